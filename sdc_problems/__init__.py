@@ -1,0 +1,50 @@
+"""Statistical disclosure control as multi-objective optimization: every anonymization task is a pymoo Problem."""
+
+from __future__ import annotations
+
+from pathlib import Path as _Path
+from typing import TYPE_CHECKING
+
+# Where symlinks are not checked out (Windows), the folders on top of the repository are found by this extra path.
+if not (_Path(__file__).parent / "operators").is_dir():
+    __path__.append(str(_Path(__file__).resolve().parent.parent))
+
+from sdc_problems._lazy import attach as _attach
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from sdc_problems.datasets import Dataset, load
+    from sdc_problems.errors import SDCError
+    from sdc_problems.hierarchy import Hierarchy
+    from sdc_problems.microdata import Attribute, Kind, Microdata, Role
+    from sdc_problems.problem import Objective, SDCProblem
+
+__all__ = [
+    "Attribute",
+    "Dataset",
+    "Hierarchy",
+    "Kind",
+    "Microdata",
+    "Objective",
+    "Role",
+    "SDCError",
+    "SDCProblem",
+    "load",
+]
+
+__getattr__, __dir__ = _attach(
+    __name__,
+    {
+        "Attribute": "microdata",
+        "Dataset": "datasets",
+        "Hierarchy": "hierarchy",
+        "Kind": "microdata",
+        "Microdata": "microdata",
+        "Objective": "problem",
+        "Role": "microdata",
+        "SDCError": "errors",
+        "SDCProblem": "problem",
+        "load": "datasets",
+    },
+)

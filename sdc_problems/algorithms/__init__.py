@@ -1,0 +1,1 @@
+"""Searches that pymoo does not have."""

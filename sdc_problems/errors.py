@@ -1,0 +1,24 @@
+"""The one exception of the package: it names the place and the way out."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class SDCError(ValueError):
+    """Input that cannot be used, said in a sentence a person can act on."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """``"; did you mean 'age'?"`` when a known word is near, else an empty string.
+
+    Examples
+    --------
+    >>> did_you_mean("aeg", ["age", "sex"])
+    "; did you mean 'age'?"
+    >>> did_you_mean("zip", ["age", "sex"])
+    ''
+    """
+    near = difflib.get_close_matches(word, [str(k) for k in known], n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""

@@ -1,0 +1,23 @@
+"""Numba with the house's settings, typed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from numba import njit
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def kernel(*, parallel: bool = False) -> Callable[[F], F]:
+    """Compile a hot loop: cached on disk, without the GIL, and never ``fastmath`` (ties and own distances decide).
+
+    A kernel that calls a kernel of another file is not recompiled when that other file changes: keep helpers in
+    the file that uses them.
+    """
+
+    def compile_(function: F) -> F:
+        return cast(F, njit(cache=True, nogil=True, parallel=parallel)(function))
+
+    return compile_

@@ -1,0 +1,1 @@
+"""How a table is protected: plain functions on arrays and Microdata."""

@@ -1,0 +1,70 @@
+"""The ``sdc`` command: a table of commands, each imported only when it is called."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import NoReturn
+
+import click
+
+from sdc_problems import __version__
+from sdc_problems.errors import SDCError
+
+# name: (module that defines a click command called `command`, one line for --help)
+COMMANDS: dict[str, tuple[str, str]] = {
+    "demo": ("demo", "Run a search on the embedded data: a front, a picture, a run folder."),
+}
+
+EXIT_FAILURE = 1
+EXIT_USAGE = 2
+EXIT_INTERRUPTED = 130
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands' names and first lines without importing them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command's module and return its ``command``."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"sdc_problems.studies.commands.{COMMANDS[cmd_name][0]}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the table's one-liners: no command is imported for ``--help``."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Results go to stdout, progress and messages to stderr. Start with: sdc demo",
+)
+@click.version_option(__version__, prog_name="sdc")
+def cli() -> None:
+    """Protect microdata: search for the best trade-offs between information loss and disclosure risk."""
+
+
+def main() -> NoReturn:
+    """Run the command line; bad input is one sentence on stderr and exit code 2, never a traceback."""
+    try:
+        cli.main(prog_name="sdc", standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except click.Abort:
+        click.echo("interrupted", err=True)
+        sys.exit(EXIT_INTERRUPTED)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except SDCError as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(EXIT_USAGE)
+    sys.exit(0)

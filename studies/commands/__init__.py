@@ -1,0 +1,1 @@
+"""One module per ``sdc`` command; each defines ``command``."""
