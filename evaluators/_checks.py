@@ -1,0 +1,187 @@
+"""Checks that every function of arrays begins with: each failure is an SDCError that names the argument.
+
+A check returns the array in the type the caller works with; the caller's array is never changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sdc_problems.errors import SDCError
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+def _numbers(value: object, name: str) -> npt.NDArray[Any]:
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError) as error:
+        raise SDCError(f"{name} is not an array of numbers: {error}") from None
+    if array.dtype == object:
+        try:
+            array = array.astype(np.float64)
+        except (TypeError, ValueError):
+            raise SDCError(f"{name} must hold numbers; code its categories as integers first") from None
+    if array.dtype.kind not in "biuf":
+        raise SDCError(f"{name} must hold numbers, not {array.dtype}; code its categories as integers first")
+    return array
+
+
+def _finite(array: npt.NDArray[Any], name: str) -> None:
+    if array.dtype.kind != "f":
+        return
+    # The sum is finite whenever every value is, up to overflow: one pass without a temporary settles most calls.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(array.sum()):
+            return
+    bad = np.argwhere(~np.isfinite(array))
+    if len(bad) == 0:
+        return
+    where = f"row {bad[0][0]}, column {bad[0][1]}" if array.ndim == 2 else f"position {bad[0][0]}"
+    raise SDCError(f"{name} has {len(bad)} non-finite value(s), the first at {where}; fill or drop missing values")
+
+
+def _whole(array: npt.NDArray[Any], name: str) -> IntArray:
+    if array.dtype.kind == "f":
+        whole = array.astype(np.int64)
+        if not np.array_equal(whole, array):
+            raise SDCError(f"{name} must hold whole numbers (category codes or labels)")
+        return whole
+    if array.dtype.kind == "u" and array.size and array.max() > np.iinfo(np.int64).max:
+        raise SDCError(f"{name} holds numbers beyond 64-bit integers")
+    return array.astype(np.int64, copy=False)
+
+
+def _filled(array: npt.NDArray[Any], name: str) -> None:
+    if array.size == 0:
+        raise SDCError(f"{name} is empty (shape {array.shape})")
+
+
+def table(X: object, name: str) -> FloatArray:
+    """Records × attributes as finite float64, at least one of each; a vector is one attribute.
+
+    Examples
+    --------
+    >>> table([[1, 2], [3, 4]], "X").dtype
+    dtype('float64')
+    >>> table([[1.0, float("nan")]], "X")
+    Traceback (most recent call last):
+        ...
+    sdc_problems.errors.SDCError: X has 1 non-finite value(s), the first at row 0, column 1; fill or drop missing values
+    """
+    array = _numbers(X, name)
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2:
+        raise SDCError(f"{name} must be a table (records × attributes), not {array.ndim}-dimensional")
+    _filled(array, name)
+    _finite(array, name)
+    return array.astype(np.float64, copy=False)
+
+
+def code_table(X: object, name: str) -> IntArray:
+    """Records × attributes as int64 category codes ≥ 0, at least one of each; a vector is one attribute.
+
+    Examples
+    --------
+    >>> code_table([[0, 2], [1, 0]], "X").dtype
+    dtype('int64')
+    """
+    array = _numbers(X, name)
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2:
+        raise SDCError(f"{name} must be a table (records × attributes), not {array.ndim}-dimensional")
+    _filled(array, name)
+    _finite(array, name)
+    codes = _whole(array, name)
+    if codes.min() < 0:
+        row, column = np.argwhere(codes < 0)[0]
+        raise SDCError(f"{name} has a negative code at row {row}, column {column}; codes count from 0")
+    return codes
+
+
+def vector(x: object, name: str, *, length: int | None = None) -> FloatArray:
+    """A finite float64 vector, not empty, of the given length if one is given."""
+    array = _numbers(x, name)
+    if array.ndim != 1:
+        raise SDCError(f"{name} must be a vector, not {array.ndim}-dimensional")
+    _filled(array, name)
+    _finite(array, name)
+    if length is not None and len(array) != length:
+        raise SDCError(f"{name} has {len(array)} entries where {length} are expected")
+    return array.astype(np.float64, copy=False)
+
+
+def labels(labels: object, n: int | None, name: str = "labels") -> IntArray:
+    """One whole number ≥ 0 per record: a cluster label, a class or a category code.
+
+    Examples
+    --------
+    >>> labels([0, 0, 1], 3)
+    array([0, 0, 1])
+    >>> labels([0, 1], 3)
+    Traceback (most recent call last):
+        ...
+    sdc_problems.errors.SDCError: labels has 2 entries for 3 records
+    """
+    array = _numbers(labels, name)
+    if array.ndim != 1:
+        raise SDCError(f"{name} must be a vector with one label per record, not {array.ndim}-dimensional")
+    _filled(array, name)
+    _finite(array, name)
+    if n is not None and len(array) != n:
+        raise SDCError(f"{name} has {len(array)} entries for {n} records")
+    whole = _whole(array, name)
+    if whole.min() < 0:
+        raise SDCError(f"{name} has a negative label at position {int(np.argmax(whole < 0))}; labels count from 0")
+    return whole
+
+
+def same_shape(X: npt.NDArray[Any], Y: npt.NDArray[Any], name_x: str = "X", name_y: str = "Y") -> None:
+    """Both tables have the same records and attributes."""
+    if X.shape != Y.shape:
+        raise SDCError(f"{name_x} and {name_y} must have the same shape: {X.shape} and {Y.shape}")
+
+
+def pair(X: object, Y: object, name_x: str = "X", name_y: str = "Y") -> tuple[FloatArray, FloatArray]:
+    """Original and protected numeric tables of one shape."""
+    first, second = table(X, name_x), table(Y, name_y)
+    same_shape(first, second, name_x, name_y)
+    return first, second
+
+
+def code_pair(X: object, Y: object, name_x: str = "X", name_y: str = "Y") -> tuple[IntArray, IntArray]:
+    """Original and protected category codes of one shape."""
+    first, second = code_table(X, name_x), code_table(Y, name_y)
+    same_shape(first, second, name_x, name_y)
+    return first, second
+
+
+def whole(value: object, name: str, *, least: int = 0) -> int:
+    """A whole number of at least ``least``."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < least:
+        raise SDCError(f"{name} must be a whole number ≥ {least}, not {value!r}")
+    return int(value)
+
+
+def number(value: object, name: str, *, low: float, high: float) -> float:
+    """A number in [low, high]."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise SDCError(f"{name} must be a number in [{low:g}, {high:g}], not {value!r}")
+    if not low <= float(value) <= high:
+        raise SDCError(f"{name} must be in [{low:g}, {high:g}], not {value!r}")
+    return float(value)
+
+
+def choice(value: object, name: str, known: Sequence[str]) -> str:
+    """One of the known words."""
+    if not isinstance(value, str) or value not in known:
+        raise SDCError(f"{name} must be one of {', '.join(map(repr, known))}, not {value!r}")
+    return value
