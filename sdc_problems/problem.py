@@ -1,0 +1,216 @@
+"""The pymoo Problem that every anonymization task is."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+from pymoo.core.problem import Problem
+
+from sdc_problems.errors import SDCError, did_you_mean
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    import pandas as pd
+
+    from sdc_problems.microdata import Microdata
+
+
+@dataclass(frozen=True)
+class Objective:
+    """One thing that is optimised, in the unit a person reads.
+
+    Parameters
+    ----------
+    name
+        Short name, as given in ``objectives=(...)``.
+    label
+        What an axis or a table column says.
+    sense
+        Whether a person wants it small or large. Large ones are stored negated in ``F``.
+    bounds
+        Smallest and largest possible value in natural units (may be infinite).
+    unit
+        ``"%"``, ``"records"``, or empty.
+    """
+
+    name: str
+    label: str
+    sense: Literal["min", "max"]
+    bounds: tuple[float, float] = (0.0, math.inf)
+    unit: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.label} [{self.unit}]" if self.unit else self.label
+
+
+def choose_objectives(names: Sequence[str], catalogue: Mapping[str, Objective]) -> tuple[Objective, ...]:
+    """Look up objectives by name, with an error that lists what there is.
+
+    Examples
+    --------
+    >>> k = Objective("k", "smallest class", "max")
+    >>> choose_objectives(("k",), {"k": k}) == (k,)
+    True
+    """
+    if isinstance(names, str):
+        raise SDCError(f"objectives must be a sequence of names: write objectives=({names!r},)")
+    if not names:
+        raise SDCError(f"objectives is empty; choose from {', '.join(catalogue)}")
+    for name in names:
+        if name not in catalogue:
+            known = ", ".join(catalogue)
+            raise SDCError(f"unknown objective {name!r}{did_you_mean(str(name), catalogue)} (known: {known})")
+    if len(set(names)) < len(names):
+        raise SDCError(f"an objective is named twice in {tuple(names)}")
+    return tuple(catalogue[name] for name in names)
+
+
+class SDCProblem(Problem):
+    """An anonymization task over fixed-length small-integer arrays.
+
+    A subclass sets its parameters, calls ``super().__init__``, and provides ``_compile``, ``_measure``,
+    ``operators``, ``decode``, ``describe``, ``release`` and ``baselines``. After construction a problem never
+    changes: copies of it are the problem itself, and a pickle holds the parameters and the data's handle only
+    (the engine is compiled again where it is first used).
+
+    Parameters
+    ----------
+    data
+        The table.
+    objectives
+        What is optimised, in the order of the columns of ``F``.
+    n_var, xl, xu
+        Length of a row of ``X`` and its integer bounds (scalars or arrays).
+    dtype
+        Integer type of ``X``.
+    """
+
+    data: Any  # pymoo keeps a dict of this name; ours is the Microdata, set below
+
+    def __init__(
+        self,
+        *,
+        data: Microdata,
+        objectives: Sequence[Objective],
+        n_var: int,
+        xl: ArrayLike,
+        xu: ArrayLike,
+        dtype: DTypeLike = np.int16,
+    ) -> None:
+        lower = np.broadcast_to(np.asarray(xl), n_var).astype(float)
+        upper = np.broadcast_to(np.asarray(xu), n_var).astype(float)
+        self.dtype = np.dtype(dtype)
+        if self.dtype.kind not in "iu":
+            raise SDCError(f"dtype must be an integer type, not {self.dtype}")
+        info = np.iinfo(self.dtype)
+        if n_var and (lower.min() < info.min or upper.max() > info.max):
+            raise SDCError(f"bounds [{lower.min():.0f}, {upper.max():.0f}] do not fit dtype {self.dtype}")
+        super().__init__(n_var=n_var, n_obj=len(objectives), xl=lower, xu=upper, vtype=int)
+        self.data = data
+        self.objectives = tuple(objectives)
+        self._signs = np.array([1.0 if o.sense == "min" else -1.0 for o in self.objectives])
+        self._engine: Any = None
+
+    # -- what a subclass provides ---------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _compile(self) -> Any:
+        """Build the evaluation engine from the data and the parameters; called once per process."""
+
+    @abstractmethod
+    def _measure(self, X: NDArray[Any]) -> NDArray[np.float64]:
+        """Objective values of each row of ``X`` (of ``self.dtype``, within bounds), in natural units."""
+
+    @abstractmethod
+    def operators(self) -> dict[str, Any]:
+        """Return pymoo's keyword arguments: sampling, crossover, mutation, repair, eliminate_duplicates."""
+
+    @abstractmethod
+    def decode(self, x: ArrayLike) -> Any:
+        """Say what the row is, as a small frozen object a person can read."""
+
+    @abstractmethod
+    def describe(self, x: ArrayLike) -> tuple[str, ...]:
+        """Say in plain sentences what releasing ``x`` would do to the data."""
+
+    @abstractmethod
+    def release(self, x: ArrayLike, *, seed: int | None = None) -> pd.DataFrame:
+        """Return the protected table; it meets the promised guarantee or an SDCError is raised."""
+
+    @abstractmethod
+    def baselines(self) -> dict[str, NDArray[Any]]:
+        """Named solutions that need no search, to compare a front with and to start one from."""
+
+    # -- what every problem has -----------------------------------------------------------------------------------
+
+    @property
+    def engine(self) -> Any:
+        """The compiled evaluator (built at first use)."""
+        if self._engine is None:
+            self._engine = self._compile()
+        return self._engine
+
+    def natural(self, F: ArrayLike) -> NDArray[np.float64]:
+        """Objective values as a person reads them: maximised ones are stored negated in ``F``."""
+        values: NDArray[np.float64] = np.asarray(F, dtype=float) * self._signs
+        return values
+
+    def minimised(self, values: ArrayLike) -> NDArray[np.float64]:
+        """Inverse of ``natural``."""
+        return self.natural(values)  # flipping the sign undoes itself
+
+    def genomes(self, X: ArrayLike) -> NDArray[Any]:
+        """Rows checked and cast to the problem's dtype: whole numbers within bounds, or an SDCError says where."""
+        X = np.atleast_2d(np.asarray(X))
+        if X.ndim != 2 or X.shape[1] != self.n_var:
+            raise SDCError(f"X must have {self.n_var} columns, not shape {X.shape}")
+        if X.dtype.kind not in "iuf":
+            raise SDCError(f"X must hold whole numbers, not {X.dtype}")
+        outside = ~((X >= self.xl) & (X <= self.xu))  # NaN is outside
+        if X.dtype.kind == "f":
+            outside |= np.floor(X) != X
+        if outside.any():
+            row, column = (int(i) for i in np.argwhere(outside)[0])
+            raise SDCError(
+                f"X[{row}, {column}] = {X[row, column]} must be a whole number"
+                f" between {self.xl[column]:.0f} and {self.xu[column]:.0f}"
+            )
+        return np.ascontiguousarray(X, dtype=self.dtype)
+
+    def genome(self, x: ArrayLike) -> NDArray[Any]:
+        """One row, checked and cast as by ``genomes``."""
+        x = np.asarray(x)
+        if x.ndim != 1:
+            raise SDCError(f"expected one row of {self.n_var} variables, not shape {x.shape}")
+        row: NDArray[Any] = self.genomes(x)[0]
+        return row
+
+    def _evaluate(self, x: ArrayLike, out: dict[str, Any], *args: object, **kwargs: object) -> None:
+        X = self.genomes(x)
+        values = np.asarray(self._measure(X), dtype=float)
+        if values.shape != (len(X), self.n_obj):
+            raise SDCError(f"{type(self).__name__} measured shape {values.shape}, not {(len(X), self.n_obj)}")
+        if not np.isfinite(values).all():  # pymoo would rank NaN and infinity silently
+            row, column = (int(i) for i in np.argwhere(~np.isfinite(values))[0])
+            raise SDCError(f"objective {self.objectives[column].name!r} of row {row} is {values[row, column]}")
+        out["F"] = self.minimised(values)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_engine": None, "cache": {}}
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    def __repr__(self) -> str:
+        names = ", ".join(o.name for o in self.objectives)
+        return f"<{type(self).__name__}: {self.n_var} variables, objectives ({names})>"
