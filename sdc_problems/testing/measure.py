@@ -1,0 +1,60 @@
+"""What every measure promises: a pure function of arrays that refuses what it cannot measure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from sdc_problems.errors import SDCError
+
+
+class MeasureContract:
+    """Inherit and define ``measure`` and ``arguments``: every two-dimensional float array is a table of records."""
+
+    def measure(self, *args: Any) -> Any:
+        """Return the measure under test, applied."""
+        raise NotImplementedError("a contract suite needs measure(*args): apply the function under test")
+
+    def arguments(self, rng: np.random.Generator) -> tuple[Any, ...]:
+        """Return valid arguments."""
+        raise NotImplementedError("a contract suite needs arguments(rng): valid arguments")
+
+    def _arguments(self) -> tuple[Any, ...]:
+        return self.arguments(np.random.default_rng(11))
+
+    def _spoil(self, spoil: Callable[[NDArray[Any]], NDArray[Any]]) -> None:
+        """Each array argument in turn is spoiled; each time the measure must say so."""
+        for position, argument in enumerate(self._arguments()):
+            if isinstance(argument, np.ndarray) and argument.ndim >= 1:
+                args = list(self._arguments())
+                args[position] = spoil(argument)
+                with pytest.raises(SDCError):
+                    self.measure(*args)
+
+    def test_is_deterministic_and_changes_nothing(self) -> None:
+        args = self._arguments()
+        copies = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
+        first, second = self.measure(*args), self.measure(*args)
+        np.testing.assert_array_equal(np.asarray(first), np.asarray(second))
+        for argument, before in zip(args, copies, strict=True):
+            if isinstance(argument, np.ndarray):
+                np.testing.assert_array_equal(argument, before)
+
+    def test_refuses_empty_input(self) -> None:
+        self._spoil(lambda a: a[:0])
+
+    def test_refuses_numbers_that_are_not_finite(self) -> None:
+        def spoil(array: NDArray[Any]) -> NDArray[Any]:
+            out = array.astype(float)
+            out[(0,) * out.ndim] = np.nan
+            return out
+
+        self._spoil(spoil)
+
+    def test_refuses_tables_of_different_lengths(self) -> None:
+        if sum(isinstance(a, np.ndarray) for a in self._arguments()) > 1:
+            self._spoil(lambda a: a[:-1])

@@ -1,0 +1,125 @@
+"""What every set of operators promises: bounds, dtype, canonical form, untouched parents, seeded randomness."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pymoo.core.population import Population
+
+from sdc_problems.problem import SDCProblem
+
+ROWS = 40
+
+
+class OperatorContract:
+    """Inherit and define ``make``; override ``operators`` to test another set than ``problem.operators()``."""
+
+    def make(self) -> SDCProblem:
+        """Build the problem under test; called freshly for every test."""
+        raise NotImplementedError("a contract suite needs make(): return the problem under test")
+
+    def operators(self, problem: SDCProblem) -> dict[str, Any]:
+        """Return the operators under test."""
+        return problem.operators()
+
+    # -- helpers --------------------------------------------------------------------------------------------------
+
+    def sample(self, problem: SDCProblem, n: int = ROWS, seed: int = 1) -> NDArray[Any]:
+        """Rows as an algorithm would start from: sampled and repaired."""
+        operators = self.operators(problem)
+        rng = np.random.default_rng(seed)
+        pop = operators["sampling"](problem, n, random_state=rng)
+        if operators.get("repair") is not None:
+            pop = operators["repair"](problem, pop, random_state=rng)
+        X: NDArray[Any] = pop.get("X")
+        return X
+
+    def assert_valid(self, problem: SDCProblem, X: NDArray[Any]) -> None:
+        """Rows have the problem's dtype, are within bounds and are their own canonical form."""
+        assert X.dtype == problem.dtype, f"dtype {X.dtype} instead of {problem.dtype}"
+        np.testing.assert_array_equal(problem.genomes(X), X)
+        repair = self.operators(problem).get("repair")
+        if repair is not None:
+            again = repair(problem, Population.new("X", X.copy()), random_state=np.random.default_rng(0)).get("X")
+            assert again.dtype == X.dtype
+            np.testing.assert_array_equal(again, X, err_msg="not in canonical form: the repair changes it")
+
+    def vary(self, problem: SDCProblem, name: str, X: NDArray[Any], seed: int) -> NDArray[Any]:
+        """Children by one operator from parents that must stay as they are, repaired."""
+        operators = self.operators(problem)
+        operator, repair = operators[name], operators.get("repair")
+        rng = np.random.default_rng(seed)
+        parents = Population.new("X", X.copy())
+        if name == "crossover":
+            n_matings = len(X) // operator.n_parents
+            matings = np.arange(n_matings * operator.n_parents).reshape(n_matings, operator.n_parents)
+            children = operator(problem, parents, matings, random_state=rng)
+        else:
+            children = operator(problem, Population.new("X", X.copy()), random_state=rng)
+        if repair is not None:
+            children = repair(problem, children, random_state=rng)
+        np.testing.assert_array_equal(parents.get("X"), X, err_msg=f"the {name} modified its parents")
+        for child in children:
+            for parent in parents:
+                assert not np.shares_memory(child.X, parent.X), f"the {name} hands out its parent's own array"
+        out: NDArray[Any] = children.get("X")
+        return out
+
+    # -- the promises ---------------------------------------------------------------------------------------------
+
+    def test_operators_name_what_pymoo_expects(self) -> None:
+        names = set(self.operators(self.make()))
+        assert names == {"sampling", "crossover", "mutation", "repair", "eliminate_duplicates"}
+
+    def test_samples_are_valid(self) -> None:
+        problem = self.make()
+        X = self.sample(problem)
+        assert X.shape == (ROWS, problem.n_var)
+        self.assert_valid(problem, X)
+
+    def test_children_are_valid_and_parents_untouched(self) -> None:
+        problem = self.make()
+        X = self.sample(problem)
+        for name in ("crossover", "mutation"):
+            for seed in range(5):
+                self.assert_valid(problem, self.vary(problem, name, X, seed))
+
+    def test_mutation_changes_something(self) -> None:
+        problem = self.make()
+        X = self.sample(problem)
+        assert any((self.vary(problem, "mutation", X, seed) != X).any() for seed in range(20))
+
+    def test_same_seed_same_bytes(self) -> None:
+        problem = self.make()
+        first, second = self.sample(problem, seed=7), self.sample(problem, seed=7)
+        assert first.tobytes() == second.tobytes()
+        for name in ("crossover", "mutation"):
+            one, two = (self.vary(problem, name, first, seed=7) for _ in range(2))
+            assert one.tobytes() == two.tobytes()
+
+    def test_operators_take_the_generator_they_are_given(self) -> None:
+        """An operator that makes its own generator would leave this one where it was."""
+        problem = self.make()
+        X = self.sample(problem)
+        for name in ("sampling", "crossover", "mutation"):
+            rng = np.random.default_rng(3)
+            before = rng.bit_generator.state
+            operator = self.operators(problem)[name]
+            if name == "sampling":
+                operator(problem, ROWS, random_state=rng)
+            elif name == "mutation":
+                operator(problem, Population.new("X", X.copy()), random_state=rng)
+            else:
+                matings = np.arange(operator.n_parents)[None, :]
+                operator(problem, Population.new("X", X.copy()), matings, random_state=rng)
+            assert rng.bit_generator.state != before
+
+    def test_duplicates_are_found_by_bytes(self) -> None:
+        problem = self.make()
+        X = np.unique(self.sample(problem), axis=0)
+        doubled = Population.new("X", np.concatenate([X, X[::-1]]))
+        kept = self.operators(problem)["eliminate_duplicates"].do(doubled)
+        np.testing.assert_array_equal(kept.get("X"), X)
+        assert len(self.operators(problem)["eliminate_duplicates"].do(doubled, Population.new("X", X))) == 0

@@ -1,0 +1,164 @@
+"""What every problem promises, to pymoo and to the person who releases a point of its front."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from pymoo.algorithms.moo.moead import MOEAD
+from pymoo.algorithms.moo.nsga2 import NSGA2
+from pymoo.algorithms.moo.nsga3 import NSGA3
+from pymoo.algorithms.moo.sms import SMSEMOA
+from pymoo.algorithms.moo.spea2 import SPEA2
+from pymoo.algorithms.soo.nonconvex.ga import GA
+from pymoo.optimize import minimize
+from pymoo.util.ref_dirs import get_reference_directions
+
+from sdc_problems.errors import SDCError
+from sdc_problems.problem import SDCProblem
+from sdc_problems.testing.operators import OperatorContract
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PICKLE_LIMIT = 100_000  # bytes: a problem travels with every task, its data must not
+GENERATIONS = 4
+
+
+class ProblemContract(OperatorContract):
+    """Inherit and define ``make``; define ``check_release`` for the guarantee your problem promises."""
+
+    def check_release(self, problem: SDCProblem, x: NDArray[Any], released: pd.DataFrame) -> None:
+        """Assert the promised guarantee on a released table (every problem keeps the columns)."""
+        assert list(released.columns) == list(problem.data.frame().columns)
+
+    def algorithm(self, name: str, problem: SDCProblem) -> Any:
+        """Return one of pymoo's algorithms, set up with the problem's operators in one line."""
+        operators = self.operators(problem)
+        directions = None
+        if name in ("NSGA3", "MOEAD"):
+            directions = get_reference_directions("energy", problem.n_obj, 12, seed=1)
+        if name == "NSGA3":
+            return NSGA3(directions, **operators)
+        if name == "MOEAD":  # keeps duplicates by construction and refuses to be told otherwise
+            del operators["eliminate_duplicates"]
+            return MOEAD(directions, n_neighbors=4, **operators)
+        return {"NSGA2": NSGA2, "SPEA2": SPEA2, "SMSEMOA": SMSEMOA, "GA": GA}[name](pop_size=12, **operators)
+
+    # -- evaluation -----------------------------------------------------------------------------------------------
+
+    def test_objectives_say_what_they_are(self) -> None:
+        problem = self.make()
+        assert problem.n_obj == len(problem.objectives)
+        for objective in problem.objectives:
+            assert objective.name
+            assert objective.label
+            assert objective.sense in ("min", "max")
+            assert objective.bounds[0] < objective.bounds[1]
+
+    def test_f_is_deterministic_and_leaves_x_alone(self) -> None:
+        problem = self.make()
+        X = self.sample(problem)
+        before = X.copy()
+        first, second = problem.evaluate(X), self.make().evaluate(X)
+        assert first.tobytes() == second.tobytes()
+        np.testing.assert_array_equal(X, before)
+
+    def test_batch_equals_one_by_one_in_any_order(self) -> None:
+        problem = self.make()
+        X = self.sample(problem)
+        F = problem.evaluate(X)
+        order = np.random.default_rng(5).permutation(len(X))
+        other = self.make()
+        single = np.array([np.atleast_1d(other.evaluate(X[i])) for i in order])
+        assert single.tobytes() == F[order].tobytes()
+
+    def test_f_is_within_its_bounds(self) -> None:
+        problem = self.make()
+        values = problem.natural(problem.evaluate(self.sample(problem)))
+        np.testing.assert_array_equal(problem.minimised(values), problem.evaluate(self.sample(problem)))
+        for column, objective in zip(values.T, problem.objectives, strict=True):
+            slack = 1e-9 * max(1.0, float(np.abs(column).max()))
+            assert column.min() >= objective.bounds[0] - slack, objective.name
+            assert column.max() <= objective.bounds[1] + slack, objective.name
+
+    def test_any_row_within_bounds_can_be_measured(self) -> None:
+        """Operators of other packages know the bounds only."""
+        problem = self.make()
+        X = np.random.default_rng(2).integers(
+            problem.xl.astype(int), problem.xu.astype(int), size=(10, problem.n_var), endpoint=True
+        )
+        assert np.isfinite(problem.evaluate(X)).all()
+        assert problem.evaluate(X.astype(float)).tobytes() == problem.evaluate(X).tobytes()
+
+    def test_rows_that_are_not_genomes_are_refused(self) -> None:
+        problem = self.make()
+        x = self.sample(problem, 1)[0].astype(float)
+        for bad in (np.nan, problem.xu[0] + 1, problem.xl[0] - 1, problem.xl[0] + 0.5):
+            wrong = x.copy()
+            wrong[0] = bad
+            with pytest.raises(SDCError, match=r"X\[0, 0\]"):
+                problem.evaluate(wrong[None, :])
+            with pytest.raises(SDCError):
+                problem.decode(wrong)
+        with pytest.raises(SDCError):
+            problem.decode(np.zeros(problem.n_var + 1, dtype=problem.dtype))
+
+    # -- search ---------------------------------------------------------------------------------------------------
+
+    def test_runs_under_pymoo_with_the_same_bytes_for_a_seed(self) -> None:
+        n_obj = self.make().n_obj
+        for name in ["GA"] if n_obj == 1 else ["NSGA2", "NSGA3", "SPEA2", "SMSEMOA", "MOEAD"]:
+            X, F = zip(*(self.run(name) for _ in range(2)), strict=True)
+            assert F[0].tobytes() == F[1].tobytes(), name
+            assert X[0].tobytes() == X[1].tobytes(), name
+            self.assert_valid(self.make(), X[0])
+            assert self.make().evaluate(X[0]).tobytes() == F[0].tobytes(), name
+
+    def run(self, name: str) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Final population of a short run on a fresh problem."""
+        problem = self.make()
+        pop = minimize(problem, self.algorithm(name, problem), ("n_gen", GENERATIONS), seed=3).pop
+        return pop.get("X"), pop.get("F")
+
+    def test_history_does_not_copy_the_problem(self) -> None:
+        problem = self.make()
+        assert copy.deepcopy(problem) is problem
+        assert copy.copy(problem) is problem
+
+    def test_pickle_is_small_and_evaluates_the_same(self) -> None:
+        problem = self.make()
+        X = self.sample(problem)
+        F = problem.evaluate(X)
+        data = pickle.dumps(problem)
+        assert len(data) < PICKLE_LIMIT, f"{len(data)} bytes"
+        again = pickle.loads(data)  # noqa: S301 -- our own bytes, of a line above
+        assert again.evaluate(X).tobytes() == F.tobytes()
+
+    # -- what a person takes home ---------------------------------------------------------------------------------
+
+    def test_baselines_are_valid_solutions(self) -> None:
+        problem = self.make()
+        baselines = problem.baselines()
+        assert baselines
+        for name, x in baselines.items():
+            assert isinstance(name, str)
+            self.assert_valid(problem, np.asarray(x)[None, :])
+            assert np.isfinite(problem.evaluate(x)).all()
+
+    def test_decode_describe_release_are_total(self) -> None:
+        problem = self.make()
+        before = problem.data.frame()
+        for x in [*self.sample(problem, 3), *list(problem.baselines().values())[:2]]:
+            assert problem.decode(x) is not None
+            sentences = problem.describe(x)
+            assert sentences
+            assert all(isinstance(s, str) and s.strip() for s in sentences)
+            first, second = problem.release(x, seed=1), problem.release(x, seed=1)
+            assert first.equals(second), "the same seed must release the same table"
+            self.check_release(problem, x, first)
+        assert problem.data.frame().equals(before), "release changed the original"
