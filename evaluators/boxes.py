@@ -1,0 +1,88 @@
+"""The hypergrid of Dewri et al. (2010, §5): which box an objective vector lies in, and which boxes are non-dominated."""
+
+from __future__ import annotations
+
+import moocore
+import numpy as np
+
+from sdc_problems.errors import SDCError
+from sdc_problems.evaluators._checks import BoolArray, IntArray, table
+
+_FARTHEST = float(2**53)  # beyond it a double does not tell neighbouring boxes apart
+
+
+def sides(epsilon: object, n_obj: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Box sides as one positive number per objective; a single number serves all objectives."""
+    side = np.asarray(epsilon, dtype=np.float64)
+    side = np.full(n_obj, side) if side.ndim == 0 else side
+    if side.shape != (n_obj,):
+        raise SDCError(f"epsilon needs one box side per objective ({n_obj}), not shape {side.shape}")
+    if not (np.isfinite(side).all() and (side > 0).all()):
+        raise SDCError(f"epsilon must be finite and positive, not {side.tolist()}")
+    return side
+
+
+def directions(maximised: object, n_obj: int) -> BoolArray:
+    """Which objectives are stored negated, as one flag per objective; a single flag serves all."""
+    mask = np.asarray(maximised)
+    if mask.dtype != np.bool_:
+        raise SDCError("maximised must be booleans: True where the objective is stored negated")
+    mask = np.full(n_obj, mask) if mask.ndim == 0 else mask
+    if mask.shape != (n_obj,):
+        raise SDCError(f"maximised needs one flag per objective ({n_obj}), not shape {mask.shape}")
+    return mask
+
+
+def boxes(F: object, epsilon: object, *, maximised: object) -> IntArray:
+    """Box of each minimised objective vector, in the same sense: a smaller box index is better.
+
+    The grid starts at 0 in the *natural* objective. With a minimised objective ``f`` the index is
+    ``floor(f / e)``; with a maximised one, stored as ``f = -v``, the box of the value is ``floor(v / e)`` and
+    its index here is ``-floor(v / e)``. (Cutting ``f`` itself would put 4.9 and 5.0 of a maximised objective
+    with ``e = 5`` into one box, where they belong to the boxes 0 and 1.)
+
+    Parameters
+    ----------
+    F
+        Objective vectors as pymoo holds them: solutions × objectives, minimised.
+    epsilon
+        Box side per objective, or one for all; positive.
+    maximised
+        One flag per objective (or one for all): True where F holds the negated value.
+
+    Returns
+    -------
+    ndarray of int64
+        Box indices of the shape of F.
+
+    Notes
+    -----
+    Dewri et al. (2010), §5: ``B(T) = (floor(I_1 / e_1), …)``. O(n·m).
+
+    Examples
+    --------
+    >>> boxes([[-4.9, 120.0], [-5.0, 99.0]], [5, 100], maximised=[True, False])
+    array([[ 0,  1],
+           [-1,  0]])
+    """
+    values = table(np.atleast_2d(np.asarray(F, dtype=np.float64)), "F")
+    side = sides(epsilon, values.shape[1])
+    sign = np.where(directions(maximised, values.shape[1]), -1.0, 1.0)
+    index = sign * np.floor(sign * values / side)
+    if np.abs(index).max() >= _FARTHEST:
+        raise SDCError("epsilon is too small for these objectives: box indices beyond 2**53")
+    return index.astype(np.int64)
+
+
+def nondominated_boxes(B: object) -> IntArray:
+    """The distinct boxes that no other box dominates, in lexicographic order.
+
+    Examples
+    --------
+    >>> nondominated_boxes([[0, 3], [1, 1], [1, 1], [2, 2]])
+    array([[0, 3],
+           [1, 1]])
+    """
+    distinct = np.unique(table(B, "B").astype(np.int64), axis=0)
+    kept: IntArray = distinct[moocore.is_nondominated(distinct.astype(np.float64))]
+    return kept
