@@ -107,6 +107,13 @@ def code_table(X: object, name: str) -> IntArray:
     return codes
 
 
+def points(F: object, name: str) -> FloatArray:
+    """Objective vectors as finite float64, solutions × objectives; a vector is one solution."""
+    array = _numbers(F, name)
+    _filled(array, name)
+    return table(array[None, :] if array.ndim == 1 else array, name)
+
+
 def vector(x: object, name: str, *, length: int | None = None) -> FloatArray:
     """A finite float64 vector, not empty, of the given length if one is given."""
     array = _numbers(x, name)
@@ -178,6 +185,41 @@ def number(value: object, name: str, *, low: float, high: float) -> float:
     if not low <= float(value) <= high:
         raise SDCError(f"{name} must be in [{low:g}, {high:g}], not {value!r}")
     return float(value)
+
+
+def kinds(value: object, p: int, known: Sequence[str], name: str = "kinds") -> tuple[str, ...]:
+    """One kind per attribute; a single word serves all.
+
+    Examples
+    --------
+    >>> kinds("nominal", 2, ("ordinal", "nominal"))
+    ('nominal', 'nominal')
+    """
+    if isinstance(value, str):
+        return (choice(value, name, known),) * p
+    if not isinstance(value, Sequence):
+        raise SDCError(f"{name} must be one of {', '.join(map(repr, known))}, or a sequence of them, not {value!r}")
+    if len(value) != p:
+        raise SDCError(f"{name} has {len(value)} entries for {p} attributes")
+    return tuple(choice(word, f"{name}[{j}]", known) for j, word in enumerate(value))
+
+
+def domain_sizes(value: object, *tables: IntArray, name: str = "n_categories") -> IntArray:
+    """Number of categories per attribute; ``None`` counts up to the largest code of the given tables.
+
+    Examples
+    --------
+    >>> domain_sizes(None, np.array([[0, 4]]), np.array([[1, 2]]))
+    array([2, 5])
+    """
+    least = np.max([t.max(axis=0) for t in tables], axis=0) + 1
+    if value is None:
+        return np.asarray(least, dtype=np.int64)
+    sizes = labels(value, len(least), name) if np.ndim(value) else np.full(len(least), whole(value, name))  # type: ignore[arg-type]
+    if (sizes < least).any():
+        j = int(np.argmax(sizes < least))
+        raise SDCError(f"{name} says attribute {j} has {sizes[j]} categories, but code {least[j] - 1} occurs")
+    return sizes
 
 
 def choice(value: object, name: str, known: Sequence[str]) -> str:

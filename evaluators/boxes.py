@@ -1,4 +1,4 @@
-"""The hypergrid of Dewri et al. (2010, §5): which box an objective vector lies in, and which boxes are non-dominated."""
+"""The hypergrid of Dewri et al. (2010, §5): the box of an objective vector, and which boxes are non-dominated."""
 
 from __future__ import annotations
 
@@ -6,19 +6,17 @@ import moocore
 import numpy as np
 
 from sdc_problems.errors import SDCError
-from sdc_problems.evaluators._checks import BoolArray, IntArray, table
+from sdc_problems.evaluators._checks import BoolArray, FloatArray, IntArray, points, table, vector
 
 _FARTHEST = float(2**53)  # beyond it a double does not tell neighbouring boxes apart
 
 
-def sides(epsilon: object, n_obj: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def sides(epsilon: object, n_obj: int) -> FloatArray:
     """Box sides as one positive number per objective; a single number serves all objectives."""
-    side = np.asarray(epsilon, dtype=np.float64)
-    side = np.full(n_obj, side) if side.ndim == 0 else side
-    if side.shape != (n_obj,):
-        raise SDCError(f"epsilon needs one box side per objective ({n_obj}), not shape {side.shape}")
-    if not (np.isfinite(side).all() and (side > 0).all()):
-        raise SDCError(f"epsilon must be finite and positive, not {side.tolist()}")
+    single = np.ndim(epsilon) == 0  # type: ignore[arg-type]
+    side = vector([epsilon] * n_obj if single else epsilon, "epsilon", length=n_obj)
+    if not (side > 0).all():
+        raise SDCError(f"epsilon must be positive, not {side.tolist()}")
     return side
 
 
@@ -65,7 +63,7 @@ def boxes(F: object, epsilon: object, *, maximised: object) -> IntArray:
     array([[ 0,  1],
            [-1,  0]])
     """
-    values = table(np.atleast_2d(np.asarray(F, dtype=np.float64)), "F")
+    values = points(F, "F")
     side = sides(epsilon, values.shape[1])
     sign = np.where(directions(maximised, values.shape[1]), -1.0, 1.0)
     index = sign * np.floor(sign * values / side)
