@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, settings
+
+from sdc_problems import Microdata
 
 # Seeded: the same examples everywhere; no deadline, because the first call of a kernel compiles it.
 settings.register_profile(
@@ -48,3 +54,22 @@ def unchanged() -> Callable[..., None]:
             np.testing.assert_array_equal(array, copy)
 
     return call
+
+
+@pytest.fixture(scope="session")
+def column_suppression() -> Callable[[], Any]:
+    """``column_suppression()``: the problem of ``examples/column_suppression.py`` on a small random table."""
+    path = Path(__file__).parent.parent / "examples" / "column_suppression.py"
+    spec = importlib.util.spec_from_file_location("column_suppression", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # so that its problem can be pickled
+    spec.loader.exec_module(module)
+
+    def make() -> Any:
+        rng = np.random.default_rng(4)
+        frame = pd.DataFrame(rng.integers(0, 4, size=(200, 6)), columns=list("abcdef")).astype(str)
+        return module.ColumnSuppressionProblem(Microdata.from_frame(frame, quasi_identifiers=list("abcdef")))
+
+    return make

@@ -1,0 +1,96 @@
+"""A problem of your own in one screen: which quasi-identifiers to blank out entirely.
+
+Run it: ``python examples/column_suppression.py``. ``tests/contract`` runs the contract suite on it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from pymoo.core.repair import Repair
+from pymoo.core.sampling import Sampling
+from pymoo.operators.crossover.ux import UniformCrossover
+from pymoo.operators.mutation.bitflip import BitflipMutation
+
+from sdc_problems import Microdata, Objective, SDCProblem
+from sdc_problems.operators.duplicates import ByteDuplicates
+from sdc_problems.problem import choose_objectives
+
+OBJECTIVES = {
+    "k": Objective("k", "smallest class", "max", (1, np.inf), "records"),
+    "suppressed": Objective("suppressed", "blanked columns", "min"),
+}
+
+
+class RandomBits(Sampling):
+    def _do(self, problem: Any, n_samples: int, *args: Any, random_state: Any, **kwargs: Any) -> NDArray[Any]:
+        return random_state.integers(0, 2, size=(n_samples, problem.n_var), dtype=problem.dtype)
+
+
+class ToInteger(Repair):
+    """The encoding needs no canonical form, but pymoo's bit flip makes booleans."""
+
+    def _do(self, problem: Any, X: NDArray[Any], **kwargs: Any) -> NDArray[Any]:
+        return X.astype(problem.dtype)
+
+
+class ColumnSuppressionProblem(SDCProblem):
+    """``x[i] == 1`` blanks quasi-identifier ``i``."""
+
+    def __init__(self, data: Microdata, *, objectives: tuple[str, ...] = ("k", "suppressed")) -> None:
+        super().__init__(
+            data=data,
+            objectives=choose_objectives(objectives, OBJECTIVES),
+            n_var=len(data.quasi_identifiers),
+            xl=0,
+            xu=1,
+            dtype=np.int8,
+        )
+
+    def _compile(self) -> NDArray[Any]:
+        return self.data.codes()
+
+    def _measure(self, X: NDArray[Any]) -> NDArray[np.float64]:
+        values = np.empty((len(X), self.n_obj))
+        for row, x in enumerate(X):
+            sizes = np.unique(self.engine * (x == 0), axis=0, return_counts=True)[1]
+            known = {"k": sizes.min(), "suppressed": x.sum()}
+            values[row] = [known[o.name] for o in self.objectives]
+        return values
+
+    def operators(self) -> dict[str, Any]:
+        return {
+            "sampling": RandomBits(),
+            "crossover": UniformCrossover(),
+            "mutation": BitflipMutation(),
+            "repair": ToInteger(),
+            "eliminate_duplicates": ByteDuplicates(),
+        }
+
+    def decode(self, x: ArrayLike) -> tuple[str, ...]:
+        return tuple(name for name, bit in zip(self.data.quasi_identifiers, self.genome(x), strict=True) if bit)
+
+    def describe(self, x: ArrayLike) -> tuple[str, ...]:
+        blanked = self.decode(x)
+        return (f"blank out {', '.join(blanked)}",) if blanked else ("change nothing",)
+
+    def release(self, x: ArrayLike, *, seed: int | None = None) -> pd.DataFrame:
+        return self.data.frame().assign(**dict.fromkeys(self.decode(x), "*"))
+
+    def baselines(self) -> dict[str, NDArray[Any]]:
+        return {"nothing": np.zeros(self.n_var, self.dtype), "everything": np.ones(self.n_var, self.dtype)}
+
+
+if __name__ == "__main__":
+    from pymoo.algorithms.moo.nsga2 import NSGA2
+    from pymoo.optimize import minimize
+
+    from sdc_problems import load
+
+    problem = ColumnSuppressionProblem(load("people").data)
+    result = minimize(problem, NSGA2(pop_size=40, **problem.operators()), ("n_gen", 20), seed=1)
+    for x, (k, blanked) in sorted(zip(result.X, problem.natural(result.F), strict=True), key=lambda p: p[1][1]):
+        print(f"k = {k:5.0f} with {blanked:.0f} columns blanked: {'; '.join(problem.describe(x))}")
