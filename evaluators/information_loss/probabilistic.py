@@ -1,0 +1,143 @@
+"""Probabilistic information loss: how improbable the protected statistics are, given the original's sampling error."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import erf
+
+from sdc_problems.evaluators._checks import FloatArray, pair
+from sdc_problems.evaluators.information_loss.numeric import (
+    centred_columns,
+    column_means,
+    correlation_matrix,
+    covariance_matrix,
+    location_and_scale,
+)
+
+QUANTILES = np.arange(5, 100, 5) / 100.0
+_BLOCK = 2**20  # kernel values held at once by the density estimate
+
+
+class PILComponents(NamedTuple):
+    """Mean loss of each family of statistics in percent; None where one attribute leaves a family empty."""
+
+    means: float
+    variances: float
+    covariances: float | None
+    correlations: float | None
+    quantiles: float
+
+    @property
+    def percent(self) -> float:
+        """Mean over the families that exist."""
+        return float(np.mean([family for family in self if family is not None]))
+
+
+def _loss(before: FloatArray, after: FloatArray, deviation: FloatArray) -> float:
+    """``100 · 2 · P(0 ≤ Z ≤ |after - before| / deviation)``, averaged; with deviation 0 any change is a full loss."""
+    change = after - before
+    # Rounding is no change: it would be a full loss where the deviation is 0.
+    change[np.abs(change) <= 1e-12 * np.maximum(np.abs(before), np.abs(after))] = 0.0
+    certain = deviation == 0
+    ratio = np.abs(change) / np.where(certain, 1.0, deviation)
+    loss = np.where(certain, (change != 0).astype(np.float64), erf(ratio / np.sqrt(2.0)))
+    return 100.0 * float(loss.mean())
+
+
+def _density(column: FloatArray, at: FloatArray, scale: float) -> FloatArray:
+    """Gaussian kernel estimate with Silverman's width, robust to heavy tails; blocks bound the memory."""
+    low, high = np.quantile(column, [0.25, 0.75])
+    spread = min(scale, (high - low) / 1.349) if high > low else scale
+    width = 0.9 * spread * len(column) ** -0.2
+    total = np.zeros(len(at))
+    step = max(1, _BLOCK // len(at))
+    for begin in range(0, len(column), step):
+        z = (at[:, None] - column[None, begin : begin + step]) / width
+        total += np.exp(-0.5 * z * z).sum(axis=1)
+    density: FloatArray = total / (len(column) * width * np.sqrt(2.0 * np.pi))
+    return density
+
+
+def _quantile_loss(X: FloatArray, Y: FloatArray, scale: FloatArray) -> float:
+    before, after = np.quantile(X, QUANTILES, axis=0), np.quantile(Y, QUANTILES, axis=0)
+    deviation = np.zeros_like(before)
+    for j in np.flatnonzero(scale > 0):
+        density = _density(X[:, j], before[:, j], float(scale[j]))
+        deviation[:, j] = np.sqrt(QUANTILES * (1.0 - QUANTILES) / len(X)) / density
+    return _loss(before, after, deviation)
+
+
+def pil_components(X: object, Y: object) -> PILComponents:
+    """Loss per family of statistics; see :func:`pil`.
+
+    Examples
+    --------
+    >>> pil_components([[1.0], [2.0], [4.0]], [[1.0], [2.0], [4.0]]).means
+    0.0
+    """
+    original, protected = pair(X, Y)
+    n, p = original.shape
+    _, scale = location_and_scale(original)
+    centred = centred_columns(original)
+    z = centred / np.where(scale > 0, scale, 1.0)
+    square = centred * centred
+    covariance, correlation = covariance_matrix(original), correlation_matrix(original)
+
+    # Sampling deviations by the delta method: the mean square of each statistic's influence function, over n.
+    variance_deviation = np.sqrt(np.maximum((square * square).mean(axis=0) - np.diag(covariance) ** 2, 0.0) / n)
+    rows, columns = np.triu_indices(p, k=1)
+    covariance_deviation = np.zeros(len(rows))
+    correlation_deviation = np.zeros(len(rows))
+    for e, (i, j) in enumerate(zip(rows, columns, strict=True)):
+        product = centred[:, i] * centred[:, j]
+        covariance_deviation[e] = np.sqrt(np.mean((product - covariance[i, j]) ** 2) / n)
+        influence = z[:, i] * z[:, j] - 0.5 * correlation[i, j] * (z[:, i] ** 2 + z[:, j] ** 2)
+        correlation_deviation[e] = np.sqrt(np.mean(influence**2) / n)
+
+    after, correlation_after = covariance_matrix(protected), correlation_matrix(protected)
+    pairs = (rows, columns)
+    return PILComponents(
+        means=_loss(column_means(original), column_means(protected), scale / np.sqrt(n)),
+        variances=_loss(np.diag(covariance), np.diag(after), variance_deviation),
+        covariances=_loss(covariance[pairs], after[pairs], covariance_deviation) if p > 1 else None,
+        correlations=_loss(correlation[pairs], correlation_after[pairs], correlation_deviation) if p > 1 else None,
+        quantiles=_quantile_loss(original, protected, scale),
+    )
+
+
+def pil(X: object, Y: object) -> float:
+    """Probabilistic information loss (Mateo-Sanz, Domingo-Ferrer & Sebé 2005), the numeric loss of Marés (2013, ch. 3).
+
+    For each statistic θ the protected value θ' is measured against the sampling deviation of θ:
+    ``100 · 2 · P(0 ≤ Z ≤ |θ' - θ| / sd(θ))`` with a standard normal Z; the mean within each of five families
+    (means, variances, covariances, correlations, quantiles 5 %, 10 %, … 95 %), then over the families.
+
+    Parameters
+    ----------
+    X, Y
+        Original and protected table, same shape and row order, numeric.
+
+    Returns
+    -------
+    float
+        Percent, in [0, 100]; 0 when no statistic moved.
+
+    Notes
+    -----
+    Deviations are the asymptotic ones, estimated from the original: ``sqrt(μ2/n)`` for a mean,
+    ``sqrt((μ4 - μ2²)/n)`` for a variance, ``sqrt((μ22 - μ11²)/n)`` for a covariance, the delta method for a
+    correlation, ``sqrt(q(1-q)/n)/f(Q)`` for a quantile with a Gaussian kernel density f. A statistic without sampling
+    error (a constant attribute) loses 0 if it is untouched and 100 otherwise. With one attribute there are no
+    covariances and correlations, and the mean is over three families. O(n·p² + 19·n·p).
+
+    Examples
+    --------
+    >>> X = [[1.0, 2.0], [2.0, 1.0], [4.0, 3.0], [5.0, 7.0]]
+    >>> pil(X, X)
+    0.0
+    >>> 0 < pil(X, [[1.5, 2.0], [1.5, 1.0], [4.5, 3.0], [4.5, 7.0]]) < 100
+    True
+    """
+    return pil_components(X, Y).percent
