@@ -1,4 +1,4 @@
-"""The one exception of the package: it names the place and the way out."""
+"""The exceptions of the package: they name the place and the way out."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from collections.abc import Iterable
 
 class SDCError(ValueError):
     """Input that cannot be used, said in a sentence a person can act on."""
+
+
+class SDCFailure(SDCError):
+    """Good input, but the world failed: a full disk, a folder without permission, a lost worker, a held lock."""
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ from typing import NoReturn
 import click
 
 from sdc_problems import __version__
-from sdc_problems.errors import SDCError
+from sdc_problems.errors import SDCError, SDCFailure
 
 # name: (module that defines a click command called `command`, one line for --help)
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -18,6 +18,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 EXIT_FAILURE = 1
 EXIT_USAGE = 2
+EXIT_INFEASIBLE = 3
 EXIT_INTERRUPTED = 130
 
 
@@ -64,6 +65,9 @@ def main() -> NoReturn:
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
+    except SDCFailure as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(EXIT_FAILURE)
     except SDCError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(EXIT_USAGE)
