@@ -9,17 +9,46 @@ from sdc_problems._lazy import attach as _attach
 if TYPE_CHECKING:
     from sdc_problems.methods.fixed_size import mdav
     from sdc_problems.methods.mdav_kernels import mdav_kernel
+    from sdc_problems.methods.pram import (
+        diagonal_by_frequency_matrix,
+        frequency_matrix,
+        identity_matrix,
+        max_entropy_matrix,
+        normalise_rows,
+        post_randomize,
+    )
+    from sdc_problems.methods.pram_limits import band, limit_diagonal, make_dominant, make_invariant
 
 __all__ = [
+    "band",
+    "diagonal_by_frequency_matrix",
+    "frequency_matrix",
+    "identity_matrix",
+    "limit_diagonal",
+    "make_dominant",
+    "make_invariant",
+    "max_entropy_matrix",
     "mdav",
     "mdav_kernel",
+    "normalise_rows",
+    "post_randomize",
 ]
 
 # A module must not carry the name of a function listed here: importing it would hide the function.
 __getattr__, __dir__ = _attach(
     __name__,
     {
+        "band": "pram_limits",
+        "diagonal_by_frequency_matrix": "pram",
+        "frequency_matrix": "pram",
+        "identity_matrix": "pram",
+        "limit_diagonal": "pram_limits",
+        "make_dominant": "pram_limits",
+        "make_invariant": "pram_limits",
+        "max_entropy_matrix": "pram",
         "mdav": "fixed_size",
         "mdav_kernel": "mdav_kernels",
+        "normalise_rows": "pram",
+        "post_randomize": "pram",
     },
 )
