@@ -151,6 +151,16 @@ def labels(labels: object, n: int | None, name: str = "labels") -> IntArray:
     return whole
 
 
+def mask(value: object, n: int, name: str) -> BoolArray:
+    """One boolean per record; ``None`` marks no record."""
+    if value is None:
+        return np.zeros(n, dtype=np.bool_)
+    array = np.asarray(value)
+    if array.dtype != np.bool_ or array.shape != (n,):
+        raise SDCError(f"{name} must hold one boolean per record ({n}), not {array.dtype} of shape {array.shape}")
+    return array
+
+
 def same_shape(X: npt.NDArray[Any], Y: npt.NDArray[Any], name_x: str = "X", name_y: str = "Y") -> None:
     """Both tables have the same records and attributes."""
     if X.shape != Y.shape:

@@ -2,6 +2,23 @@
 
 from __future__ import annotations
 
+from sdc_problems.evaluators.information_loss.categorical import (
+    bivariate_difference,
+    category_distance,
+    chi2_difference,
+    chi2_statistic,
+    ctbil,
+    dbil,
+    ebil,
+    il_categorical,
+)
+from sdc_problems.evaluators.information_loss.generalisation import (
+    average_class_size,
+    cm,
+    discernibility,
+    entropy_loss,
+    glm,
+)
 from sdc_problems.evaluators.information_loss.numeric import (
     ILComponents,
     il,
@@ -12,13 +29,34 @@ from sdc_problems.evaluators.information_loss.numeric import (
     sst,
     z_scores,
 )
+from sdc_problems.evaluators.information_loss.probabilistic import (
+    PILComponents,
+    pil,
+    pil_components,
+)
 
 __all__ = [
     "ILComponents",
+    "PILComponents",
+    "average_class_size",
+    "bivariate_difference",
+    "category_distance",
+    "chi2_difference",
+    "chi2_statistic",
+    "cm",
+    "ctbil",
+    "dbil",
+    "discernibility",
+    "ebil",
+    "entropy_loss",
+    "glm",
     "il",
+    "il_categorical",
     "il_components",
     "il_sse",
     "location_and_scale",
+    "pil",
+    "pil_components",
     "sse",
     "sst",
     "z_scores",
