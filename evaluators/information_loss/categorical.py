@@ -182,11 +182,11 @@ def ebil(X: object, Y: object, *, n_categories: object = None) -> float:
     """
     original, protected = code_pair(X, Y)
     n, p = original.shape
-    loss: float = 0.0
+    loss = 0.0
     for x, y, size in zip(original.T, protected.T, domain_sizes(n_categories, original, protected), strict=True):
         if size > 1:
             loss += conditional_entropy(x, y) / (n * math.log(int(size)))
-    return 100.0 * loss / p
+    return float(100.0 * loss / p)
 
 
 def il_categorical(
