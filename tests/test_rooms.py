@@ -17,13 +17,13 @@ PACKAGE = Path(sdc_problems.__file__).parent
 # A module may import from its own layer and from those above it in this list.
 LAYERS = [
     ("_lazy", "errors", "kernel", "evaluators.handle"),
-    ("microdata", "hierarchy"),
+    ("microdata", "hierarchy", "_columns", "_read_csv"),
     ("evaluators", "methods"),
     ("operators",),
     ("problem",),
     ("gomm", "masking", "microaggregation", "pbg", "pram", "social"),
     ("algorithms",),
-    ("datasets", "_download", "_people", "testing"),
+    ("datasets", "_catalogue", "_download", "_parsers", "_people", "testing"),
     ("studies", "__main__"),
 ]
 NO_PYMOO_NO_PANDAS = ("evaluators", "methods")
