@@ -59,8 +59,8 @@ OCCUPATION = (
     "protective service", "craft and trades", "machine operators", "transport", "farming", "labourers",
 )  # fmt: skip
 DIAGNOSIS = (
-    "none", "hypertension", "diabetes", "asthma", "back pain", "depression", "heart disease", "cancer", "arthritis",
-    "migraine", "infection", "injury",
+    "no diagnosis", "hypertension", "diabetes", "asthma", "back pain", "depression", "heart disease", "cancer",
+    "arthritis", "migraine", "infection", "injury",
 )  # fmt: skip
 
 # Orders of the ordinal columns, least first.
