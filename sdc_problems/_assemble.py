@@ -1,0 +1,270 @@
+"""From single columns to a table: names, roles, kinds, orders and missing values, all checked here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdc_problems._columns import MISSING, Column, Kind, Role, column_from_series, label
+from sdc_problems.errors import SDCError, did_you_mean
+from sdc_problems.evaluators.handle import Array
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_POLICIES = ("error", "drop", "category")
+
+#: A frame's index: a range as [start, step, name], or its levels as columns.
+Index = tuple[list[Any] | None, list[Column]]
+
+
+def encode_meta(meta: Mapping[str, Any]) -> Array:
+    """What the arrays do not say, as an array of bytes (JSON)."""
+    return np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
+
+
+def check_names(names: Sequence[str], kinds: Mapping[str, str], orders: Mapping[str, Sequence[object]]) -> None:
+    """Refuse empty and repeated column names, and options that name columns which are not there."""
+    if not names:
+        raise SDCError("the table has no columns")
+    seen: set[str] = set()
+    for i, name in enumerate(names):
+        if not name.strip():
+            raise SDCError(f"column {i + 1} has no name (a file written with its index? write it with index=False)")
+        if name in seen:
+            raise SDCError(f"column name {name!r} occurs twice (again at column {i + 1}): rename one of them")
+        seen.add(name)
+    for option, wanted in (("kinds", kinds), ("orders", orders)):
+        for name in wanted:
+            _known(option, name, names)
+    for name, kind in kinds.items():
+        if kind not in list(Kind):
+            raise SDCError(
+                f"kinds[{name!r}] must be one of {', '.join(repr(k.value) for k in Kind)}, not {kind!r}"
+                f"{did_you_mean(str(kind), [k.value for k in Kind])}"
+            )
+        if name in orders and kind != Kind.ORDINAL:
+            raise SDCError(
+                f"orders names column {name!r}, but kinds declares it {Kind(kind).value}: only ordinals have an order"
+            )
+
+
+def named_roles(
+    names: Sequence[str], quasi_identifiers: Sequence[str], sensitive: Sequence[str], identifiers: Sequence[str]
+) -> dict[str, Role]:
+    """Role of each column."""
+    roles = dict.fromkeys(names, Role.OTHER)
+    for option, wanted, role in (
+        ("quasi_identifiers", quasi_identifiers, Role.QUASI_IDENTIFIER),
+        ("sensitive", sensitive, Role.SENSITIVE),
+        ("identifiers", identifiers, Role.IDENTIFIER),
+    ):
+        for name in [wanted] if isinstance(wanted, str) else wanted:
+            _known(option, name, names)
+            if roles[name] is not Role.OTHER:
+                raise SDCError(
+                    f"column {name!r} is named twice, as {roles[name].value} and as {role.value}: choose one role"
+                )
+            roles[name] = role
+    return roles
+
+
+def _known(option: str, name: object, names: Sequence[str]) -> None:
+    if name not in names:
+        raise SDCError(f"{option} names a column {name!r} that is not there{did_you_mean(str(name), names)}")
+
+
+def index_columns(index: pd.Index[Any]) -> Index:
+    """The frame's index; plain numbers when its labels are missing or of types that cannot be kept."""
+    import pandas as pd
+
+    if isinstance(index, pd.RangeIndex):
+        return [int(index.start), int(index.step), index.name if isinstance(index.name, str) else None], []
+    columns = []
+    for i in range(index.nlevels):
+        level = index.get_level_values(i)
+        try:
+            column = column_from_series(pd.Series(level), level.name if isinstance(level.name, str) else "")
+        except SDCError:
+            return None, []
+        if (column.codes < 0).any():
+            return None, []
+        columns.append(column)
+    return None, columns
+
+
+def assemble(
+    columns: list[Column],
+    roles: Mapping[str, Role],
+    kinds: Mapping[str, str],
+    orders: Mapping[str, Sequence[object]],
+    missing: str,
+    *,
+    index: Index = (None, []),
+) -> tuple[dict[str, Array], dict[str, Any]]:
+    """Arrays to share and what they do not say."""
+    if missing not in _POLICIES:
+        raise SDCError(f"missing must be one of {', '.join(map(repr, _POLICIES))}, not {missing!r}")
+    n = len(columns[0].codes)
+    _refuse_few(n, "")
+    columns = [_typed(column, kinds, orders.get(column.name)) for column in columns]
+    plain, levels = index
+    kept: NDArray[np.intp] | None = None
+    if missing != "category":
+        kept = _complete(columns, missing)
+    n_dropped = 0
+    if kept is not None:
+        n_dropped = n - len(kept)
+        if plain is not None:
+            start, step, name = plain
+            plain, levels = None, [_numbers(start + step * np.arange(n), name or "")]
+        columns = [replace(column, codes=column.codes[kept]).canonical() for column in columns]
+        levels = [replace(level, codes=level.codes[kept]).canonical() for level in levels]
+    arrays: dict[str, Array] = {}
+    specs = []
+    for i, column in enumerate(columns):
+        kind, role = Kind(column.declared), roles[column.name]
+        absent = bool((column.codes < 0).any())
+        if absent:
+            column = _missing_category(column, kind)
+        if role is Role.QUASI_IDENTIFIER:
+            refuse_constant(column)
+        arrays |= column.arrays(f"column{i}")
+        specs.append({**column.spec(), "kind": kind.value, "role": role.value, "missing": absent})
+    for i, level in enumerate(levels):
+        arrays |= level.arrays(f"index{i}")
+    meta = {
+        "n_records": n - n_dropped,
+        "n_dropped": n_dropped,
+        "columns": specs,
+        "index": [level.spec() for level in levels],
+        "range": plain,
+    }
+    return arrays, meta
+
+
+def refuse_constant(column: Column) -> None:
+    """A quasi-identifier must tell records apart."""
+    if len(column.codes) and column.codes.min() == column.codes.max():
+        raise SDCError(
+            f"quasi-identifier {column.name!r} has the same value from row 1 to row {len(column.codes)}: it tells no records "
+            "apart; leave it out of quasi_identifiers"
+        )
+
+
+def _refuse_few(n: int, why: str) -> None:
+    if n < 2:
+        count = "no records" if n == 0 else "only 1 record"
+        raise SDCError(
+            f"the table has {count}{why}: protection needs at least 2, because it hides records among others"
+        )
+
+
+def _numbers(numbers: Array, name: str) -> Column:
+    return Column(name, "int", np.arange(len(numbers), dtype=np.int32), numbers.astype(np.int64), fixed_order=True)
+
+
+def _typed(column: Column, kinds: Mapping[str, str], order: Sequence[object] | None) -> Column:
+    """The column with its kind decided and its categories in code order."""
+    default = {"int": Kind.NUMERIC, "float": Kind.NUMERIC, "bool": Kind.NOMINAL, "text": Kind.NOMINAL}
+    if column.name in kinds:
+        kind = Kind(kinds[column.name])
+    elif order is not None:
+        kind = Kind.ORDINAL
+    elif column.declared:
+        kind = Kind(column.declared)
+    else:
+        kind = default.get(column.storage, Kind.ORDINAL)
+    if column.storage == "float":
+        infinite = np.isinf(column.values)
+        if infinite.any():
+            raise SDCError(
+                f"column {column.name!r}, row {column.first_row(infinite)}: the value is infinite "
+                f"({int(column.counts()[infinite].sum())} such rows); correct it or make it missing"
+            )
+    if kind is Kind.NUMERIC:
+        column = replace(column.as_numbers(), fixed_order=False).canonical()
+    elif kind is Kind.NOMINAL:
+        column = replace(column, fixed_order=False).canonical()
+    if order is not None:
+        column = _ordered(column, order)
+    return replace(column, declared=kind.value)
+
+
+def _ordered(column: Column, order: Sequence[object]) -> Column:
+    """Codes in the order given; every value of the data must be in it, values the data lacks may be."""
+    name = column.name
+    if isinstance(order, str):
+        raise SDCError(f"orders[{name!r}] must be a list of categories, not a text")
+    labels = [label(category) for category in order]
+    position = {text: i for i, text in enumerate(labels)}
+    if len(position) < len(labels):
+        twice = next(text for i, text in enumerate(labels) if position[text] != i)
+        raise SDCError(f"orders[{name!r}] names the category {twice!r} twice")
+    have = column.labels()
+    strange = np.array([text not in position for text in have], dtype=bool) & (column.counts() > 0)
+    if strange.any():
+        raise SDCError(
+            f"column {name!r}, row {column.first_row(strange)}: the value is not in orders[{name!r}] "
+            f"({int(strange.sum())} such categories); add it, or list it in na_values if it means missing"
+        )
+    mapping = np.array([position.get(text, -1) for text in have], dtype=np.int32)
+    unseen = [text for text in labels if text not in set(have)]
+    if unseen and column.storage != "text":
+        raise SDCError(
+            f"orders[{name!r}] has {len(unseen)} categories that do not occur in the column, which only text columns may have"
+        )
+    if isinstance(column.values, list):
+        return replace(column.recoded(mapping, labels), fixed_order=True)
+    where = np.empty(len(labels), dtype=np.intp)
+    where[mapping[mapping >= 0]] = np.flatnonzero(mapping >= 0)
+    return replace(column.recoded(mapping, column.values[where]), fixed_order=True)
+
+
+def _complete(columns: list[Column], missing: str) -> NDArray[np.intp] | None:
+    """Rows without a missing value, None when that is all of them."""
+    complete = np.ones(len(columns[0].codes), dtype=bool)
+    for column in columns:
+        absent = column.codes < 0
+        if not absent.any():
+            continue
+        if missing == "error":
+            raise _missing_error(column, absent)
+        if absent.all():
+            raise SDCError(f"column {column.name!r} is missing in every row from row 1 on: leave the column out")
+        complete &= ~absent
+    if complete.all():
+        return None
+    kept = np.flatnonzero(complete)
+    _refuse_few(len(kept), f" left when those with missing values are dropped (of {len(complete)})")
+    return kept
+
+
+def _missing_error(column: Column, absent: NDArray[np.bool_]) -> SDCError:
+    others = "missing='drop' leaves such records out"
+    if column.declared != Kind.NUMERIC:
+        others += ", missing='category' makes them a category, and na_values= says which text means missing"
+    return SDCError(
+        f"column {column.name!r} has missing values in {int(absent.sum())} rows, first in row {int(np.argmax(absent)) + 1}: {others}"
+    )
+
+
+def _missing_category(column: Column, kind: Kind) -> Column:
+    """Missing cells as the last category."""
+    absent = column.codes < 0
+    if kind is Kind.NUMERIC:
+        raise SDCError(
+            f"column {column.name!r} is numeric and has missing values in {int(absent.sum())} rows, first in row "
+            f"{int(np.argmax(absent)) + 1}: numbers have no category for them; use missing='drop', or declare the column ordinal"
+        )
+    if MISSING in column.labels():
+        raise SDCError(
+            f"column {column.name!r} has both missing values (first in row {int(np.argmax(absent)) + 1}) and a category "
+            f"{MISSING!r}, which is how missing values are called: add {MISSING!r} to na_values"
+        )
+    return replace(column, codes=np.where(absent, np.int32(len(column.values)), column.codes))

@@ -1,0 +1,446 @@
+"""One column of a table as integer codes over its distinct values, whatever it was made of."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdc_problems.errors import SDCError
+from sdc_problems.evaluators.handle import Array, pack_strings, unpack_strings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Codes = NDArray[np.int32]
+Values = Array | list[str]
+
+#: Text that stands for a missing value unless ``na_values`` says otherwise (compared without surrounding blanks).
+NA_VALUES = ("", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None")
+#: How a missing value is called where it is a category of its own.
+MISSING = "?"
+
+_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+_CODE_NUMBER = re.compile(r"^[ \t]*[+-]?(?:0\d+|\d{19,})[ \t]*$", re.MULTILINE)
+_PLAIN_NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*")
+_GROUPED_NUMBER = re.compile(
+    r"\s*[+-]?(?:\d{1,3}(?:[,' \u00a0\u202f]\d{3})+(?:\.\d+)?|(?:\d{1,3}(?:\.\d{3})+|\d+),\d+|\d{1,3}(?:\.\d{3}){2,})\s*"
+)
+
+
+class Kind(StrEnum):
+    """What can be done with an attribute's values: arithmetic, comparison, or only equality."""
+
+    NUMERIC = "numeric"
+    ORDINAL = "ordinal"
+    NOMINAL = "nominal"
+
+
+class Role(StrEnum):
+    """What an attribute means for disclosure."""
+
+    QUASI_IDENTIFIER = "quasi-identifier"
+    SENSITIVE = "sensitive"
+    IDENTIFIER = "identifier"
+    OTHER = "other"
+
+
+@dataclass(frozen=True)
+class Column:
+    """Codes over distinct values; -1 marks a missing cell until the missing-value policy has been applied."""
+
+    name: str
+    storage: str  # "int", "float", "bool", "text", "datetime", "timedelta", "date"
+    codes: Codes
+    values: Values  # distinct, in code order; numpy array, or a list when storage is "text"
+    restore: str = ""  # the pandas dtype that `to_series` gives back; "" is pandas' own choice
+    unit: str = ""  # of datetimes and timedeltas
+    zone: str = ""  # of datetimes
+    declared: str = ""  # kind that the source declares ("nominal", "ordinal"); "" when it says nothing
+    fixed_order: bool = False  # code order is given: never sort, keep unobserved values
+
+    def first_row(self, wanted: NDArray[np.bool_]) -> int:
+        """The first row (from 1) whose value is one of those wanted (a mask over `values`)."""
+        mask = np.append(wanted, False)
+        return int(np.argmax(mask[self.codes])) + 1
+
+    def counts(self) -> NDArray[np.int64]:
+        """Records per value."""
+        present = self.codes[self.codes >= 0]
+        return np.bincount(present, minlength=len(self.values))
+
+    def recoded(self, mapping: Array, values: Values) -> Column:
+        """The same cells with code c replaced by ``mapping[c]``; missing stays missing."""
+        table = np.append(np.asarray(mapping, dtype=np.int32), np.int32(-1))
+        return replace(self, codes=table[self.codes], values=values)
+
+    def canonical(self) -> Column:
+        """Values sorted and only those that occur, unless their order was given."""
+        if self.fixed_order:
+            return self
+        seen = self.counts() > 0
+        if isinstance(self.values, list):
+            values = self.values
+            order = sorted(np.flatnonzero(seen).tolist(), key=values.__getitem__)
+            kept: Values = [values[i] for i in order]
+        else:
+            where = np.flatnonzero(seen)
+            order = where[np.argsort(self.values[where], kind="stable")].tolist()
+            kept = self.values[order]
+        mapping = np.full(len(self.values), -1, dtype=np.int32)
+        mapping[order] = np.arange(len(order), dtype=np.int32)
+        return self.recoded(mapping, kept)
+
+    def without_markers(self, na_values: Sequence[str]) -> Column:
+        """Text cells that stand for a missing value become missing."""
+        if not isinstance(self.values, list) or not na_values:
+            return self
+        markers = frozenset(na_values)
+        missing = [i for i, text in enumerate(self.values) if text.strip() in markers]
+        if not missing:
+            return self
+        mapping = np.arange(len(self.values), dtype=np.int32)
+        mapping[missing] = -1
+        marked = self.recoded(mapping, self.values)
+        # In a given order the marker is no value of the domain either.
+        return marked._drop(missing) if self.fixed_order else marked.canonical()
+
+    def _drop(self, unused: list[int]) -> Column:
+        assert isinstance(self.values, list)
+        gone = set(unused)
+        keep = [i for i in range(len(self.values)) if i not in gone]
+        mapping = np.full(len(self.values), -1, dtype=np.int32)
+        mapping[keep] = np.arange(len(keep), dtype=np.int32)
+        return self.recoded(mapping, [self.values[i] for i in keep])
+
+    def as_numbers(self) -> Column:
+        """Text parsed as numbers, for a column that was declared numeric."""
+        if not isinstance(self.values, list):
+            return self
+        numbers = parse_numbers(self.values, codes_too=True)
+        if numbers is None:
+            bad = np.array([parse_numbers([text], codes_too=True) is None for text in self.values], dtype=bool)
+            raise SDCError(
+                f"column {self.name!r} is declared numeric, but row {self.first_row(bad)} is no number "
+                f"({int(self.counts()[bad].sum())} such rows){_grouping_hint(self.values, bad)}; "
+                "correct the cells, list what stands for missing in na_values, or declare another kind"
+            )
+        storage = "int" if numbers.dtype.kind == "i" else "float"
+        distinct, inverse = np.unique(numbers, return_inverse=True)
+        as_read = replace(self, storage=storage, restore="", fixed_order=False)
+        return as_read.recoded(inverse.astype(np.int32), distinct)
+
+    def floats(self) -> NDArray[np.float64]:
+        """The values as numbers: dates in days since 1970-01-01, durations in days, False and True as 0 and 1."""
+        assert not isinstance(self.values, list)
+        if self.storage in ("datetime", "timedelta"):
+            return self.values / float(_DAY[self.unit])
+        return self.values.astype(np.float64)
+
+    def labels(self) -> list[str]:
+        """The values as text, as a hierarchy or a list of ordered categories names them."""
+        return self.values if isinstance(self.values, list) else [label(v) for v in python_values(self)]
+
+    # ------------------------------------------------------------------ arrays for the handle and back
+
+    def arrays(self, prefix: str) -> dict[str, Array]:
+        """Plain arrays, to share."""
+        if isinstance(self.values, list):
+            data, offsets = pack_strings(self.values)
+            return {f"{prefix}/codes": self.codes, f"{prefix}/bytes": data, f"{prefix}/offsets": offsets}
+        return {f"{prefix}/codes": self.codes, f"{prefix}/values": self.values}
+
+    def spec(self) -> dict[str, Any]:
+        """What the arrays do not say."""
+        names = ("name", "storage", "restore", "unit", "zone")
+        return {name: getattr(self, name) for name in names}
+
+
+def parse_numbers(
+    texts: Sequence[str], *, decimal: str = ".", thousands: str | None = None, codes_too: bool = False
+) -> Array | None:
+    """Texts as int64 when all are integers, else as float64, else None.
+
+    Digits with a leading zero ("007") or more than 18 of them are codes, not numbers, unless `codes_too`.
+    """
+    if not texts:
+        return np.empty(0, dtype=np.int64)
+    if thousands:
+        texts = [text.replace(thousands, "") for text in texts]
+    if decimal != ".":
+        texts = [text.replace(decimal, ".") for text in texts]
+    together = "\n".join(texts)
+    # Python's own parsers allow 1_000 and the digits of every script.
+    if "_" in together or not together.isascii():
+        return None
+    if not codes_too and _CODE_NUMBER.search(together):
+        return None
+    try:
+        return np.array([int(text) for text in texts], dtype=np.int64)
+    except (ValueError, OverflowError):
+        pass
+    try:
+        numbers = np.array([float(text) for text in texts], dtype=np.float64)
+    except ValueError:
+        return None
+    return None if np.isnan(numbers).any() else numbers
+
+
+def refuse_disguised_numbers(column: Column, *, from_text: bool) -> None:
+    """Stop at a column that is meant to be numeric but was read as text.
+
+    Two signs: every cell is a number and some are written with separators ("1,234"); or, in a file, most cells
+    are numbers and a few are not.
+    """
+    if not isinstance(column.values, list) or not column.values:
+        return
+    grouped = np.zeros(len(column.values), dtype=bool)
+    for i, text in enumerate(column.values):
+        if _GROUPED_NUMBER.fullmatch(text):
+            grouped[i] = True
+        elif not _PLAIN_NUMBER.fullmatch(text):
+            break
+    else:
+        if grouped.any():
+            way_out = "give thousands= or decimal= to from_csv" if from_text else "convert it before"
+            raise SDCError(
+                f"column {column.name!r} looks numeric but its cells are written with separators (first in row "
+                f"{column.first_row(grouped)}); {way_out}, or declare kinds={{{column.name!r}: 'nominal'}} to keep text"
+            )
+        return
+    if not from_text or _CODE_NUMBER.search("\n".join(column.values)):
+        return
+    number = np.array([_PLAIN_NUMBER.fullmatch(text) is not None for text in column.values], dtype=bool)
+    counts = column.counts()
+    if 2 * counts[number].sum() > counts.sum():
+        raise SDCError(
+            f"column {column.name!r} mixes numbers and text: row {column.first_row(~number)} is no number, as are "
+            f"{int(counts[~number].sum())} of {int(counts.sum())} cells; correct them, list what stands for missing in "
+            f"na_values, or declare kinds={{{column.name!r}: 'nominal'}} to keep text"
+        )
+
+
+def _grouping_hint(values: list[str], bad: NDArray[np.bool_]) -> str:
+    grouped = all(_GROUPED_NUMBER.fullmatch(values[i]) for i in np.flatnonzero(bad))
+    return ", written with separators (thousands= and decimal= of from_csv read those)" if grouped else ""
+
+
+def label(value: object) -> str:
+    """A value as text: 39, 39.0 and "39" are all "39"; dates are ISO, without a time of midnight.
+
+    Examples
+    --------
+    >>> label(39.0), label(0.5), label(True), label("39")
+    ('39', '0.5', 'True', '39')
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64):
+        value = value.item()
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e16:
+        return str(int(value))
+    if isinstance(value, np.datetime64 | datetime.datetime):
+        text = str(value).replace(" ", "T")
+        date, _, clock = text.partition("T")
+        clock = clock.rstrip("0").removesuffix(".") if "." in clock else clock
+        return date if clock in ("", "00:00:00", "00:00:", "00:00") else f"{date}T{clock}"
+    return str(value)
+
+
+def python_values(column: Column) -> list[Any]:
+    """The values as a person would write them in Python (dates as numpy datetimes)."""
+    return list(
+        typed_values(column).tolist() if column.storage in ("int", "float", "bool", "text") else typed_values(column)
+    )
+
+
+def typed_values(column: Column) -> Array:
+    """The values in code order as a numpy array of their own type (text as objects)."""
+    if isinstance(column.values, list):
+        texts = np.empty(len(column.values), dtype=object)
+        texts[:] = column.values
+        return texts
+    if column.storage == "datetime":
+        return column.values.astype(f"datetime64[{column.unit}]")
+    if column.storage == "timedelta":
+        return column.values.astype(f"timedelta64[{column.unit}]")
+    if column.storage == "date":
+        return column.values.astype("datetime64[D]")
+    return column.values
+
+
+def column_from_arrays(arrays: Any, prefix: str, spec: dict[str, Any]) -> Column:
+    """A column from what `Column.arrays` and `Column.spec` gave."""
+    values: Values
+    if spec["storage"] == "text":
+        values = unpack_strings(arrays[f"{prefix}/bytes"], arrays[f"{prefix}/offsets"])
+    else:
+        values = arrays[f"{prefix}/values"]
+    keys = ("name", "storage", "restore", "unit", "zone")
+    return Column(codes=arrays[f"{prefix}/codes"], values=values, **{key: spec[key] for key in keys})
+
+
+# --------------------------------------------------------------------------- pandas
+
+
+def column_from_series(series: pd.Series[Any], name: str) -> Column:
+    """Factorise a pandas column of any plain type; the frame is only read."""
+    import pandas as pd
+
+    dtype = series.dtype
+    if isinstance(dtype, pd.ArrowDtype) and "dictionary" in str(dtype):
+        series = series.astype("category")
+        dtype = series.dtype
+    if isinstance(dtype, pd.SparseDtype):
+        series = series.sparse.to_dense()
+        dtype = series.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        return _categorical(series, name)
+    missing = series.isna().to_numpy(dtype=bool)
+    present = series[~missing] if missing.any() else series
+    storage, restore = _storage(present, name, missing)
+    codes = np.full(len(series), -1, dtype=np.int32)
+    found, distinct = pd.factorize(present.array)
+    codes[~missing] = found
+    column = Column(name, storage, codes, [], restore=restore)
+    return _with_values(column, distinct).canonical()
+
+
+def _categorical(series: pd.Series[Any], name: str) -> Column:
+    """A pandas categorical: its own order when it is ordered (unobserved categories included), else sorted."""
+    import pandas as pd
+
+    values = column_from_series(pd.Series(series.cat.categories), name)
+    value_of = np.append(values.codes, np.int32(-1))  # category position -> code of its (sorted) value
+    column = replace(values, codes=value_of[series.cat.codes.to_numpy()])
+    if not series.cat.ordered:
+        return replace(column.canonical(), declared="nominal", restore="category")
+    order = values.codes
+    in_order = [column.values[i] for i in order] if isinstance(column.values, list) else column.values[order]
+    return replace(column.recoded(np.argsort(order), in_order), declared="ordinal", restore="ordered", fixed_order=True)
+
+
+def _storage(present: pd.Series[Any], name: str, missing: NDArray[np.bool_]) -> tuple[str, str]:
+    """Storage class and dtype to restore, or an error that names the column and the first bad row."""
+    import pandas as pd
+
+    dtype = present.dtype
+    kind = getattr(dtype, "kind", "O")
+    restore = str(dtype) if isinstance(dtype, np.dtype) else ""
+    if kind in "iu":
+        return "int", restore
+    if kind == "f":
+        return "float", restore
+    if kind == "b":
+        return "bool", ""
+    if kind == "M":
+        return "datetime", ""
+    if kind == "m":
+        return "timedelta", ""
+    if isinstance(dtype, pd.StringDtype):
+        return "text", ""
+    found = pd.api.types.infer_dtype(present, skipna=True)
+    known = {
+        "string": "text", "integer": "int", "floating": "float", "mixed-integer-float": "float", "decimal": "float",
+        "boolean": "bool", "date": "date", "datetime": "datetime", "datetime64": "datetime", "timedelta": "timedelta",
+        "timedelta64": "timedelta", "empty": "text",
+    }  # fmt: skip
+    if found in known:
+        return known[found], "object" if found == "string" and dtype == object else ""
+    cells = list(present)
+    first = type(cells[0])
+    rows = np.flatnonzero(~missing)
+    odd = next((i for i, cell in enumerate(cells) if type(cell) is not first), None)
+    if odd is None:
+        raise SDCError(
+            f"column {name!r} holds cells of type {first.__name__} (first in row {rows[0] + 1}): only numbers, text, "
+            "booleans and dates can be used; convert it, for instance with astype(str)"
+        )
+    raise SDCError(
+        f"column {name!r} mixes types: row {rows[odd] + 1} is {type(cells[odd]).__name__}, the rows before "
+        f"are {first.__name__}; convert the column to one type"
+    )
+
+
+def _with_values(column: Column, distinct: Any) -> Column:
+    """Put pandas' distinct values into the column's plain storage."""
+    import pandas as pd
+
+    storage = column.storage
+    if storage == "text":
+        return replace(column, values=[str(text) for text in distinct])
+    if storage == "bool":
+        return replace(column, values=np.array([bool(b) for b in distinct], dtype=np.bool_))
+    if storage == "date":
+        return replace(column, values=np.array(list(distinct), dtype="datetime64[D]").astype(np.int64))
+    if storage in ("int", "float"):
+        kind = np.int64 if storage == "int" else np.float64
+        plain = pd.array(distinct).to_numpy() if hasattr(distinct, "to_numpy") else np.asarray(distinct)
+        if plain.dtype.kind == "u" and plain.size and plain.max() > np.iinfo(np.int64).max:
+            plain = plain.astype(object)
+        try:
+            numbers = plain.astype(kind) if plain.dtype != object else np.array([kind(v) for v in plain], dtype=kind)
+        except OverflowError:
+            big = np.array([abs(int(v)) >= 2**63 for v in plain], dtype=bool)
+            raise SDCError(
+                f"column {column.name!r}, row {replace(column, values=plain).first_row(big)}: the integer needs more than 64 "
+                "bits; convert the column to text (astype(str)) if it is a code"
+            ) from None
+        return _merged(column, numbers)
+    if storage == "timedelta":
+        spans = pd.TimedeltaIndex(distinct)
+        return replace(column, values=spans.asi8.copy(), unit=spans.unit)
+    moments = pd.DatetimeIndex(distinct)
+    zone = "" if moments.tz is None else str(moments.tz)
+    return replace(column, values=moments.asi8.copy(), unit=moments.unit, zone=zone)
+
+
+def _merged(column: Column, numbers: Array) -> Column:
+    """Values that differ as objects may be one number (1 and 1.0)."""
+    distinct, inverse = np.unique(numbers, return_inverse=True)
+    return column.recoded(inverse.astype(np.int32), distinct)
+
+
+def column_to_series(column: Column, missing_code: int | None) -> pd.Series[Any]:
+    """The cells as pandas shows them; the missing category becomes a missing cell again."""
+    import pandas as pd
+
+    codes: Array = column.codes
+    absent = None if missing_code is None else codes == missing_code
+    if column.restore in ("category", "ordered"):
+        plain = replace(column, restore="", codes=np.arange(len(column.values), dtype=np.int32))
+        categories = column_to_series(plain, None)
+        if absent is not None:
+            codes = np.where(absent, -1, codes)
+        given = pd.Categorical.from_codes(codes, categories=pd.Index(categories), ordered=column.restore == "ordered")
+        return pd.Series(given)
+    values = typed_values(column)
+    if absent is not None:
+        filler = np.zeros(1, dtype=values.dtype) if values.dtype != object else np.array([None], dtype=object)
+        values = np.concatenate([values, filler])
+    cells = values[codes]
+    if column.storage == "date":
+        cells = cells.astype(object)
+    if column.storage == "datetime":
+        series = pd.Series(cells)
+        if column.zone:
+            series = series.dt.tz_localize("UTC").dt.tz_convert(column.zone)
+    elif column.storage == "text":
+        series = pd.Series(cells, dtype=object) if column.restore == "object" else pd.Series(cells)
+    elif column.restore and column.restore != "object":
+        series = pd.Series(cells.astype(column.restore))
+    else:
+        series = pd.Series(cells)
+    if absent is None or column.storage == "text":
+        return series
+    if column.storage == "int":
+        series = series.astype("Int64")
+    elif column.storage == "bool":
+        series = series.astype("boolean")
+    return series.mask(absent)

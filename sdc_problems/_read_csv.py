@@ -1,0 +1,287 @@
+"""CSV files as columns of codes, read in chunks so that memory holds the codes and not the cells."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sdc_problems._columns import Codes, Column, parse_numbers, refuse_disguised_numbers
+from sdc_problems.errors import SDCError, did_you_mean
+from sdc_problems.evaluators.handle import Array
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_DELIMITERS = (";", ",", "\t", "|")
+_CHUNK = 262_144
+
+
+@dataclass(frozen=True)
+class CSVFormat:
+    """How a file is written."""
+
+    path: Path
+    delimiter: str
+    encoding: str
+    na_values: Sequence[str]
+    decimal: str
+    thousands: str | None
+    chunksize: int
+
+    def rows(self, delimiter: str | None = None) -> Iterator[list[str]]:
+        """Records as lists of cells, without blank lines."""
+        with self.path.open(encoding=self.encoding, newline="") as stream:
+            try:
+                yield from (row for row in csv.reader(stream, delimiter=delimiter or self.delimiter) if row)
+            except csv.Error as error:
+                raise SDCError(f"{self.path} is no proper CSV file: {error}") from error
+
+
+@dataclass
+class _Growing:
+    """One column while it is read: numbers as long as every cell is one, else text."""
+
+    name: str
+    codes_too: bool
+    numeric: bool = True
+    chunks: list[Codes] = field(default_factory=list)
+    numbers: list[Array] = field(default_factory=list)
+    texts: dict[str, int] = field(default_factory=dict)
+
+    def add(self, cells: pd.Series[str], form: CSVFormat) -> bool:
+        """Take one chunk; False when the column turns out to be text after chunks that were read as numbers."""
+        import pandas as pd
+
+        found, distinct = pd.factorize(cells)
+        texts: list[str] = distinct.tolist()
+        markers = frozenset(form.na_values)
+        present = [i for i, text in enumerate(texts) if text.strip() not in markers]
+        table = np.full(len(texts), -1, dtype=np.int32)
+        kept = [texts[i] for i in present] if len(present) < len(texts) else texts
+        if self.numeric:
+            numbers = parse_numbers(kept, decimal=form.decimal, thousands=form.thousands, codes_too=self.codes_too)
+            if numbers is not None:
+                table[present] = np.arange(len(present), dtype=np.int32)
+                self.chunks.append(table[found])
+                self.numbers.append(numbers)
+                return True
+            self.numeric = False
+            if any(len(earlier) for earlier in self.numbers):
+                return False
+        known = self.texts
+        table[present] = [known.setdefault(text, len(known)) for text in kept]
+        self.chunks.append(table[found])
+        return True
+
+    def restart(self) -> None:
+        """Forget what was read as numbers."""
+        self.chunks, self.numbers = [], []
+
+    def finish(self) -> Column:
+        """The whole column."""
+        if not self.numeric or not any(len(part) for part in self.numbers):
+            codes = np.concatenate(self.chunks)
+            column = Column(self.name, "text", codes, list(self.texts)).canonical()
+            if column.values and set(column.values) <= {"True", "False"}:
+                truth = np.array([text == "True" for text in column.values], dtype=np.bool_)
+                return Column(self.name, "bool", column.codes, truth)
+            return column
+        distinct = np.unique(np.concatenate(self.numbers))
+        if distinct.dtype.kind == "f":
+            distinct = distinct + 0.0  # -0.0 and 0.0 are one value
+        # Each chunk's codes give way to the final ones, so that the column is never held twice.
+        for i, numbers in enumerate(self.numbers):
+            table = np.append(np.searchsorted(distinct, numbers), -1).astype(np.int32)
+            self.chunks[i] = table[self.chunks[i]]
+        codes = np.concatenate(self.chunks)
+        return Column(self.name, "int" if distinct.dtype.kind == "i" else "float", codes, distinct)
+
+
+class CSVFile:
+    """A CSV file with a header line; every error names the file and the place."""
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        delimiter: str,
+        encoding: str,
+        na_values: Sequence[str],
+        decimal: str,
+        thousands: str | None,
+        chunksize: int | None,
+    ) -> None:
+        for option, mark in (("delimiter", delimiter), ("decimal", decimal), ("thousands", thousands or " ")):
+            if len(mark) != 1:
+                raise SDCError(f"{option} must be a single character, not {mark!r}")
+        if chunksize is not None and chunksize < 1:
+            raise SDCError(f"chunksize must be at least 1 record, not {chunksize}")
+        if encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
+            encoding = "utf-8-sig"  # the same, and a byte order mark is no part of the first name
+        self._form = CSVFormat(Path(path), delimiter, encoding, na_values, decimal, thousands, chunksize or _CHUNK)
+
+    def header(self) -> list[str]:
+        """The column names."""
+        with self._explained():
+            self._names = _header(self._form)
+        return self._names
+
+    def columns(self, *, kinds: Collection[str], numeric: Collection[str]) -> list[Column]:
+        """All columns (after `header`).
+
+        Parameters
+        ----------
+        kinds
+            Columns whose kind was declared: no second thoughts about them.
+        numeric
+            Columns declared numeric: digits with leading zeros are numbers too.
+        """
+        with self._explained():
+            columns = _columns(self._form, self._names, numeric)
+        for column in columns:
+            if column.name not in kinds:
+                refuse_disguised_numbers(column, from_text=True)
+        return columns
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        form = self._form
+        try:
+            yield
+        except FileNotFoundError:
+            folder = form.path.parent
+            near = [p.name for p in islice(folder.iterdir(), 1000)] if folder.is_dir() else []
+            raise SDCError(f"there is no file {form.path}{did_you_mean(form.path.name, near)}") from None
+        except OSError as error:
+            raise SDCError(f"cannot read {form.path}: {error.strerror or error}") from error
+        except LookupError as error:
+            raise SDCError(
+                f"unknown encoding {form.encoding!r}: usual ones are 'utf-8', 'cp1252' and 'latin-1'"
+            ) from error
+        except UnicodeError:
+            raise _undecodable(form) from None
+
+
+def _header(form: CSVFormat) -> list[str]:
+    first = list(islice(form.rows(), 2))
+    if not first:
+        raise SDCError(f"{form.path} is empty: the first line must name the columns")
+    names = first[0]
+    if len(names) == 1:
+        better = _better_delimiter(form)
+        if better:
+            raise SDCError(
+                f"{form.path} has one column when split at {form.delimiter!r}; did you mean delimiter={better!r}?"
+            )
+    if len(first) == 1:
+        raise SDCError(f"{form.path} has a header but no records")
+    if len(first[1]) > len(names):
+        # pandas would take the surplus column for an index without a word.
+        raise _ragged(form, 1, len(first[1]), len(names))
+    return names
+
+
+def _columns(form: CSVFormat, names: list[str], numeric: Collection[str]) -> list[Column]:
+    growing = [_Growing(name, name in numeric) for name in names]
+    late = []
+    for chunk in _chunks(form, None):
+        for i, column in enumerate(growing):
+            if i not in late and not column.add(chunk.iloc[:, i], form):
+                # Earlier cells are known as numbers only ("1.0" and "1" are one): read this column once more.
+                column.restart()
+                late.append(i)
+    if late:
+        for chunk in _chunks(form, late):
+            for position, i in enumerate(sorted(late)):
+                growing[i].add(chunk.iloc[:, position], form)
+    columns = []
+    while growing:
+        columns.append(growing.pop(0).finish())
+    if (columns[-1].codes < 0).any():
+        _refuse_short_rows(form, len(names))
+    return columns
+
+
+def _chunks(form: CSVFormat, wanted: list[int] | None) -> Iterator[pd.DataFrame]:
+    import pandas as pd
+
+    try:
+        with pd.read_csv(
+            form.path, sep=form.delimiter, encoding=form.encoding, dtype=str, na_filter=False, index_col=False, header=0,
+            usecols=wanted, engine="c", chunksize=form.chunksize,
+        ) as reader:  # fmt: skip
+            yield from reader
+    except pd.errors.ParserError as error:
+        surplus = re.search(r"Expected \d+ fields in line \d+, saw \d+", str(error))
+        width = 0
+        for number, row in enumerate(form.rows()):
+            width = width or len(row)
+            if surplus and len(row) > width:
+                raise _ragged(form, number, len(row), width) from None
+        raise SDCError(f"{form.path} is no proper CSV file ({error}); is a quotation mark left open?") from error
+
+
+def _refuse_short_rows(form: CSVFormat, width: int) -> None:
+    """A record that ends early looks like one with missing values; it is a broken line."""
+    for number, row in enumerate(form.rows()):
+        if len(row) < width:
+            raise _ragged(form, number, len(row), width)
+
+
+def _ragged(form: CSVFormat, row: int, cells: int, width: int) -> SDCError:
+    better = _better_delimiter(form)
+    hint = f"; did you mean delimiter={better!r}?" if better else "; quote cells that contain the delimiter"
+    return SDCError(f"{form.path}, row {row}: {cells} cells where the header names {width} columns{hint}")
+
+
+def _better_delimiter(form: CSVFormat) -> str | None:
+    """The delimiter that splits the first lines into equally many cells, more than one; None when none does."""
+    best, most = None, 1
+    for delimiter in _DELIMITERS:
+        if delimiter != form.delimiter:
+            widths = {len(row) for row in islice(form.rows(delimiter), 10)}
+            if len(widths) == 1 and max(widths) > most:
+                best, most = delimiter, max(widths)
+    return best
+
+
+def _undecodable(form: CSVFormat) -> SDCError:
+    """Say which byte is not in the encoding, and in which row and column it stands."""
+    encoding = "utf-8" if form.encoding == "utf-8-sig" else form.encoding
+    head = form.path.open("rb").read(4)
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return SDCError(f"{form.path} is not {encoding} but UTF-16: give encoding='utf-16'")
+    if head[:2] == b"\x1f\x8b" or head[:4] == b"PK\x03\x04":
+        return SDCError(f"{form.path} is a compressed file or a spreadsheet: unpack it or export it as CSV")
+    place = ""
+    offset = 0
+    with form.path.open("rb") as stream:
+        for line in stream:
+            try:
+                line.decode(encoding)
+            except UnicodeDecodeError as error:
+                place = f": byte 0x{line[error.start]:02x} at position {offset + error.start}"
+                break
+            offset += len(line)
+    # Latin-1 gives every byte back as it was, so each cell can be tried on its own.
+    names: list[str] = []
+    for number, row in enumerate(replace(form, encoding="latin-1").rows()):
+        names = names or row
+        for i, cell in enumerate(row):
+            try:
+                cell.encode("latin-1").decode(encoding)
+            except UnicodeDecodeError:
+                where = f"row {number}, column {names[i]!r}" if number and i < len(names) else f"column name {i + 1}"
+                return SDCError(
+                    f"{form.path} is not {encoding}{place} ({where}); try encoding='cp1252' or encoding='latin-1'"
+                )
+    return SDCError(f"{form.path} is not {encoding}{place}; give the encoding it was written in")

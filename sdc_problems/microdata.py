@@ -1,0 +1,441 @@
+"""Microdata: the one table type everything starts from; typed columns, roles and integer codes, validated once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdc_problems._assemble import assemble, check_names, encode_meta, index_columns, named_roles, refuse_constant
+from sdc_problems._columns import (
+    MISSING,
+    NA_VALUES,
+    Column,
+    Kind,
+    Role,
+    column_from_arrays,
+    column_from_series,
+    column_to_series,
+    refuse_disguised_numbers,
+    typed_values,
+)
+from sdc_problems._read_csv import CSVFile
+from sdc_problems.errors import SDCError, did_you_mean
+from sdc_problems.evaluators.handle import Array, SharedArrays, digest_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Attribute", "Kind", "Microdata", "Role"]
+
+_META = "meta"
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One column: its name, kind and role, and the categories that its codes stand for."""
+
+    name: str
+    kind: Kind
+    role: Role
+    _data: SharedArrays = field(repr=False, compare=False)
+    _prefix: str = field(repr=False, compare=False)
+    _spec: dict[str, Any] = field(repr=False, compare=False)
+
+    @property
+    def column(self) -> Column:
+        """Codes and distinct values as they are stored."""
+        return column_from_arrays(self._data, self._prefix, self._spec)
+
+    @property
+    def categories(self) -> Array:
+        """The values in code order: numbers, booleans or datetimes of their own type, text as Python strings.
+
+        Sorted, unless an order was given. A category of missing values comes last and is called "?".
+        """
+        values = typed_values(self.column)
+        if self.has_missing:
+            values = np.append(values.astype(object), np.array([MISSING], dtype=object))
+        values.flags.writeable = False
+        return values
+
+    @property
+    def labels(self) -> list[str]:
+        """The categories as text, as hierarchies name them: 39 and 39.0 are "39"."""
+        return self.column.labels() + [MISSING] * self.has_missing
+
+    @property
+    def n_categories(self) -> int:
+        """Number of categories."""
+        name = "offsets" if self._spec["storage"] == "text" else "values"
+        n = len(self._data[f"{self._prefix}/{name}"])
+        return n - (name == "offsets") + self.has_missing
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether the last category holds the missing values (``missing="category"``)."""
+        return bool(self._spec["missing"])
+
+
+class Microdata:
+    """A table of records about persons, households or firms, ready for every evaluator.
+
+    Made by `from_csv` or `from_frame`. Immutable: each column is kept as integer codes over its distinct values,
+    in arrays that all processes share (`handle`), so that a pickle is small whatever the number of records.
+
+    Kinds are inferred when they are not given: numbers are numeric; dates, times and ordered pandas categoricals
+    ordinal (dates in order of time; declared numeric, they count in days since 1970-01-01); everything else, booleans
+    too, is nominal. In a CSV file, digits with leading zeros ("007") or more than 18 of them are codes and stay
+    text, and dates stay text (ISO dates declared ordinal are in order of time).
+
+    Rows in error messages count records from 1, without the header.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"age": [34, 51, 34], "town": ["Olot", "Reus", "Reus"], "flu": ["no", "yes", "no"]})
+    >>> data = Microdata.from_frame(frame, quasi_identifiers=["age", "town"], sensitive=["flu"])
+    >>> data
+    Microdata(3 records, 3 attributes: 2 quasi-identifier, 1 sensitive)
+    >>> data.codes()
+    array([[0, 0],
+           [1, 1],
+           [0, 1]], dtype=int32)
+    >>> data.attribute("age").kind
+    <Kind.NUMERIC: 'numeric'>
+    >>> data.frame().equals(frame)
+    True
+    """
+
+    __slots__ = ("__weakref__", "_attributes", "_digest", "_handle", "_meta")
+
+    def __init__(self, handle: SharedArrays) -> None:
+        """Open the arrays of another Microdata (its `handle`, or ``SharedArrays.open(folder)``)."""
+        if _META not in handle:
+            raise SDCError("these shared arrays hold no microdata: make one with Microdata.from_csv or from_frame")
+        self._handle = handle
+        self._meta: dict[str, Any] = json.loads(handle[_META].tobytes())
+        self._digest: str | None = None
+        self._attributes = {
+            spec["name"]: Attribute(spec["name"], Kind(spec["kind"]), Role(spec["role"]), handle, f"column{i}", spec)
+            for i, spec in enumerate(self._meta["columns"])
+        }
+
+    # ------------------------------------------------------------------ making one
+
+    @classmethod
+    def from_csv(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        quasi_identifiers: Sequence[str] = (),
+        sensitive: Sequence[str] = (),
+        identifiers: Sequence[str] = (),
+        kinds: Mapping[str, str] | None = None,
+        orders: Mapping[str, Sequence[object]] | None = None,
+        missing: str = "error",
+        na_values: Sequence[str] = NA_VALUES,
+        delimiter: str = ",",
+        encoding: str = "utf-8",
+        decimal: str = ".",
+        thousands: str | None = None,
+        chunksize: int | None = None,
+    ) -> Microdata:
+        """Read a CSV file with a header line.
+
+        Parameters
+        ----------
+        path
+            The file.
+        quasi_identifiers, sensitive, identifiers
+            Names of the columns with these roles; all others are "other".
+        kinds
+            Column to "numeric", "ordinal" or "nominal"; inferred for those not named.
+        orders
+            Column to its categories from first to last; makes the column ordinal.
+        missing
+            What to do about missing values: "error" names the first one; "drop" leaves out every record that
+            has one in any column (`n_dropped` says how many); "category" makes them the last category, "?", of
+            ordinal and nominal columns (a numeric column with missing values is still an error).
+        na_values
+            Text that stands for a missing value, compared without surrounding blanks; ``()`` for none.
+        delimiter, encoding, decimal, thousands
+            How the file is written.
+        chunksize
+            Records read at a time. The result is the same for any value; memory holds one chunk of text, four
+            bytes per cell and the distinct values.
+        """
+        file = CSVFile(
+            path,
+            delimiter=delimiter,
+            encoding=encoding,
+            na_values=na_values,
+            decimal=decimal,
+            thousands=thousands,
+            chunksize=chunksize,
+        )
+        names = file.header()
+        kinds, orders = kinds or {}, orders or {}
+        check_names(names, kinds, orders)
+        roles = named_roles(names, quasi_identifiers, sensitive, identifiers)
+        columns = file.columns(
+            kinds={*kinds, *orders}, numeric=[name for name, kind in kinds.items() if kind == Kind.NUMERIC]
+        )
+        return cls._assembled(assemble(columns, roles, kinds, orders, missing))
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: pd.DataFrame,
+        *,
+        quasi_identifiers: Sequence[str] = (),
+        sensitive: Sequence[str] = (),
+        identifiers: Sequence[str] = (),
+        kinds: Mapping[str, str] | None = None,
+        orders: Mapping[str, Sequence[object]] | None = None,
+        missing: str = "error",
+        na_values: Sequence[str] = NA_VALUES,
+    ) -> Microdata:
+        """Take a pandas DataFrame (numpy, nullable or Arrow types); the frame is not modified.
+
+        Options as in `from_csv`. Besides pandas' own missing values, text in `na_values` counts as missing.
+        """
+        import pandas as pd
+
+        if not isinstance(frame, pd.DataFrame):
+            raise SDCError(f"from_frame takes a pandas DataFrame, not {type(frame).__name__}")
+        for i, name in enumerate(frame.columns):
+            if not isinstance(name, str):
+                raise SDCError(
+                    f"column {i + 1} is named by {type(name).__name__}, not by text: frame.rename(columns=str) makes names"
+                )
+        names = list(frame.columns)
+        kinds, orders = kinds or {}, orders or {}
+        check_names(names, kinds, orders)
+        roles = named_roles(names, quasi_identifiers, sensitive, identifiers)
+        columns = []
+        for i, name in enumerate(names):
+            column = column_from_series(frame.iloc[:, i], name).without_markers(na_values)
+            if name not in kinds and name not in orders and not column.declared:
+                refuse_disguised_numbers(column, from_text=False)
+            columns.append(column)
+        return cls._assembled(assemble(columns, roles, kinds, orders, missing, index=index_columns(frame.index)))
+
+    @classmethod
+    def _assembled(cls, parts: tuple[dict[str, Array], dict[str, Any]]) -> Microdata:
+        arrays, meta = parts
+        return cls(SharedArrays({_META: encode_meta(meta), **arrays}, copy=False))
+
+    def with_roles(
+        self, *, quasi_identifiers: Sequence[str] = (), sensitive: Sequence[str] = (), identifiers: Sequence[str] = ()
+    ) -> Microdata:
+        """The same records with other roles; columns not named become "other"."""
+        roles = named_roles(self.names, quasi_identifiers, sensitive, identifiers)
+        for name, role in roles.items():
+            if role is Role.QUASI_IDENTIFIER:
+                refuse_constant(self._attributes[name].column)
+        meta = {
+            **self._meta,
+            "columns": [{**spec, "role": roles[spec["name"]].value} for spec in self._meta["columns"]],
+        }
+        return Microdata(SharedArrays({**self._handle, _META: encode_meta(meta)}, copy=False))
+
+    # ------------------------------------------------------------------ what it is
+
+    @property
+    def handle(self) -> SharedArrays:
+        """The arrays behind this table, shared by all processes."""
+        return self._handle
+
+    @property
+    def n_records(self) -> int:
+        """Number of records."""
+        return int(self._meta["n_records"])
+
+    @property
+    def n_dropped(self) -> int:
+        """Records left out because of missing values (``missing="drop"``)."""
+        return int(self._meta["n_dropped"])
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Column names in their original order."""
+        return tuple(self._attributes)
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """All attributes in column order."""
+        return tuple(self._attributes.values())
+
+    def attribute(self, name: str) -> Attribute:
+        """The attribute of that name."""
+        try:
+            return self._attributes[name]
+        except KeyError:
+            raise SDCError(f"there is no column {name!r}{did_you_mean(str(name), self.names)}") from None
+
+    @property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        """Names of the quasi-identifiers in column order."""
+        return self._with_role(Role.QUASI_IDENTIFIER)
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """Names of the sensitive attributes in column order."""
+        return self._with_role(Role.SENSITIVE)
+
+    @property
+    def identifiers(self) -> tuple[str, ...]:
+        """Names of the direct identifiers in column order."""
+        return self._with_role(Role.IDENTIFIER)
+
+    def _with_role(self, role: Role) -> tuple[str, ...]:
+        return tuple(name for name, attribute in self._attributes.items() if attribute.role is role)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 (hexadecimal) over names, kinds, roles and cells; not over the index or pandas' types."""
+        if self._digest is None:
+            said = [[s["name"], s["kind"], s["role"], s["storage"], s["missing"]] for s in self._meta["columns"]]
+            cells = {name: array for name, array in self._handle.items() if name.startswith("column")}
+            self._digest = hashlib.sha256(json.dumps([said, digest_of(cells)]).encode()).hexdigest()
+        return self._digest
+
+    # ------------------------------------------------------------------ arrays
+
+    def categories(self, name: str) -> Array:
+        """The values of an attribute in code order (see `Attribute.categories`)."""
+        return self.attribute(name).categories
+
+    def codes(self, names: str | Sequence[str] | None = None) -> NDArray[np.int32]:
+        """Category codes, one row per record and one column per attribute; an array of your own.
+
+        Parameters
+        ----------
+        names
+            One name or several; by default the quasi-identifiers.
+        """
+        wanted = self._resolve(names)
+        codes = np.empty((self.n_records, len(wanted)), dtype=np.int32)
+        for j, attribute in enumerate(wanted):
+            codes[:, j] = self._handle[f"{attribute._prefix}/codes"]
+        return codes
+
+    def values(self, names: str | Sequence[str] | None = None) -> NDArray[np.float64]:
+        """Numbers, one row per record: numeric attributes as they are, ordinal ones as their codes.
+
+        Parameters
+        ----------
+        names
+            One name or several; by default the quasi-identifiers.
+        """
+        wanted = self._resolve(names)
+        for attribute in wanted:
+            if attribute.kind is Kind.NOMINAL:
+                raise SDCError(
+                    f"column {attribute.name!r} is nominal and has no numbers: choose numeric or ordinal columns, or "
+                    f"declare kinds={{{attribute.name!r}: 'ordinal'}} with its orders"
+                )
+        values = np.empty((self.n_records, len(wanted)), dtype=np.float64)
+        for j, attribute in enumerate(wanted):
+            codes = self._handle[f"{attribute._prefix}/codes"]
+            values[:, j] = attribute.column.floats()[codes] if attribute.kind is Kind.NUMERIC else codes
+        return values
+
+    def z_scores(self, names: str | Sequence[str] | None = None) -> NDArray[np.float64]:
+        """`values` with mean 0 and population standard deviation 1; a constant column is 0."""
+        values = self.values(names)
+        constant = values.max(axis=0) == values.min(axis=0)
+        values -= values.mean(axis=0)
+        spread = values.std(axis=0)
+        values /= np.where(constant | (spread == 0), 1.0, spread)
+        values[:, constant] = 0.0
+        return values
+
+    def _resolve(self, names: str | Sequence[str] | None) -> list[Attribute]:
+        if names is None:
+            if not self.quasi_identifiers:
+                raise SDCError(
+                    "no quasi-identifiers were declared: name the columns wanted, or give quasi_identifiers="
+                )
+            names = self.quasi_identifiers
+        return [self.attribute(name) for name in ([names] if isinstance(names, str) else names)]
+
+    def frame(self) -> pd.DataFrame:
+        """A fresh DataFrame with the original cells, column order and index.
+
+        Nullable and Arrow columns come back with numpy types, unsigned and small types as they were; text that
+        stood for a missing value comes back as a missing value.
+        """
+        import pandas as pd
+
+        columns = {}
+        for name, attribute in self._attributes.items():
+            missing = attribute.n_categories - 1 if attribute.has_missing else None
+            columns[name] = column_to_series(attribute.column, missing)
+        frame = pd.DataFrame(columns, copy=False)
+        levels = [
+            pd.Index(column_to_series(column_from_arrays(self._handle, f"index{i}", spec), None), name=spec["name"])
+            for i, spec in enumerate(self._meta["index"])
+        ]
+        if len(levels) > 1:
+            frame.index = pd.MultiIndex.from_arrays(levels)
+        elif levels:
+            frame.index = levels[0]
+        elif self._meta["range"] is not None:
+            start, step, name = self._meta["range"]
+            frame.index = pd.RangeIndex(start, start + step * len(frame), step, name=name)
+        return frame
+
+    def summary(self) -> str:
+        """A table of the attributes: kinds, roles and numbers of categories; no cell values.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> data = Microdata.from_frame(pd.DataFrame({"age": [34, 51], "town": ["Olot", "Reus"]}))
+        >>> print(data.summary())
+        2 records
+        age   numeric  other  2 values
+        town  nominal  other  2 values
+        """
+        rows = [(a.name, a.kind.value, a.role.value, f"{a.n_categories:,} values") for a in self.attributes]
+        widths = [max(len(row[j]) for row in rows) for j in range(4)]
+        head = f"{self.n_records:,} records" + (
+            f" ({self.n_dropped:,} with missing values left out)" if self.n_dropped else ""
+        )
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+        return "\n".join([head, *lines])
+
+    # ------------------------------------------------------------------ Python's own
+
+    def __len__(self) -> int:
+        return self.n_records
+
+    def __repr__(self) -> str:
+        counts = [(sum(a.role is role for a in self.attributes), role.value) for role in Role]
+        roles = ", ".join(f"{n} {role}" for n, role in counts if n)
+        return f"Microdata({self.n_records:,} records, {len(self._attributes)} attributes: {roles})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Microdata):
+            return NotImplemented
+        return self is other or self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __copy__(self) -> Microdata:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Microdata:
+        return self
+
+    def __reduce__(self) -> tuple[type[Microdata], tuple[SharedArrays]]:
+        return Microdata, (self._handle,)
