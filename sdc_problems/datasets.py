@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from sdc_problems.hierarchy import Hierarchy
     from sdc_problems.microdata import Microdata
 
-__all__ = ["Dataset", "Listing", "cache_home", "catalogue", "ensure", "load", "names", "people"]
+__all__ = ["Dataset", "Listing", "Progress", "cache_home", "catalogue", "ensure", "load", "names", "people"]
 
 
 @dataclass(frozen=True)

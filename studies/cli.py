@@ -14,6 +14,7 @@ from sdc_problems.errors import SDCError, SDCFailure
 # name: (module that defines a click command called `command`, one line for --help)
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("demo", "Run a search on the embedded data: a front, a picture, a run folder."),
+    "data": ("data", "List, describe and fetch the tables that a study can start from."),
 }
 
 EXIT_FAILURE = 1

@@ -1,0 +1,82 @@
+"""``sdc data``: which tables there are, where they come from, and fetching the public ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+from sdc_problems import datasets
+from sdc_problems.datasets import Listing
+
+
+@click.group(name="data", context_settings={"help_option_names": ["-h", "--help"]})
+def command() -> None:
+    """List, describe and fetch the tables that a study can start from."""
+
+
+@command.command(name="list")
+def list_tables() -> None:
+    """Show every table, its size and where it is on this machine."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("name", no_wrap=True)
+    table.add_column("records", justify="right", no_wrap=True)
+    table.add_column("columns", justify="right", no_wrap=True)
+    table.add_column("where", overflow="fold")
+    table.add_column("what", overflow="fold")
+    for listing in datasets.catalogue():
+        table.add_row(listing.name, f"{listing.records:,}", str(listing.columns), _where(listing), listing.title)
+    Console(markup=False, highlight=False).print(table)
+
+
+@command.command(name="show")
+@click.argument("name")
+def show(name: str) -> None:
+    """Describe one table: origin, licence or citation, columns, roles and hierarchies."""
+    dataset = datasets.load(name, download=False)
+    click.echo(f"{dataset.about}\n\n{dataset.data.summary()}")
+    if dataset.hierarchies:
+        heights = (f"{attribute} {hierarchy.n_levels - 1}" for attribute, hierarchy in dataset.hierarchies.items())
+        click.echo(f"\nhierarchies and their heights: {', '.join(heights)}")
+
+
+@command.command(name="fetch")
+@click.argument("names", nargs=-1)
+@click.option("--all", "everything", is_flag=True, help="Fetch every table that has a stable address.")
+def fetch(names: tuple[str, ...], everything: bool) -> None:
+    """Fetch public tables into the user's cache, unless they are on this machine; check them in any case.
+
+    Prints the name and the path of each. A connection that was cut is taken up again where it ended.
+    """
+    if everything == bool(names):
+        raise click.UsageError("name the tables to fetch, or give --all; `sdc data list` shows them")
+    wanted = [listing.name for listing in datasets.catalogue() if listing.downloadable] if everything else names
+    for name in wanted:
+        with _bar(name) as progress:
+            path = datasets.ensure(name, progress=progress)
+        click.echo(f"{name}\t{path}")
+
+
+def _where(listing: Listing) -> str:
+    if listing.place is not None:
+        return str(listing.place)
+    if listing.name == "people":
+        return "embedded"
+    return "to be fetched: sdc data fetch" if listing.downloadable else "to be got by hand: sdc data fetch says how"
+
+
+@contextmanager
+def _bar(name: str) -> Iterator[datasets.Progress]:
+    """Show a progress bar on stderr while it is a terminal, and nothing otherwise."""
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bars:
+        task = bars.add_task(name, total=None)
+        yield lambda received, total: bars.update(task, completed=received, total=total)
