@@ -161,7 +161,7 @@ def people(records: int = _people.RECORDS, *, seed: int = _people.SEED) -> Datas
     )
     about = (
         f"Synthetic census-like records of people who do not exist, drawn by this package with seed {seed}: {records} "
-        "records × 13 columns, no missing values. Free of rights of others."
+        "records × 13 columns, no missing values. Part of this package and under its licence."
     )
     return Dataset(data, _hierarchies("people", _people.QUASI_IDENTIFIERS), about)
 

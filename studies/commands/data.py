@@ -18,7 +18,7 @@ def command() -> None:
 
 @command.command(name="list")
 def list_tables() -> None:
-    """Show every table, its size and where it is on this machine."""
+    """Show every table, its size and where it is."""
     from rich.console import Console
     from rich.table import Table
 
@@ -26,11 +26,14 @@ def list_tables() -> None:
     table.add_column("name", no_wrap=True)
     table.add_column("records", justify="right", no_wrap=True)
     table.add_column("columns", justify="right", no_wrap=True)
-    table.add_column("where", overflow="fold")
+    table.add_column("where", no_wrap=True)
     table.add_column("what", overflow="fold")
     for listing in datasets.catalogue():
         table.add_row(listing.name, f"{listing.records:,}", str(listing.columns), _where(listing), listing.title)
     Console(markup=False, highlight=False).print(table)
+    click.echo(
+        f"The cache is {datasets.cache_home()}. `sdc data fetch NAME` fetches, or says what to do by hand.", err=True
+    )
 
 
 @command.command(name="show")
@@ -40,7 +43,7 @@ def show(name: str) -> None:
     dataset = datasets.load(name, download=False)
     click.echo(f"{dataset.about}\n\n{dataset.data.summary()}")
     if dataset.hierarchies:
-        heights = (f"{attribute} {hierarchy.n_levels - 1}" for attribute, hierarchy in dataset.hierarchies.items())
+        heights = (f"{attribute} {hierarchy.length}" for attribute, hierarchy in dataset.hierarchies.items())
         click.echo(f"\nhierarchies and their heights: {', '.join(heights)}")
 
 
@@ -63,10 +66,10 @@ def fetch(names: tuple[str, ...], everything: bool) -> None:
 
 def _where(listing: Listing) -> str:
     if listing.place is not None:
-        return str(listing.place)
+        return "cache" if listing.place.parent == datasets.cache_home() else "SDC_DATA_HOME"
     if listing.name == "people":
         return "embedded"
-    return "to be fetched: sdc data fetch" if listing.downloadable else "to be got by hand: sdc data fetch says how"
+    return "to fetch" if listing.downloadable else "by hand"
 
 
 @contextmanager
