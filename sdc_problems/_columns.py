@@ -243,7 +243,7 @@ def label(value: object) -> str:
         return value
     if isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64):
         value = value.item()
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e16:
+    if isinstance(value, float) and value.is_integer():
         return str(int(value))
     if isinstance(value, np.datetime64 | datetime.datetime):
         text = str(value).replace(" ", "T")

@@ -1,0 +1,163 @@
+"""Rows of a hierarchy (a value and its labels, most general last): made, checked and turned into codes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdc_problems._columns import label
+from sdc_problems.errors import SDCError
+
+#: The label of the group of everything.
+TOP = "*"
+
+Rows = list[list[str]]
+
+
+def coded_levels(rows: Sequence[Sequence[str]], what: str) -> tuple[NDArray[np.int32], list[list[str]]]:
+    """Group of each value at each level and the labels of the groups, after checking that the levels nest."""
+    if not rows:
+        raise SDCError(f"{what} has no values")
+    n_levels = len(rows[0])
+    if n_levels < 2:
+        raise SDCError(f"{what} has no level above the values: row 1 needs a value and at least one label")
+    for number, row in enumerate(rows, 1):
+        if len(row) != n_levels:
+            raise SDCError(f"{what}: row {number} (value {row[0]!r}) has {len(row)} entries, row 1 has {n_levels}")
+    codes = np.empty((n_levels, len(rows)), dtype=np.int32)
+    labels = []
+    for level in range(n_levels):
+        found: dict[str, int] = {}
+        codes[level] = [found.setdefault(row[level], len(found)) for row in rows]
+        labels.append(list(found))
+    if len(labels[0]) < len(rows):
+        second = int(np.argmax(codes[0] != np.arange(len(rows))))
+        raise SDCError(
+            f"{what}: value {rows[second][0]!r} stands in row {codes[0, second] + 1} and again in row {second + 1}"
+        )
+    for level in range(1, n_levels):
+        _check_coarser(codes[level - 1], codes[level], rows, level, what)
+    return codes, labels
+
+
+def _check_coarser(
+    finer: NDArray[np.int32], coarser: NDArray[np.int32], rows: Sequence[Sequence[str]], level: int, what: str
+) -> None:
+    """Values that share a group must share one on the next level: name the value that breaks it."""
+    first = np.unique(finer, return_index=True)[1]
+    broken = np.flatnonzero(coarser[first][finer] != coarser)
+    if len(broken):
+        row = rows[broken[0]]
+        other = rows[first[finer[broken[0]]]]
+        raise SDCError(
+            f"{what} does not nest: value {row[0]!r} (row {broken[0] + 1}) is {row[level - 1]!r} at level "
+            f"{level - 1} like {other[0]!r}, but {row[level]!r} and not {other[level]!r} at level {level}"
+        )
+
+
+def text_row(number: int, row: object, what: str) -> list[str]:
+    """One row as text."""
+    if isinstance(row, str) or not isinstance(row, Sequence | np.ndarray):
+        raise SDCError(f"{what}: row {number} must be a list of a value and its labels, not {type(row).__name__}")
+    return [label(entry) for entry in row]
+
+
+def mapping_rows(levels: Mapping[Any, Sequence[object]], what: str) -> Rows:
+    """Rows from a mapping of each value to its labels."""
+    rows = []
+    for number, (value, labels) in enumerate(levels.items(), 1):
+        if isinstance(labels, str):
+            raise SDCError(f"{what}: value {label(value)!r} needs a list of labels, one for each level, not a text")
+        rows.append([label(value), *text_row(number, labels, what)])
+    return rows
+
+
+def distinct_texts(values: Iterable[object], what: str) -> list[str]:
+    """Values as text, each once, in the order of first use."""
+    if isinstance(values, str):
+        raise SDCError(f"{what} needs a list of values, not a text")
+    texts = list(dict.fromkeys(label(value) for value in values))
+    if not texts:
+        raise SDCError(f"{what} has no values")
+    return texts
+
+
+def masked_rows(texts: list[str], mark: str, levels: int | None) -> tuple[Rows, list[str]]:
+    """Rows that hide one more trailing character at each level."""
+    if len(mark) != 1:
+        raise SDCError(f"mark must be one character, not {mark!r}")
+    width = max(1, *map(len, texts))
+    depth = width if levels is None else levels
+    if not 1 <= depth <= width:
+        raise SDCError(f"levels must be between 1 and {width}, the length of the longest value, not {depth}")
+    shown = range(width - 1, width - depth - 1, -1)
+    rows = [[text, *(text[:keep].ljust(width, mark) for keep in shown)] for text in texts]
+    phrases = ["last character hidden", *(f"last {i} characters hidden" for i in range(2, depth + 1))]
+    if depth == width:
+        phrases[-1] = "suppressed"
+    return rows, phrases
+
+
+def interval_rows(
+    values: Iterable[float], widths: Sequence[float], origin: float, *, top: bool, what: str
+) -> tuple[Rows, list[str]]:
+    """Rows of bands; decimals count as they are written (0.3 lies on the border of bands of 0.1)."""
+    if not len(widths) and not top:
+        raise SDCError(f"{what} needs at least one width, or top=True")
+    numbers = sorted({_exact(value, what) for value in values})
+    if not numbers:
+        raise SDCError(f"{what} has no values")
+    exact = [_exact(width, what) for width in widths]
+    start = _exact(origin, what)
+    for i, width in enumerate(exact):
+        if width <= 0:
+            raise SDCError(f"{what}: width {widths[i]!r} is not positive")
+        if i and (width <= exact[i - 1] or (width / exact[i - 1]).denominator != 1):
+            raise SDCError(
+                f"{what}: width {widths[i]!r} is not a multiple (2 or more times) of {widths[i - 1]!r}: "
+                "bands of the one would cut through bands of the other"
+            )
+    whole = all(number.denominator == 1 for number in (*numbers, *exact, start))
+    columns = [[label(float(number)) if number.denominator > 1 else str(number.numerator) for number in numbers]]
+    if exact:
+        first = [(number - start) // exact[0] for number in numbers]
+        for width in exact:
+            ratio = int(width / exact[0])
+            bands = [band // ratio for band in first]
+            names = {band: _band(start + band * width, width, whole) for band in set(bands)}
+            columns.append([names[band] for band in bands])
+    phrases = [f"bands of {_plain(width)}" for width in exact]
+    if top:
+        columns.append([TOP] * len(numbers))
+        phrases.append("suppressed")
+    return [list(row) for row in zip(*columns, strict=True)], phrases
+
+
+def _exact(value: object, what: str) -> Fraction:
+    """The number that a person reads."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal | Fraction):
+        raise SDCError(f"{what}: intervals need numbers, not {type(value).__name__}")
+    if not math.isfinite(value):
+        raise SDCError(f"{what}: intervals need finite numbers")
+    return Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
+
+
+def _band(low: Fraction, width: Fraction, whole: bool) -> str:
+    high = low + width
+    if not whole:
+        return f"[{float(low)}, {float(high)})"
+    if width == 1:
+        return str(low)
+    return f"{low}-{high - 1}" if low >= 0 else f"{low} to {high - 1}"
+
+
+def _plain(number: Fraction) -> str:
+    return str(number.numerator) if number.denominator == 1 else str(float(number))
