@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from pymoo.core.repair import Repair
+from pymoo.core.mutation import Mutation
+from pymoo.core.repair import NoRepair
 from pymoo.core.sampling import Sampling
 from pymoo.operators.crossover.ux import UniformCrossover
-from pymoo.operators.mutation.bitflip import BitflipMutation
 
 from sdc_problems import Microdata, Objective, SDCProblem
 from sdc_problems.operators.duplicates import ByteDuplicates
@@ -30,11 +30,14 @@ class RandomBits(Sampling):
         return random_state.integers(0, 2, size=(n_samples, problem.n_var), dtype=problem.dtype)
 
 
-class ToInteger(Repair):
-    """The encoding needs no canonical form, but pymoo's bit flip makes booleans."""
+class FlipOne(Mutation):
+    """Flip one bit of each row (pymoo's own bit flip is for booleans)."""
 
-    def _do(self, problem: Any, X: NDArray[Any], **kwargs: Any) -> NDArray[Any]:
-        return X.astype(problem.dtype)
+    def _do(self, problem: Any, X: NDArray[Any], *args: Any, random_state: Any, **kwargs: Any) -> NDArray[Any]:
+        out = X.copy()
+        rows, columns = np.arange(len(X)), random_state.integers(0, problem.n_var, size=len(X))
+        out[rows, columns] = 1 - out[rows, columns]
+        return out
 
 
 class ColumnSuppressionProblem(SDCProblem):
@@ -65,8 +68,8 @@ class ColumnSuppressionProblem(SDCProblem):
         return {
             "sampling": RandomBits(),
             "crossover": UniformCrossover(),
-            "mutation": BitflipMutation(),
-            "repair": ToInteger(),
+            "mutation": FlipOne(),
+            "repair": NoRepair(),  # every bit string is its own canonical form
             "eliminate_duplicates": ByteDuplicates(),
         }
 

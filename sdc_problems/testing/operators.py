@@ -53,9 +53,9 @@ class OperatorContract:
         rng = np.random.default_rng(seed)
         parents = Population.new("X", X.copy())
         if name == "crossover":
-            n_matings = len(X) // operator.n_parents
-            matings = np.arange(n_matings * operator.n_parents).reshape(n_matings, operator.n_parents)
-            children = operator(problem, parents, matings, random_state=rng)
+            n = operator.n_parents
+            matings = [list(parents[i : i + n]) for i in range(0, len(X) - n + 1, n)]  # as pymoo's Mating does
+            children = operator(problem, matings, random_state=rng)
         else:
             children = operator(problem, Population.new("X", X.copy()), random_state=rng)
         if repair is not None:
@@ -112,8 +112,7 @@ class OperatorContract:
             elif name == "mutation":
                 operator(problem, Population.new("X", X.copy()), random_state=rng)
             else:
-                matings = np.arange(operator.n_parents)[None, :]
-                operator(problem, Population.new("X", X.copy()), matings, random_state=rng)
+                operator(problem, [list(Population.new("X", X[: operator.n_parents].copy()))], random_state=rng)
             assert rng.bit_generator.state != before
 
     def test_duplicates_are_found_by_bytes(self) -> None:

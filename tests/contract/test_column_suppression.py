@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pymoo.core.mutation import Mutation
+from pymoo.operators.crossover.nox import NoCrossover
 
 from sdc_problems.testing import ProblemContract
 
@@ -32,11 +34,22 @@ def test_a_broken_problem_does_not_pass(column_suppression: Any) -> None:
     suite = Broken()
     suite.make = column_suppression  # type: ignore[method-assign]
 
-    def without_repair(problem: Any) -> dict[str, Any]:
-        return {**problem.operators(), "repair": None}
+    def with_wide_children(problem: Any) -> dict[str, Any]:
+        class Widen(Mutation):
+            def _do(self, problem: Any, X: Any, **kwargs: Any) -> Any:
+                return X.astype(np.int64)
 
-    suite.operators = without_repair  # type: ignore[method-assign]
-    with pytest.raises(AssertionError, match="dtype"):
+        return {**problem.operators(), "mutation": Widen()}
+
+    suite.operators = with_wide_children  # type: ignore[method-assign]
+    with pytest.raises(AssertionError, match="dtype int64"):
+        suite.test_children_are_valid_and_parents_untouched()
+
+    def that_hand_out_parents(problem: Any) -> dict[str, Any]:
+        return {**problem.operators(), "crossover": NoCrossover(n_parents=2)}
+
+    suite.operators = that_hand_out_parents  # type: ignore[method-assign]
+    with pytest.raises(AssertionError, match="parent's own array"):
         suite.test_children_are_valid_and_parents_untouched()
 
     noisy = column_suppression()

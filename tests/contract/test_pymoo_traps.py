@@ -155,7 +155,7 @@ def test_08_an_error_in_pareto_front_is_swallowed(column_suppression: Any) -> No
             calls.append(1)
             raise MemoryError("an enumeration of everything")
 
-    minimize(Costly(), bits(), ("n_gen", 2), seed=1)
+    minimize(Costly(), bits(), ("n_gen", 2), seed=1, verbose=True)
     assert calls  # it was called by the display, and failed unseen
 
     assert column_suppression().pareto_front() is None
