@@ -1,0 +1,156 @@
+"""Everything one seed has measured: each different solution once, in the order of measurement."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from pymoo.core.evaluator import Evaluator
+
+from sdc_problems.errors import SDCError
+from sdc_problems.problem import SDCProblem
+from sdc_problems.studies.quality import nondominated
+from sdc_problems.studies.records import feasible
+
+Arrays = dict[str, NDArray[Any]]
+
+
+class Backend(Protocol):
+    """Whatever measures rows: this process, a pool, or a cluster (see ``evaluators.parallel``)."""
+
+    def evaluate(self, X: NDArray[Any]) -> Arrays:
+        """``F`` (and ``G``, ``H`` of a constrained problem) of every row."""
+        ...
+
+
+class Diverged(SDCError):
+    """A replayed generation is not the stored one."""
+
+
+class Ledger:
+    """Solutions by number, the front among them, and what the current generation added.
+
+    A solution that comes again is not measured again. Genomes are known by a 128-bit digest, so that memory grows
+    by about 200 bytes a solution and not by the length of its genome.
+
+    Parameters
+    ----------
+    problem
+        Gives the genome's type and checks every row.
+    backend
+        Measures new rows.
+    """
+
+    def __init__(self, problem: SDCProblem, backend: Backend) -> None:
+        self.problem = problem
+        self.backend = backend
+        self.evaluated = 0
+        self.front: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+        self._front_F: NDArray[np.float64] = np.zeros((0, problem.n_obj))
+        self._keys = ["F"] + ["G"] * (problem.n_ieq_constr > 0) + ["H"] * (problem.n_eq_constr > 0)
+        self._number: dict[bytes, int] = {}
+        self._measures: dict[str, list[NDArray[np.float64]]] = {key: [] for key in self._keys}
+        self._stored: Arrays | None = None
+        self._served = 0
+        self.begin()
+
+    def __len__(self) -> int:
+        return len(self._number)
+
+    def begin(self, stored: Mapping[str, NDArray[Any]] | None = None) -> None:
+        """Start a generation; with ``stored`` its measures are served from there, and its genomes compared."""
+        self._new_X: list[NDArray[Any]] = []
+        self._first_new = len(self._number)
+        self._calls: list[NDArray[np.int64]] = []
+        self.measuring = 0.0
+        self._stored = None if stored is None else dict(stored)
+        self._served = 0
+
+    def evaluate(self, X: NDArray[Any]) -> Arrays:
+        """Measure what the algorithm asks for; counted as evaluations, also when it was measured before."""
+        numbers = self.numbers(X)
+        self.evaluated += len(numbers)
+        self._calls.append(numbers)
+        return {key: np.array([self._measures[key][i] for i in numbers]) for key in self._keys}
+
+    def numbers(self, X: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the solutions' numbers; unknown ones are measured and numbered."""
+        X = self.problem.genomes(X)
+        keys = [hashlib.blake2b(row.tobytes(), digest_size=16).digest() for row in X]
+        fresh: dict[bytes, int] = {}
+        for row, key in enumerate(keys):
+            if key not in self._number and key not in fresh:
+                fresh[key] = row
+        if fresh:
+            rows = np.ascontiguousarray(X[list(fresh.values())])
+            measures = self._measure(rows)
+            for position, key in enumerate(fresh):
+                self._number[key] = len(self._number)
+                for name in self._keys:
+                    self._measures[name].append(measures[name][position].copy())
+            self._new_X.append(rows)
+            self._update_front(measures, len(self._number) - len(rows))
+        return np.array([self._number[key] for key in keys], dtype=np.int64)
+
+    def arrays(self) -> Arrays:
+        """What this generation added, to be stored."""
+        start, end = self._first_new, len(self._number)
+        none = np.zeros((0, self.problem.n_var), dtype=self.problem.dtype)
+        widths = {"F": self.problem.n_obj, "G": self.problem.n_ieq_constr, "H": self.problem.n_eq_constr}
+        return {
+            "X": np.vstack([none, *self._new_X]),
+            **{
+                key: np.array(self._measures[key][start:end], dtype=float).reshape(end - start, widths[key])
+                for key in self._keys
+            },
+            "calls": np.concatenate([np.zeros(0, dtype=np.int64), *self._calls]).astype(np.int32),
+            "call_sizes": np.array([len(call) for call in self._calls], dtype=np.int32),
+            "front": self.front.astype(np.int32),
+        }
+
+    def _measure(self, X: NDArray[Any]) -> Arrays:
+        if self._stored is not None:
+            return self._serve(X)
+        start = time.perf_counter()
+        measures = self.backend.evaluate(X)
+        self.measuring += time.perf_counter() - start
+        for key in self._keys:
+            if len(measures[key]) != len(X) or not np.isfinite(measures[key]).all():
+                raise SDCError(
+                    f"{type(self.problem).__name__} measured {key} incompletely: {len(X)} rows were asked for"
+                )
+        return measures
+
+    def _serve(self, X: NDArray[Any]) -> Arrays:
+        assert self._stored is not None
+        expected = self._stored["X"][self._served : self._served + len(X)]
+        if expected.shape != X.shape or expected.tobytes() != X.tobytes():
+            raise Diverged("the search proposed other solutions than it did before")
+        served = slice(self._served, self._served + len(X))
+        self._served += len(X)
+        return {key: self._stored[key][served] for key in self._keys}
+
+    def _update_front(self, measures: Arrays, first: int) -> None:
+        kept = np.flatnonzero(feasible(measures, len(measures["F"])))
+        F = np.vstack([self._front_F, measures["F"][kept]])
+        numbers = np.concatenate([self.front, kept + first])
+        mask = nondominated(F)
+        self._front_F, self.front = F[mask], numbers[mask]
+
+
+class RecordingEvaluator(Evaluator):
+    """pymoo's evaluator, measuring through a ledger."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        super().__init__()
+        self.ledger = ledger
+
+    def _eval(self, problem: Any, pop: Any, evaluate_values_of: list[str], **kwargs: Any) -> None:
+        measures = self.ledger.evaluate(np.array([individual.X for individual in pop]))
+        for key in ("F", "G", "H"):
+            pop.set(key, measures.get(key, np.zeros((len(pop), 0))))
+        pop.apply(lambda individual: individual.evaluated.update(("F", "G", "H")))

@@ -1,0 +1,190 @@
+"""A small problem with real trade-offs, and runs made with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import ArrayLike, NDArray
+from pymoo.algorithms.moo.nsga2 import NSGA2
+from pymoo.operators.crossover.ux import UniformCrossover
+from pymoo.operators.mutation.rm import ChoiceRandomMutation
+from pymoo.operators.sampling.rnd import IntegerRandomSampling
+
+from sdc_problems import Objective, SDCProblem
+from sdc_problems.operators.duplicates import ByteDuplicates
+from sdc_problems.studies.folder import RunLock, create_folder
+from sdc_problems.studies.journal import Journal
+from sdc_problems.studies.search import Ending, Limits, search
+from sdc_problems.studies.store import Run
+
+
+class Knapsack(SDCProblem):
+    """Value against weight of a multiset of items: nothing to do with microdata, which the store never looks at."""
+
+    def __init__(self, n_var: int = 12, *, levels: int = 6) -> None:
+        super().__init__(
+            data=None,  # type: ignore[arg-type]
+            objectives=(
+                Objective("value", "value of the items", "max", (0.0, float("inf"))),
+                Objective("weight", "weight of the items", "min", unit="kg"),
+            ),
+            n_var=n_var,
+            xl=0,
+            xu=levels,
+        )
+        self.measured = 0
+
+    def _compile(self) -> NDArray[np.float64]:
+        return np.random.default_rng(5).random((self.n_var, 2))
+
+    def _measure(self, X: NDArray[Any]) -> NDArray[np.float64]:
+        self.measured += len(X)
+        # Not a matrix product: BLAS rounds a row differently with the number of rows beside it.
+        return (np.sqrt(X.astype(float))[:, :, None] * self.engine).sum(axis=1)
+
+    def operators(self) -> dict[str, Any]:
+        return {
+            "sampling": IntegerRandomSampling(),
+            "crossover": UniformCrossover(),
+            "mutation": ChoiceOfLevels(),
+            "eliminate_duplicates": ByteDuplicates(),
+        }
+
+    def decode(self, x: ArrayLike) -> Any:
+        return tuple(self.genome(x).tolist())
+
+    def describe(self, x: ArrayLike) -> tuple[str, ...]:
+        return (f"{int(np.sum(np.asarray(x)))} items",)
+
+    def release(self, x: ArrayLike, *, seed: int | None = None) -> Any:
+        raise NotImplementedError
+
+    def baselines(self) -> dict[str, NDArray[Any]]:
+        return {"empty": np.zeros(self.n_var, dtype=self.dtype)}
+
+
+class ChoiceOfLevels(ChoiceRandomMutation):
+    def _do(self, problem: Any, X: NDArray[Any], *args: Any, random_state: Any, **kwargs: Any) -> NDArray[Any]:
+        X = X.copy()
+        hit = random_state.random(X.shape) < 1 / problem.n_var
+        X[hit] = random_state.integers(0, problem.xu[0] + 1, size=int(hit.sum()))
+        return X
+
+
+META = {
+    "format": [1, 0],
+    "versions": {"sdc-problems": "0"},
+    "study": {"algorithm": {"name": "NSGA2"}},
+    "problem": {
+        "n_var": 12,
+        "dtype": "int16",
+        "objectives": [
+            {"name": "value", "label": "value of the items", "sense": "max", "bounds": [0, None], "unit": ""},
+            {"name": "weight", "label": "weight of the items", "sense": "min", "bounds": [0, None], "unit": "kg"},
+        ],
+    },
+}
+
+
+class InProcess:
+    """Measures in this process."""
+
+    def __init__(self, problem: SDCProblem) -> None:
+        self.problem = problem
+
+    def evaluate(self, X: NDArray[Any]) -> dict[str, NDArray[Any]]:
+        return {"F": self.problem.evaluate(X, return_values_of=["F"])}
+
+
+class Workshop:
+    """Makes run folders and works on them, all in this process."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def create(self, name: str, seeds: tuple[int, ...] = (1,), **meta: Any) -> Path:
+        return create_folder(self.root / name, "title = 'x'\n", {**META, **meta}, list(seeds))
+
+    def work(
+        self,
+        folder: Path,
+        *,
+        seed: int = 1,
+        limits: Limits | None = None,
+        stop_after: int | None = None,
+        algorithm: Any = None,
+        problem: SDCProblem | None = None,
+        pages: int | None = None,
+    ) -> Ending:
+        """A session that stops after so many new generations."""
+        problem = problem or Knapsack()
+        algorithm = algorithm or NSGA2(pop_size=10, **problem.operators())
+        count = 0
+
+        def stop() -> bool:
+            nonlocal count
+            count += 1
+            return stop_after is not None and count > stop_after
+
+        with RunLock(folder) as lock, Journal.take(folder, lock, versions={}, workers="1") as journal:
+            if pages is not None:
+                journal.limit_pages(pages)
+            return search(
+                journal,
+                seed=seed,
+                problem=problem,
+                algorithm=algorithm,
+                limits=limits or Limits(generations=12),
+                backend=InProcess(problem),
+                stop=stop,
+            )
+
+
+@pytest.fixture
+def workshop(tmp_path: Path) -> Workshop:
+    return Workshop(tmp_path)
+
+
+@pytest.fixture
+def knapsack() -> Callable[..., Knapsack]:
+    return Knapsack
+
+
+@pytest.fixture
+def content() -> Callable[[Path], dict[str, Any]]:
+    """Everything a run's database holds, except for the clock and the sessions."""
+
+    def read(folder: Path) -> dict[str, Any]:
+        import sqlite3
+
+        db = sqlite3.connect(folder / "run.sqlite")
+        try:
+            return {
+                "seeds": db.execute("SELECT * FROM seeds ORDER BY seed").fetchall(),
+                "generations": db.execute(
+                    "SELECT seed, generation, evaluated, solutions, rng, arrays, chain FROM generations"
+                    " ORDER BY seed, generation"
+                ).fetchall(),
+                "baselines": db.execute("SELECT * FROM baselines ORDER BY name").fetchall(),
+            }
+        finally:
+            db.close()
+
+    return read
+
+
+@pytest.fixture
+def opened() -> Iterator[Callable[[Path], Run]]:
+    runs: list[Run] = []
+
+    def open_(folder: Path) -> Run:
+        runs.append(Run(folder))
+        return runs[-1]
+
+    yield open_
+    for run in runs:
+        run.close()
