@@ -124,7 +124,8 @@ def parse_solar_flare(paths: Sequence[Path], columns: Sequence[str]) -> Table:
     parts = []
     for path in paths:
         lines = [(number, line.split()) for number, line in _lines(path)]
-        if lines and len(lines[0][1]) != len(columns):
+        # A remark is any first line that does not end in the counts of a record (the first three values are letters).
+        if lines and not (len(lines[0][1]) == len(columns) and all(cell.isdigit() for cell in lines[0][1][3:])):
             del lines[0]
         parts.append(_table(columns, lines, path))
     return Table(tuple(columns), [row for part in parts for row in part.rows])
