@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-import atexit
 import hashlib
 import itertools
 import json
 import os
-import shutil
-import stat
 import sys
-import tempfile
-import threading
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
-from multiprocessing import util as multiprocessing_util
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sdc_problems.errors import SDCError, did_you_mean
+from sdc_problems.evaluators._spill import (
+    MANIFEST,
+    STATE,
+    UNFINISHED,
+    Array,
+    check_private,
+    map_array,
+    read_manifest,
+    remove_own,
+    write,
+)
 
-Array = NDArray[Any]
-
-_PREFIX = "sdc-problems-"
-_MANIFEST = "manifest.json"
-_LOCK_FILE = "alive.lock"
 _PLAIN_KINDS = "biufcmMSU"
-_POSIX = os.name == "posix"
 
 
 class SharedArrays(Mapping[str, Array]):
@@ -131,12 +129,12 @@ class SharedArrays(Mapping[str, Array]):
     def __reduce__(self) -> tuple[Any, ...]:
         if self._inline:
             return _inlined, (dict(self._arrays),)
-        with _STATE.lock:
-            if self._folder is None or not (self._folder / _MANIFEST).is_file():
-                folder = _STATE.new_folder()
-                _write(self._arrays, self.digest, folder)
+        with STATE.lock:
+            if self._folder is None or not (self._folder / MANIFEST).is_file():
+                folder = STATE.new_folder()
+                write(self._arrays, self.digest, folder)
                 self._folder = folder
-                weakref.finalize(self, _remove_own, folder, os.getpid())
+                weakref.finalize(self, remove_own, folder, os.getpid())
             _LIVE[str(self._folder), self.digest] = self
             return _attach, (str(self._folder), self.digest)
 
@@ -159,13 +157,15 @@ class SharedArrays(Mapping[str, Array]):
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise SDCError(f"cannot make the data folder {path}: {error.strerror}") from error
-        _check_private(path)
-        if (path / _MANIFEST).exists():
-            held = _read_manifest(path)["digest"]
+        check_private(path)
+        if (path / MANIFEST).exists():
+            held = read_manifest(path)["digest"]
             if held != self.digest:
                 raise SDCError(f"the data folder {path} already holds other data: choose a new folder")
+        elif any(path.iterdir()) and not (path / UNFINISHED).exists():
+            raise SDCError(f"the data folder {path} holds other files: choose a new folder")
         else:
-            _write(self._arrays, self.digest, path)
+            write(self._arrays, self.digest, path)
         if self._folder is None:
             self._folder = path
         return path
@@ -182,7 +182,7 @@ class SharedArrays(Mapping[str, Array]):
             The content expected; by default what the folder's own manifest says.
         """
         path = Path(folder).absolute()
-        return _attach(str(path), _read_manifest(path)["digest"] if digest is None else digest)
+        return _attach(str(path), read_manifest(path)["digest"] if digest is None else digest)
 
 
 def digest_of(arrays: Mapping[str, Array]) -> str:
@@ -237,7 +237,7 @@ def _read_only(name: str, array: Array, copy: bool) -> Array:
         raise SDCError(f"shared array {name!r} must be a numpy array, not {type(array).__name__}")
     if array.dtype.kind not in _PLAIN_KINDS:
         raise SDCError(
-            f"shared array {name!r} has type {array.dtype}: only plain types can be shared; text goes through pack_strings"
+            f"shared array {name!r} has type {array.dtype}: only plain types can be shared; pack_strings is for text"
         )
     # A view of its own: the caller's array keeps its flags, and no subclass (memmap, matrix) leaks out.
     plain = np.array(array, order="C", copy=True) if copy else np.asarray(array, order="C").view(np.ndarray)
@@ -247,94 +247,6 @@ def _read_only(name: str, array: Array, copy: bool) -> Array:
 
 def _inlined(arrays: dict[str, Array]) -> SharedArrays:
     return SharedArrays(arrays, copy=False, inline_up_to=sys.maxsize)
-
-
-# --------------------------------------------------------------------------- files
-
-
-def _write(arrays: Mapping[str, Array], digest: str, folder: Path) -> None:
-    """Write the arrays, then the manifest: a folder without a manifest is unfinished."""
-    files = {name: f"{i}.npy" for i, name in enumerate(arrays)}
-    try:
-        for name, array in arrays.items():
-            with _create(folder / files[name]) as stream:
-                np.save(stream, array, allow_pickle=False)
-        unfinished = folder / (_MANIFEST + ".part")
-        with _create(unfinished) as stream:
-            stream.write(json.dumps({"format": 1, "digest": digest, "files": files}).encode())
-        unfinished.replace(folder / _MANIFEST)
-    except OSError as error:
-        raise SDCError(
-            f"cannot write shared data to {folder}: {error.strerror}; set TMPDIR to a folder with more room"
-        ) from error
-
-
-def _create(path: Path) -> IO[bytes]:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
-    return os.fdopen(os.open(path, flags, 0o600), "wb")
-
-
-def _check_private(folder: Path) -> None:
-    """Refuse a folder that another user could have filled or can read."""
-    try:
-        status = folder.lstat()
-    except FileNotFoundError:
-        raise SDCError(
-            f"the shared data folder {folder} is gone: the process that wrote it has ended or dropped its handle, or "
-            "this is another machine; keep the data object alive while workers use it, or spill it to a folder all can see"
-        ) from None
-    if not stat.S_ISDIR(status.st_mode):
-        raise SDCError(f"the shared data folder {folder} is not a folder")
-    if not _POSIX:
-        return
-    if status.st_uid != os.geteuid():
-        raise SDCError(
-            f"the shared data folder {folder} belongs to another user: original data is only read from one's own"
-        )
-    if status.st_mode & 0o077:
-        raise SDCError(
-            f"the shared data folder {folder} is open to other users: run chmod 700 on it or choose a new one"
-        )
-
-
-def _read_manifest(folder: Path) -> dict[str, Any]:
-    _check_private(folder)
-    try:
-        manifest = json.loads((folder / _MANIFEST).read_bytes())
-    except FileNotFoundError:
-        raise SDCError(
-            f"{folder} holds no shared data ({_MANIFEST} is missing, so its writing did not finish)"
-        ) from None
-    except (OSError, ValueError) as error:
-        raise SDCError(f"cannot read {folder / _MANIFEST}: {error}") from error
-    well_formed = (
-        isinstance(manifest, dict)
-        and manifest.get("format") == 1
-        and isinstance(manifest.get("digest"), str)
-        and isinstance(manifest.get("files"), dict)
-        and all(isinstance(f, str) and Path(f).name == f for f in manifest["files"].values())
-    )
-    if not well_formed:
-        raise SDCError(f"{folder / _MANIFEST} is not a manifest of shared data: write the folder again")
-    return manifest
-
-
-def _map(path: Path) -> Array:
-    try:
-        try:
-            array = np.load(path, mmap_mode="r", allow_pickle=False)
-        except ValueError:
-            # An empty array has no bytes to map.
-            array = np.load(path, allow_pickle=False)
-            if array.size:
-                raise
-    except FileNotFoundError:
-        raise SDCError(f"the shared array {path} is gone: its owner has ended; share the data again") from None
-    except (OSError, ValueError, EOFError) as error:
-        raise SDCError(f"the shared array {path} cannot be read: {error}") from error
-    plain = array.view(np.ndarray)
-    plain.flags.writeable = False
-    return plain
 
 
 # Handles of this process by (folder, digest): unpickling where the data already is gives the same object.
@@ -349,8 +261,8 @@ def _attach(folder: str, digest: str) -> SharedArrays:
     if live is not None:
         return live
     path = Path(folder)
-    files = _read_manifest(path)["files"]
-    arrays = {name: _map(path / file) for name, file in files.items()}
+    files = read_manifest(path)["files"]
+    arrays = {name: map_array(path / file) for name, file in files.items()}
     identity = (
         folder,
         digest,
@@ -367,125 +279,3 @@ def _attach(folder: str, digest: str) -> SharedArrays:
     shared._folder = path
     _LIVE[folder, digest] = shared
     return shared
-
-
-# --------------------------------------------------------------------------- the folder of this process
-
-
-class _ProcessState:
-    """The temporary folder of this process: made at the first spill, removed at exit, never inherited by a fork."""
-
-    def __init__(self) -> None:
-        self.reset()
-
-    def reset(self) -> None:
-        self.lock = threading.RLock()
-        self.root: Path | None = None
-        self.alive: IO[bytes] | None = None
-        self.numbers = itertools.count()
-
-    def new_folder(self) -> Path:
-        """A fresh private folder for one handle."""
-        if self.root is None:
-            sweep()
-            pid = os.getpid()
-            try:
-                root = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{pid}-{_start_token(pid)}-")).absolute()
-                self.alive = _create(root / _LOCK_FILE)
-            except OSError as error:
-                raise SDCError(
-                    f"cannot make a temporary folder: {error.strerror}; set TMPDIR to one you can write"
-                ) from error
-            _lock(self.alive)
-            self.root = root
-            atexit.register(_remove_own, root, pid)
-            # Children of multiprocessing leave without atexit; this registry they do run.
-            multiprocessing_util.Finalize(None, _remove_own, args=(root, pid), exitpriority=0)
-        folder = self.root / str(next(self.numbers))
-        folder.mkdir(mode=0o700)
-        return folder
-
-
-_STATE = _ProcessState()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_STATE.reset)
-
-
-def sweep() -> int:
-    """Remove the folders that crashed processes of this user left in the temporary folder; how many there were."""
-    removed = 0
-    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*-*"):
-        try:
-            status = folder.lstat()
-        except FileNotFoundError:
-            continue
-        if not stat.S_ISDIR(status.st_mode) or (_POSIX and status.st_uid != os.geteuid()):
-            continue
-        if _is_dead(folder):
-            shutil.rmtree(folder, ignore_errors=True)
-            removed += not folder.exists()
-    return removed
-
-
-def _is_dead(folder: Path) -> bool:
-    """Whether the folder's process has ended: it does not run here, and nobody anywhere holds its lock."""
-    pid, _, rest = folder.name.removeprefix(_PREFIX).partition("-")
-    if not pid.isdecimal():
-        return False
-    if _POSIX and _runs(int(pid), rest.partition("-")[0]):
-        return False
-    lock = folder / _LOCK_FILE
-    if not _POSIX:
-        # An open file cannot be deleted there.
-        try:
-            lock.unlink(missing_ok=True)
-        except OSError:
-            return False
-        return True
-    try:
-        stream = lock.open("rb")
-    except FileNotFoundError:
-        return True
-    except OSError:
-        return False
-    with stream:
-        return _lock(stream)
-
-
-def _lock(stream: IO[bytes]) -> bool:
-    """Take the lock that the kernel gives back when a process ends; False when another process has it."""
-    if not _POSIX:
-        return True
-    import fcntl
-
-    try:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
-def _runs(pid: int, token: str) -> bool:
-    """Whether the process with this number is the one that started at this token (numbers are used again)."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return False  # Another user's process: the folder is ours, so its number was used again.
-    return _start_token(pid) == token
-
-
-def _start_token(pid: int) -> str:
-    """When a process started, as the kernel counts; "0" where there is no /proc."""
-    try:
-        line = Path(f"/proc/{pid}/stat").read_bytes()
-    except OSError:
-        return "0"
-    return line.rpartition(b")")[2].split()[19].decode()
-
-
-def _remove_own(folder: Path, pid: int) -> None:
-    """Remove files that this process wrote; a forked child inherits the callback but owns nothing."""
-    if os.getpid() == pid:
-        shutil.rmtree(folder, ignore_errors=True)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sdc_problems._columns import MISSING, Column, Kind, Role, column_from_series, label
+from sdc_problems._columns import MISSING, Column, Kind, Role, label, parse_numbers
+from sdc_problems._frames import column_from_series
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.evaluators.handle import Array
 
@@ -152,8 +153,8 @@ def refuse_constant(column: Column) -> None:
     """A quasi-identifier must tell records apart."""
     if len(column.codes) and column.codes.min() == column.codes.max():
         raise SDCError(
-            f"quasi-identifier {column.name!r} has the same value from row 1 to row {len(column.codes)}: it tells no records "
-            "apart; leave it out of quasi_identifiers"
+            f"quasi-identifier {column.name!r} has the same value from row 1 to row {len(column.codes)}: it tells no "
+            "records apart; leave it out of quasi_identifiers"
         )
 
 
@@ -213,17 +214,22 @@ def _ordered(column: Column, order: Sequence[object]) -> Column:
             f"column {name!r}, row {column.first_row(strange)}: the value is not in orders[{name!r}] "
             f"({int(strange.sum())} such categories); add it, or list it in na_values if it means missing"
         )
+    seen = set(have)
+    unseen = [text for text in labels if text not in seen]
     mapping = np.array([position.get(text, -1) for text in have], dtype=np.int32)
-    unseen = [text for text in labels if text not in set(have)]
-    if unseen and column.storage != "text":
-        raise SDCError(
-            f"orders[{name!r}] has {len(unseen)} categories that do not occur in the column, which only text columns may have"
-        )
     if isinstance(column.values, list):
         return replace(column.recoded(mapping, labels), fixed_order=True)
-    where = np.empty(len(labels), dtype=np.intp)
-    where[mapping[mapping >= 0]] = np.flatnonzero(mapping >= 0)
-    return replace(column.recoded(mapping, column.values[where]), fixed_order=True)
+    values = np.empty(len(labels), dtype=column.values.dtype)
+    values[mapping[mapping >= 0]] = column.values[mapping >= 0]
+    if unseen:
+        extra = parse_numbers(unseen, codes_too=True) if column.storage in ("int", "float") else None
+        if extra is None or (column.storage == "int" and extra.dtype.kind != "i"):
+            raise SDCError(
+                f"orders[{name!r}] has categories that are not of the column's type, the first is {unseen[0]!r}: "
+                "leave them out or convert the column to text"
+            )
+        values[[position[text] for text in unseen]] = extra
+    return replace(column.recoded(mapping, values), fixed_order=True)
 
 
 def _complete(columns: list[Column], missing: str) -> NDArray[np.intp] | None:
@@ -234,7 +240,7 @@ def _complete(columns: list[Column], missing: str) -> NDArray[np.intp] | None:
         if not absent.any():
             continue
         if missing == "error":
-            raise _missing_error(column, absent)
+            raise _missing_error(column)
         if absent.all():
             raise SDCError(f"column {column.name!r} is missing in every row from row 1 on: leave the column out")
         complete &= ~absent
@@ -245,13 +251,19 @@ def _complete(columns: list[Column], missing: str) -> NDArray[np.intp] | None:
     return kept
 
 
-def _missing_error(column: Column, absent: NDArray[np.bool_]) -> SDCError:
+def _missing_place(column: Column) -> str:
+    absent = column.codes < 0
+    return (
+        f"column {column.name!r} has missing values in {int(absent.sum())} of {len(absent)} rows, "
+        f"first in row {int(np.argmax(absent)) + 1}"
+    )
+
+
+def _missing_error(column: Column) -> SDCError:
     others = "missing='drop' leaves such records out"
     if column.declared != Kind.NUMERIC:
         others += ", missing='category' makes them a category, and na_values= says which text means missing"
-    return SDCError(
-        f"column {column.name!r} has missing values in {int(absent.sum())} rows, first in row {int(np.argmax(absent)) + 1}: {others}"
-    )
+    return SDCError(f"{_missing_place(column)}: {others}")
 
 
 def _missing_category(column: Column, kind: Kind) -> Column:
@@ -259,12 +271,12 @@ def _missing_category(column: Column, kind: Kind) -> Column:
     absent = column.codes < 0
     if kind is Kind.NUMERIC:
         raise SDCError(
-            f"column {column.name!r} is numeric and has missing values in {int(absent.sum())} rows, first in row "
-            f"{int(np.argmax(absent)) + 1}: numbers have no category for them; use missing='drop', or declare the column ordinal"
+            f"{_missing_place(column)}, and numbers have no category for them: use missing='drop', or declare "
+            "the column ordinal"
         )
     if MISSING in column.labels():
         raise SDCError(
-            f"column {column.name!r} has both missing values (first in row {int(np.argmax(absent)) + 1}) and a category "
-            f"{MISSING!r}, which is how missing values are called: add {MISSING!r} to na_values"
+            f"{_missing_place(column)}, and also a category {MISSING!r}, which is how missing values are called: "
+            f"add {MISSING!r} to na_values"
         )
     return replace(column, codes=np.where(absent, np.int32(len(column.values)), column.codes))

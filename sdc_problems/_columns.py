@@ -7,16 +7,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators.handle import Array, pack_strings, unpack_strings
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Codes = NDArray[np.int32]
 Values = Array | list[str]
@@ -30,7 +27,9 @@ _DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_00
 _CODE_NUMBER = re.compile(r"^[ \t]*[+-]?(?:0\d+|\d{19,})[ \t]*$", re.MULTILINE)
 _PLAIN_NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*")
 _GROUPED_NUMBER = re.compile(
-    r"\s*[+-]?(?:\d{1,3}(?:[,' \u00a0\u202f]\d{3})+(?:\.\d+)?|(?:\d{1,3}(?:\.\d{3})+|\d+),\d+|\d{1,3}(?:\.\d{3}){2,})\s*"
+    r"\s*[+-]?(?:\d{1,3}(?:[,' \u00a0\u202f]\d{3})+(?:\.\d+)?"  # 1,234.5
+    r"|(?:\d{1,3}(?:\.\d{3})+|\d+),\d+"  # 1.234,5
+    r"|\d{1,3}(?:\.\d{3}){2,})\s*"  # 1.234.567
 )
 
 
@@ -145,7 +144,7 @@ class Column:
 
     def labels(self) -> list[str]:
         """The values as text, as a hierarchy or a list of ordered categories names them."""
-        return self.values if isinstance(self.values, list) else [label(v) for v in python_values(self)]
+        return self.values if isinstance(self.values, list) else [label(v) for v in typed_values(self)]
 
     # ------------------------------------------------------------------ arrays for the handle and back
 
@@ -253,13 +252,6 @@ def label(value: object) -> str:
     return str(value)
 
 
-def python_values(column: Column) -> list[Any]:
-    """The values as a person would write them in Python (dates as numpy datetimes)."""
-    return list(
-        typed_values(column).tolist() if column.storage in ("int", "float", "bool", "text") else typed_values(column)
-    )
-
-
 def typed_values(column: Column) -> Array:
     """The values in code order as a numpy array of their own type (text as objects)."""
     if isinstance(column.values, list):
@@ -284,163 +276,3 @@ def column_from_arrays(arrays: Any, prefix: str, spec: dict[str, Any]) -> Column
         values = arrays[f"{prefix}/values"]
     keys = ("name", "storage", "restore", "unit", "zone")
     return Column(codes=arrays[f"{prefix}/codes"], values=values, **{key: spec[key] for key in keys})
-
-
-# --------------------------------------------------------------------------- pandas
-
-
-def column_from_series(series: pd.Series[Any], name: str) -> Column:
-    """Factorise a pandas column of any plain type; the frame is only read."""
-    import pandas as pd
-
-    dtype = series.dtype
-    if isinstance(dtype, pd.ArrowDtype) and "dictionary" in str(dtype):
-        series = series.astype("category")
-        dtype = series.dtype
-    if isinstance(dtype, pd.SparseDtype):
-        series = series.sparse.to_dense()
-        dtype = series.dtype
-    if isinstance(dtype, pd.CategoricalDtype):
-        return _categorical(series, name)
-    missing = series.isna().to_numpy(dtype=bool)
-    present = series[~missing] if missing.any() else series
-    storage, restore = _storage(present, name, missing)
-    codes = np.full(len(series), -1, dtype=np.int32)
-    found, distinct = pd.factorize(present.array)
-    codes[~missing] = found
-    column = Column(name, storage, codes, [], restore=restore)
-    return _with_values(column, distinct).canonical()
-
-
-def _categorical(series: pd.Series[Any], name: str) -> Column:
-    """A pandas categorical: its own order when it is ordered (unobserved categories included), else sorted."""
-    import pandas as pd
-
-    values = column_from_series(pd.Series(series.cat.categories), name)
-    value_of = np.append(values.codes, np.int32(-1))  # category position -> code of its (sorted) value
-    column = replace(values, codes=value_of[series.cat.codes.to_numpy()])
-    if not series.cat.ordered:
-        return replace(column.canonical(), declared="nominal", restore="category")
-    order = values.codes
-    in_order = [column.values[i] for i in order] if isinstance(column.values, list) else column.values[order]
-    return replace(column.recoded(np.argsort(order), in_order), declared="ordinal", restore="ordered", fixed_order=True)
-
-
-def _storage(present: pd.Series[Any], name: str, missing: NDArray[np.bool_]) -> tuple[str, str]:
-    """Storage class and dtype to restore, or an error that names the column and the first bad row."""
-    import pandas as pd
-
-    dtype = present.dtype
-    kind = getattr(dtype, "kind", "O")
-    restore = str(dtype) if isinstance(dtype, np.dtype) else ""
-    if kind in "iu":
-        return "int", restore
-    if kind == "f":
-        return "float", restore
-    if kind == "b":
-        return "bool", ""
-    if kind == "M":
-        return "datetime", ""
-    if kind == "m":
-        return "timedelta", ""
-    if isinstance(dtype, pd.StringDtype):
-        return "text", ""
-    found = pd.api.types.infer_dtype(present, skipna=True)
-    known = {
-        "string": "text", "integer": "int", "floating": "float", "mixed-integer-float": "float", "decimal": "float",
-        "boolean": "bool", "date": "date", "datetime": "datetime", "datetime64": "datetime", "timedelta": "timedelta",
-        "timedelta64": "timedelta", "empty": "text",
-    }  # fmt: skip
-    if found in known:
-        return known[found], "object" if found == "string" and dtype == object else ""
-    cells = list(present)
-    first = type(cells[0])
-    rows = np.flatnonzero(~missing)
-    odd = next((i for i, cell in enumerate(cells) if type(cell) is not first), None)
-    if odd is None:
-        raise SDCError(
-            f"column {name!r} holds cells of type {first.__name__} (first in row {rows[0] + 1}): only numbers, text, "
-            "booleans and dates can be used; convert it, for instance with astype(str)"
-        )
-    raise SDCError(
-        f"column {name!r} mixes types: row {rows[odd] + 1} is {type(cells[odd]).__name__}, the rows before "
-        f"are {first.__name__}; convert the column to one type"
-    )
-
-
-def _with_values(column: Column, distinct: Any) -> Column:
-    """Put pandas' distinct values into the column's plain storage."""
-    import pandas as pd
-
-    storage = column.storage
-    if storage == "text":
-        return replace(column, values=[str(text) for text in distinct])
-    if storage == "bool":
-        return replace(column, values=np.array([bool(b) for b in distinct], dtype=np.bool_))
-    if storage == "date":
-        return replace(column, values=np.array(list(distinct), dtype="datetime64[D]").astype(np.int64))
-    if storage in ("int", "float"):
-        kind = np.int64 if storage == "int" else np.float64
-        plain = pd.array(distinct).to_numpy() if hasattr(distinct, "to_numpy") else np.asarray(distinct)
-        if plain.dtype.kind == "u" and plain.size and plain.max() > np.iinfo(np.int64).max:
-            plain = plain.astype(object)
-        try:
-            numbers = plain.astype(kind) if plain.dtype != object else np.array([kind(v) for v in plain], dtype=kind)
-        except OverflowError:
-            big = np.array([abs(int(v)) >= 2**63 for v in plain], dtype=bool)
-            raise SDCError(
-                f"column {column.name!r}, row {replace(column, values=plain).first_row(big)}: the integer needs more than 64 "
-                "bits; convert the column to text (astype(str)) if it is a code"
-            ) from None
-        return _merged(column, numbers)
-    if storage == "timedelta":
-        spans = pd.TimedeltaIndex(distinct)
-        return replace(column, values=spans.asi8.copy(), unit=spans.unit)
-    moments = pd.DatetimeIndex(distinct)
-    zone = "" if moments.tz is None else str(moments.tz)
-    return replace(column, values=moments.asi8.copy(), unit=moments.unit, zone=zone)
-
-
-def _merged(column: Column, numbers: Array) -> Column:
-    """Values that differ as objects may be one number (1 and 1.0)."""
-    distinct, inverse = np.unique(numbers, return_inverse=True)
-    return column.recoded(inverse.astype(np.int32), distinct)
-
-
-def column_to_series(column: Column, missing_code: int | None) -> pd.Series[Any]:
-    """The cells as pandas shows them; the missing category becomes a missing cell again."""
-    import pandas as pd
-
-    codes: Array = column.codes
-    absent = None if missing_code is None else codes == missing_code
-    if column.restore in ("category", "ordered"):
-        plain = replace(column, restore="", codes=np.arange(len(column.values), dtype=np.int32))
-        categories = column_to_series(plain, None)
-        if absent is not None:
-            codes = np.where(absent, -1, codes)
-        given = pd.Categorical.from_codes(codes, categories=pd.Index(categories), ordered=column.restore == "ordered")
-        return pd.Series(given)
-    values = typed_values(column)
-    if absent is not None:
-        filler = np.zeros(1, dtype=values.dtype) if values.dtype != object else np.array([None], dtype=object)
-        values = np.concatenate([values, filler])
-    cells = values[codes]
-    if column.storage == "date":
-        cells = cells.astype(object)
-    if column.storage == "datetime":
-        series = pd.Series(cells)
-        if column.zone:
-            series = series.dt.tz_localize("UTC").dt.tz_convert(column.zone)
-    elif column.storage == "text":
-        series = pd.Series(cells, dtype=object) if column.restore == "object" else pd.Series(cells)
-    elif column.restore and column.restore != "object":
-        series = pd.Series(cells.astype(column.restore))
-    else:
-        series = pd.Series(cells)
-    if absent is None or column.storage == "text":
-        return series
-    if column.storage == "int":
-        series = series.astype("Int64")
-    elif column.storage == "bool":
-        series = series.astype("boolean")
-    return series.mask(absent)

@@ -125,6 +125,12 @@ class CSVFile:
                 raise SDCError(f"{option} must be a single character, not {mark!r}")
         if chunksize is not None and chunksize < 1:
             raise SDCError(f"chunksize must be at least 1 record, not {chunksize}")
+        if thousands == decimal:
+            raise SDCError(f"decimal and thousands are both {decimal!r}: a number cannot be read that way")
+        try:
+            "".encode(encoding)
+        except LookupError:
+            raise SDCError(f"unknown encoding {encoding!r}: usual ones are 'utf-8', 'cp1252' and 'latin-1'") from None
         if encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
             encoding = "utf-8-sig"  # the same, and a byte order mark is no part of the first name
         self._form = CSVFormat(Path(path), delimiter, encoding, na_values, decimal, thousands, chunksize or _CHUNK)
@@ -163,10 +169,6 @@ class CSVFile:
             raise SDCError(f"there is no file {form.path}{did_you_mean(form.path.name, near)}") from None
         except OSError as error:
             raise SDCError(f"cannot read {form.path}: {error.strerror or error}") from error
-        except LookupError as error:
-            raise SDCError(
-                f"unknown encoding {form.encoding!r}: usual ones are 'utf-8', 'cp1252' and 'latin-1'"
-            ) from error
         except UnicodeError:
             raise _undecodable(form) from None
 
@@ -216,8 +218,8 @@ def _chunks(form: CSVFormat, wanted: list[int] | None) -> Iterator[pd.DataFrame]
 
     try:
         with pd.read_csv(
-            form.path, sep=form.delimiter, encoding=form.encoding, dtype=str, na_filter=False, index_col=False, header=0,
-            usecols=wanted, engine="c", chunksize=form.chunksize,
+            form.path, sep=form.delimiter, encoding=form.encoding, dtype=str, na_filter=False, index_col=False,
+            header=0, usecols=wanted, engine="c", chunksize=form.chunksize, compression=None,
         ) as reader:  # fmt: skip
             yield from reader
     except pd.errors.ParserError as error:

@@ -20,11 +20,10 @@ from sdc_problems._columns import (
     Kind,
     Role,
     column_from_arrays,
-    column_from_series,
-    column_to_series,
     refuse_disguised_numbers,
     typed_values,
 )
+from sdc_problems._frames import column_from_series, column_to_series
 from sdc_problems._read_csv import CSVFile
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.evaluators.handle import Array, SharedArrays, digest_of
@@ -48,9 +47,7 @@ class Attribute:
     _prefix: str = field(repr=False, compare=False)
     _spec: dict[str, Any] = field(repr=False, compare=False)
 
-    @property
-    def column(self) -> Column:
-        """Codes and distinct values as they are stored."""
+    def _column(self) -> Column:
         return column_from_arrays(self._data, self._prefix, self._spec)
 
     @property
@@ -59,7 +56,7 @@ class Attribute:
 
         Sorted, unless an order was given. A category of missing values comes last and is called "?".
         """
-        values = typed_values(self.column)
+        values = typed_values(self._column())
         if self.has_missing:
             values = np.append(values.astype(object), np.array([MISSING], dtype=object))
         values.flags.writeable = False
@@ -68,7 +65,7 @@ class Attribute:
     @property
     def labels(self) -> list[str]:
         """The categories as text, as hierarchies name them: 39 and 39.0 are "39"."""
-        return self.column.labels() + [MISSING] * self.has_missing
+        return self._column().labels() + [MISSING] * self.has_missing
 
     @property
     def n_categories(self) -> int:
@@ -213,7 +210,7 @@ class Microdata:
         for i, name in enumerate(frame.columns):
             if not isinstance(name, str):
                 raise SDCError(
-                    f"column {i + 1} is named by {type(name).__name__}, not by text: frame.rename(columns=str) makes names"
+                    f"column {i + 1} is named by {type(name).__name__}, not by text: use frame.rename(columns=str)"
                 )
         names = list(frame.columns)
         kinds, orders = kinds or {}, orders or {}
@@ -239,7 +236,7 @@ class Microdata:
         roles = named_roles(self.names, quasi_identifiers, sensitive, identifiers)
         for name, role in roles.items():
             if role is Role.QUASI_IDENTIFIER:
-                refuse_constant(self._attributes[name].column)
+                refuse_constant(self._attributes[name]._column())
         meta = {
             **self._meta,
             "columns": [{**spec, "role": roles[spec["name"]].value} for spec in self._meta["columns"]],
@@ -345,7 +342,7 @@ class Microdata:
         values = np.empty((self.n_records, len(wanted)), dtype=np.float64)
         for j, attribute in enumerate(wanted):
             codes = self._handle[f"{attribute._prefix}/codes"]
-            values[:, j] = attribute.column.floats()[codes] if attribute.kind is Kind.NUMERIC else codes
+            values[:, j] = attribute._column().floats()[codes] if attribute.kind is Kind.NUMERIC else codes
         return values
 
     def z_scores(self, names: str | Sequence[str] | None = None) -> NDArray[np.float64]:
@@ -378,7 +375,7 @@ class Microdata:
         columns = {}
         for name, attribute in self._attributes.items():
             missing = attribute.n_categories - 1 if attribute.has_missing else None
-            columns[name] = column_to_series(attribute.column, missing)
+            columns[name] = column_to_series(attribute._column(), missing)
         frame = pd.DataFrame(columns, copy=False)
         levels = [
             pd.Index(column_to_series(column_from_arrays(self._handle, f"index{i}", spec), None), name=spec["name"])

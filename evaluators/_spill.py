@@ -1,0 +1,229 @@
+"""Folders of shared arrays: written for their owner's eyes only, checked when read, swept when their process has died."""
+
+from __future__ import annotations
+
+import atexit
+import itertools
+import json
+import os
+import shutil
+import stat
+import tempfile
+import threading
+from collections.abc import Mapping
+from multiprocessing import util as multiprocessing_util
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdc_problems.errors import SDCError
+
+Array = NDArray[Any]
+
+MANIFEST = "manifest.json"
+UNFINISHED = "manifest.json.part"
+_PREFIX = "sdc-problems-"
+_LOCK_FILE = "alive.lock"
+_POSIX = os.name == "posix"
+
+
+def write(arrays: Mapping[str, Array], digest: str, folder: Path) -> None:
+    """Write the arrays; the manifest gets its name last, so that a folder without one is unfinished."""
+    files = {name: f"{i}.npy" for i, name in enumerate(arrays)}
+    unfinished = folder / UNFINISHED
+    try:
+        with _create(unfinished) as stream:
+            stream.write(json.dumps({"format": 1, "digest": digest, "files": files}).encode())
+        for name, array in arrays.items():
+            with _create(folder / files[name]) as stream:
+                np.save(stream, array, allow_pickle=False)
+        unfinished.replace(folder / MANIFEST)
+    except OSError as error:
+        raise SDCError(
+            f"cannot write shared data to {folder}: {error.strerror}; set TMPDIR to a folder with more room"
+        ) from error
+
+
+def _create(path: Path) -> IO[bytes]:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
+    return os.fdopen(os.open(path, flags, 0o600), "wb")
+
+
+def check_private(folder: Path) -> None:
+    """Refuse a folder that another user could have filled or can read."""
+    try:
+        status = folder.lstat()
+    except FileNotFoundError:
+        raise SDCError(
+            f"the shared data folder {folder} is gone: its process has ended or dropped the handle, or this is another "
+            "machine; keep the data object alive while workers use it, or spill it to a folder that all can see"
+        ) from None
+    if not stat.S_ISDIR(status.st_mode):
+        raise SDCError(f"the shared data folder {folder} is not a folder")
+    if not _POSIX:
+        return
+    if status.st_uid != os.geteuid():
+        raise SDCError(
+            f"the shared data folder {folder} belongs to another user: original data is only read from one's own"
+        )
+    if status.st_mode & 0o077:
+        raise SDCError(
+            f"the shared data folder {folder} is open to other users: run chmod 700 on it or choose a new one"
+        )
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    check_private(folder)
+    try:
+        manifest = json.loads((folder / MANIFEST).read_bytes())
+    except FileNotFoundError:
+        raise SDCError(
+            f"{folder} holds no shared data ({MANIFEST} is missing, so its writing did not finish)"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise SDCError(f"cannot read {folder / MANIFEST}: {error}") from error
+    well_formed = (
+        isinstance(manifest, dict)
+        and manifest.get("format") == 1
+        and isinstance(manifest.get("digest"), str)
+        and isinstance(manifest.get("files"), dict)
+        and all(isinstance(f, str) and Path(f).name == f for f in manifest["files"].values())
+    )
+    if not well_formed:
+        raise SDCError(f"{folder / MANIFEST} is not a manifest of shared data: write the folder again")
+    return dict(manifest)
+
+
+def map_array(path: Path) -> Array:
+    try:
+        # Never np.load: a file that is not .npy must fail, not be taken for something else.
+        array: Array = np.lib.format.open_memmap(path, mode="r").view(np.ndarray)
+    except FileNotFoundError:
+        raise SDCError(f"the shared array {path} is gone: its owner has ended; share the data again") from None
+    except (OSError, ValueError, EOFError) as error:
+        raise SDCError(f"the shared array {path} cannot be read: {error}") from error
+    return array
+
+
+# --------------------------------------------------------------------------- the folder of this process
+
+
+class _ProcessState:
+    """The temporary folder of this process: made at the first spill, removed at exit, never inherited by a fork."""
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        self.lock = threading.RLock()
+        self.root: Path | None = None
+        self.alive: IO[bytes] | None = None
+        self.numbers = itertools.count()
+
+    def new_folder(self) -> Path:
+        """A fresh private folder for one handle."""
+        if self.root is None:
+            sweep()
+            pid = os.getpid()
+            try:
+                root = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{pid}-{_start_token(pid)}-")).absolute()
+                self.alive = _create(root / _LOCK_FILE)
+            except OSError as error:
+                raise SDCError(
+                    f"cannot make a temporary folder: {error.strerror}; set TMPDIR to one you can write"
+                ) from error
+            _lock(self.alive)
+            self.root = root
+            atexit.register(remove_own, root, pid)
+            # Children of multiprocessing leave without atexit; this registry they do run.
+            multiprocessing_util.Finalize(None, remove_own, args=(root, pid), exitpriority=0)
+        folder = self.root / str(next(self.numbers))
+        folder.mkdir(mode=0o700)
+        return folder
+
+
+STATE = _ProcessState()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=STATE.reset)
+
+
+def sweep() -> int:
+    """Remove the folders that crashed processes of this user left in the temporary folder; how many there were."""
+    removed = 0
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*-*"):
+        try:
+            status = folder.lstat()
+        except FileNotFoundError:
+            continue
+        if not stat.S_ISDIR(status.st_mode) or (_POSIX and status.st_uid != os.geteuid()):
+            continue
+        if _is_dead(folder):
+            shutil.rmtree(folder, ignore_errors=True)
+            removed += not folder.exists()
+    return removed
+
+
+def _is_dead(folder: Path) -> bool:
+    """Whether the folder's process has ended: it does not run here, and nobody anywhere holds its lock."""
+    pid, _, rest = folder.name.removeprefix(_PREFIX).partition("-")
+    if not pid.isdecimal():
+        return False
+    if _POSIX and _runs(int(pid), rest.partition("-")[0]):
+        return False
+    lock = folder / _LOCK_FILE
+    if not _POSIX:
+        # An open file cannot be deleted there.
+        try:
+            lock.unlink(missing_ok=True)
+        except OSError:
+            return False
+        return True
+    try:
+        stream = lock.open("rb")
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    with stream:
+        return _lock(stream)
+
+
+def _lock(stream: IO[bytes]) -> bool:
+    """Take the lock that the kernel gives back when a process ends; False when another process has it."""
+    if not _POSIX:
+        return True
+    import fcntl
+
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _runs(pid: int, token: str) -> bool:
+    """Whether the process with this number is the one that started at this token (numbers are used again)."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return False  # Another user's process: the folder is ours, so its number was used again.
+    return _start_token(pid) == token
+
+
+def _start_token(pid: int) -> str:
+    """When a process started, as the kernel counts; "0" where there is no /proc."""
+    try:
+        line = Path(f"/proc/{pid}/stat").read_bytes()
+    except OSError:
+        return "0"
+    return line.rpartition(b")")[2].split()[19].decode()
+
+
+def remove_own(folder: Path, pid: int) -> None:
+    """Remove files that this process wrote; a forked child inherits the callback but owns nothing."""
+    if os.getpid() == pid:
+        shutil.rmtree(folder, ignore_errors=True)
