@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 RECORDS = 5_000
+FEWEST = 50  # in fewer, a quasi-identifier may have one value only
 SEED = 20100621
 
 QUASI_IDENTIFIERS = (

@@ -128,7 +128,7 @@ def people(records: int = _people.RECORDS, *, seed: int = _people.SEED) -> Datas
     Parameters
     ----------
     records
-        Number of records; the first records of a larger table are the smaller one.
+        Number of records, at least 50; the first records of a larger table are the smaller one.
     seed
         The same seed gives the same records on every platform.
 
@@ -146,8 +146,8 @@ def people(records: int = _people.RECORDS, *, seed: int = _people.SEED) -> Datas
     """
     from sdc_problems.microdata import Microdata
 
-    if isinstance(records, bool) or not isinstance(records, int) or records < 2:
-        raise SDCError(f"records must be a whole number, at least 2, not {records!r}")
+    if isinstance(records, bool) or not isinstance(records, int) or records < _people.FEWEST:
+        raise SDCError(f"records must be a whole number, at least {_people.FEWEST}, not {records!r}")
     data = Microdata.from_frame(
         _people.draw(records, seed),
         quasi_identifiers=_people.QUASI_IDENTIFIERS,
