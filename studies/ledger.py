@@ -5,26 +5,19 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.evaluator import Evaluator
 
 from sdc_problems.errors import SDCError
+from sdc_problems.evaluators.parallel import Backend, keys_of, set_measures
 from sdc_problems.problem import SDCProblem
 from sdc_problems.studies.quality import nondominated
 from sdc_problems.studies.records import feasible
 
 Arrays = dict[str, NDArray[Any]]
-
-
-class Backend(Protocol):
-    """Whatever measures rows: this process, a pool, or a cluster (see ``evaluators.parallel``)."""
-
-    def evaluate(self, X: NDArray[Any]) -> Arrays:
-        """``F`` (and ``G``, ``H`` of a constrained problem) of every row."""
-        ...
 
 
 class Diverged(SDCError):
@@ -51,7 +44,7 @@ class Ledger:
         self.evaluated = 0
         self.front: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         self._front_F: NDArray[np.float64] = np.zeros((0, problem.n_obj))
-        self._keys = ["F"] + ["G"] * (problem.n_ieq_constr > 0) + ["H"] * (problem.n_eq_constr > 0)
+        self._keys = keys_of(problem)
         self._number: dict[bytes, int] = {}
         self._measures: dict[str, list[NDArray[np.float64]]] = {key: [] for key in self._keys}
         self._stored: Arrays | None = None
@@ -150,7 +143,4 @@ class RecordingEvaluator(Evaluator):
         self.ledger = ledger
 
     def _eval(self, problem: Any, pop: Any, evaluate_values_of: list[str], **kwargs: Any) -> None:
-        measures = self.ledger.evaluate(np.array([individual.X for individual in pop]))
-        for key in ("F", "G", "H"):
-            pop.set(key, measures.get(key, np.zeros((len(pop), 0))))
-        pop.apply(lambda individual: individual.evaluated.update(("F", "G", "H")))
+        set_measures(pop, self.ledger.evaluate(np.array([individual.X for individual in pop])))

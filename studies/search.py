@@ -20,9 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems.errors import SDCError
+from sdc_problems.evaluators.parallel import Backend
 from sdc_problems.problem import SDCProblem
 from sdc_problems.studies.journal import BEGINNING, Generation, Journal
-from sdc_problems.studies.ledger import Backend, Diverged, Ledger, RecordingEvaluator
+from sdc_problems.studies.ledger import Diverged, Ledger, RecordingEvaluator
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from pymoo.operators.mutation.rm import ChoiceRandomMutation
 from pymoo.operators.sampling.rnd import IntegerRandomSampling
 
 from sdc_problems import Objective, SDCProblem
+from sdc_problems.evaluators.parallel import Serial
 from sdc_problems.operators.duplicates import ByteDuplicates
 from sdc_problems.studies.folder import RunLock, create_folder
 from sdc_problems.studies.journal import Journal
@@ -90,16 +91,6 @@ META = {
 }
 
 
-class InProcess:
-    """Measures in this process."""
-
-    def __init__(self, problem: SDCProblem) -> None:
-        self.problem = problem
-
-    def evaluate(self, X: NDArray[Any]) -> dict[str, NDArray[Any]]:
-        return {"F": self.problem.evaluate(X, return_values_of=["F"])}
-
-
 class Workshop:
     """Makes run folders and works on them, all in this process."""
 
@@ -139,7 +130,7 @@ class Workshop:
                 problem=problem,
                 algorithm=algorithm,
                 limits=limits or Limits(generations=12),
-                backend=InProcess(problem),
+                backend=Serial(problem),
                 stop=stop,
             )
 
