@@ -1,4 +1,4 @@
-"""Folders of shared arrays: written for their owner's eyes only, checked when read, swept when their process has died."""
+"""Folders of shared arrays: for their owner's eyes only, checked when read, swept when their process has died."""
 
 from __future__ import annotations
 
@@ -41,6 +41,8 @@ def write(arrays: Mapping[str, Array], digest: str, folder: Path) -> None:
                 np.save(stream, array, allow_pickle=False)
         unfinished.replace(folder / MANIFEST)
     except OSError as error:
+        for name in (*files.values(), UNFINISHED):
+            (folder / name).unlink(missing_ok=True)
         raise SDCError(
             f"cannot write shared data to {folder}: {error.strerror}; set TMPDIR to a folder with more room"
         ) from error
@@ -75,6 +77,7 @@ def check_private(folder: Path) -> None:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
+    """What a private folder says it holds: the digest, and the file of each array."""
     check_private(folder)
     try:
         manifest = json.loads((folder / MANIFEST).read_bytes())
@@ -97,6 +100,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def map_array(path: Path) -> Array:
+    """One .npy file mapped into memory, read-only."""
     try:
         # Never np.load: a file that is not .npy must fail, not be taken for something else.
         array: Array = np.lib.format.open_memmap(path, mode="r").view(np.ndarray)
@@ -117,31 +121,38 @@ class _ProcessState:
         self.reset()
 
     def reset(self) -> None:
+        """Begin anew, as after a fork."""
         self.lock = threading.RLock()
         self.root: Path | None = None
-        self.alive: IO[bytes] | None = None
+        self.held: IO[bytes] | int | None = None
         self.numbers = itertools.count()
 
     def new_folder(self) -> Path:
         """A fresh private folder for one handle."""
-        if self.root is None:
-            sweep()
-            pid = os.getpid()
-            try:
-                root = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{pid}-{_start_token(pid)}-")).absolute()
-                self.alive = _create(root / _LOCK_FILE)
-            except OSError as error:
-                raise SDCError(
-                    f"cannot make a temporary folder: {error.strerror}; set TMPDIR to one you can write"
-                ) from error
-            _lock(self.alive)
-            self.root = root
-            atexit.register(remove_own, root, pid)
-            # Children of multiprocessing leave without atexit; this registry they do run.
-            multiprocessing_util.Finalize(None, remove_own, args=(root, pid), exitpriority=0)
-        folder = self.root / str(next(self.numbers))
-        folder.mkdir(mode=0o700)
+        try:
+            # Something else may have emptied the temporary folder during a long run.
+            if self.root is None or not self.root.is_dir():
+                self._begin()
+            folder = self._root() / str(next(self.numbers))
+            folder.mkdir(mode=0o700)
+        except OSError as error:
+            raise SDCError(
+                f"cannot make a temporary folder: {error.strerror}; set TMPDIR to one you can write"
+            ) from error
         return folder
+
+    def _root(self) -> Path:
+        assert self.root is not None
+        return self.root
+
+    def _begin(self) -> None:
+        sweep()
+        pid = os.getpid()
+        self.root = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{pid}-{_start_token(pid)}-")).absolute()
+        self.held = _hold(self.root)
+        atexit.register(remove_own, self.root, pid)
+        # Children of multiprocessing leave without atexit; this registry they do run.
+        multiprocessing_util.Finalize(None, remove_own, args=(self.root, pid), exitpriority=0)
 
 
 STATE = _ProcessState()
@@ -172,33 +183,42 @@ def _is_dead(folder: Path) -> bool:
         return False
     if _POSIX and _runs(int(pid), rest.partition("-")[0]):
         return False
-    lock = folder / _LOCK_FILE
     if not _POSIX:
         # An open file cannot be deleted there.
         try:
-            lock.unlink(missing_ok=True)
+            (folder / _LOCK_FILE).unlink(missing_ok=True)
         except OSError:
             return False
         return True
     try:
-        stream = lock.open("rb")
-    except FileNotFoundError:
-        return True
+        opened = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW)
     except OSError:
         return False
-    with stream:
-        return _lock(stream)
+    try:
+        return _lock(opened)
+    finally:
+        os.close(opened)
 
 
-def _lock(stream: IO[bytes]) -> bool:
-    """Take the lock that the kernel gives back when a process ends; False when another process has it."""
+def _hold(folder: Path) -> IO[bytes] | int:
+    """Mark a folder as in use until this process ends, however it ends."""
     if not _POSIX:
-        return True
+        return _create(folder / _LOCK_FILE)
+    opened = os.open(folder, os.O_RDONLY)
+    _lock(opened)
+    return opened
+
+
+def _lock(opened: int) -> bool:
+    """Take the lock that the kernel gives back when a process ends; False when another process has it.
+
+    On the folder itself: the cleaners of temporary folders leave a locked one alone.
+    """
     import fcntl
 
     try:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
         return False
     return True
 

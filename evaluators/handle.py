@@ -24,8 +24,11 @@ from sdc_problems.evaluators._spill import (
     map_array,
     read_manifest,
     remove_own,
+    sweep,
     write,
 )
+
+__all__ = ["Array", "SharedArrays", "digest_of", "pack_strings", "sweep", "unpack_strings"]
 
 _PLAIN_KINDS = "biufcmMSU"
 
@@ -235,7 +238,8 @@ def unpack_strings(data: Array, offsets: Array) -> list[str]:
 def _read_only(name: str, array: Array, copy: bool) -> Array:
     if not isinstance(array, np.ndarray):
         raise SDCError(f"shared array {name!r} must be a numpy array, not {type(array).__name__}")
-    if array.dtype.kind not in _PLAIN_KINDS:
+    # The long double has bytes that mean nothing and differ from copy to copy.
+    if array.dtype.kind not in _PLAIN_KINDS or array.dtype.char in "gG":
         raise SDCError(
             f"shared array {name!r} has type {array.dtype}: only plain types can be shared; pack_strings is for text"
         )
