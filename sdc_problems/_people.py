@@ -76,14 +76,15 @@ def _pick(u: _Floats, weights: _Floats) -> _Codes:
     """Return for each record the column of ``weights`` (records or one row × choices) on which its uniform falls."""
     cumulated = np.cumsum(np.broadcast_to(weights, (len(u), weights.shape[-1])), axis=1)
     chosen = (u[:, None] * cumulated[:, -1:] >= cumulated).sum(axis=1)
-    return np.minimum(chosen, weights.shape[-1] - 1)
+    last: _Codes = np.minimum(chosen, weights.shape[-1] - 1)
+    return last
 
 
 def _bump(x: _Floats, centre: float, width: float) -> _Floats:
     return np.exp(-(((x - centre) / width) ** 2))
 
 
-def _rise(x: _Floats, centre: float, width: float) -> _Floats:
+def _rise(x: _Floats, centre: _Floats | float, width: float) -> _Floats:
     return 1.0 / (1.0 + np.exp((centre - x) / width))
 
 
@@ -207,7 +208,8 @@ def _draw_hours(
     worked = np.choose(
         mode, [22.0 + 7.0 * normal, np.where(np.abs(normal) < 0.9, 40.0, 38.5 + 1.8 * normal), 51.0 + 7.0 * normal]
     )
-    return np.clip(np.rint(worked), 4, 90).astype(np.int64)
+    hours: _Codes = np.clip(np.rint(worked), 4, 90).astype(np.int64)
+    return hours
 
 
 def _in_steps(amount: _Floats, step: int) -> _Codes:
@@ -269,7 +271,8 @@ def draw(records: int = RECORDS, seed: int = SEED) -> pd.DataFrame:
     rich = (wage * couple + 0.05 * savings) * np.exp(0.12 * normal[:, 4]) > 50_000
 
     def named(values: tuple[str, ...], codes: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        return np.array(values, dtype=object)[codes]
+        cells: npt.NDArray[Any] = np.array(values, dtype=object)[codes]
+        return cells
 
     return pd.DataFrame(
         {

@@ -11,13 +11,7 @@ is tested against the live site.
 
 from __future__ import annotations
 
-import contextlib
 import importlib.resources
-import os
-import shutil
-import sys
-import tempfile
-import urllib.parse
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,9 +22,10 @@ from numpy.typing import NDArray
 
 from sdc_problems import _people
 from sdc_problems._catalogue import SOURCES, Source
-from sdc_problems._download import Progress, fetch, terminal_progress
-from sdc_problems._parsers import Table, read_csv
-from sdc_problems.errors import SDCError, SDCFailure, did_you_mean
+from sdc_problems._download import Progress
+from sdc_problems._files import cache_home, find, verified_edges, verified_table
+from sdc_problems._parsers import Table
+from sdc_problems.errors import SDCError, did_you_mean
 
 if TYPE_CHECKING:
     from sdc_problems.hierarchy import Hierarchy
@@ -111,14 +106,9 @@ def load(name: str, *, download: bool = True, progress: Progress | None = None) 
     if name == "people":
         return people()
     source = _source(name)
-    table = _table(source, download=download, progress=progress)
+    table = verified_table(source, download=download, progress=progress)
     hierarchies = _hierarchies(source.hierarchies, source.quasi_identifiers) if source.hierarchies else {}
-    edges = None
-    if source.edges is not None:
-        file, _, _, first = source.edges
-        pairs = read_csv(_home_of(source) / file, ("source", "target"))
-        edges = np.array(pairs.rows, dtype=np.int64) - first
-        edges.setflags(write=False)
+    edges = None if source.edges is None else verified_edges(source)
     return Dataset(_microdata(source, table), hierarchies, _about(source), edges)
 
 
@@ -172,7 +162,7 @@ def catalogue() -> list[Listing]:
     return [
         embedded,
         *(
-            Listing(s.name, s.title, s.rows, len(s.columns), _find(s), bool(s.url))
+            Listing(s.name, s.title, s.rows, len(s.columns), find(s), bool(s.url))
             for s in SOURCES.values()
         ),
     ]  # fmt: skip
@@ -191,157 +181,18 @@ def ensure(name: str, *, progress: Progress | None = None) -> Path:
     if name == "people":
         raise SDCError("the table 'people' is embedded: there is no file to fetch")
     source = _source(name)
-    _table(source, download=True, progress=progress)
-    found = _find(source)
+    verified_table(source, download=True, progress=progress)
+    if source.edges is not None:
+        verified_edges(source)
+    found = find(source)
     assert found is not None
     return found
-
-
-def cache_home() -> Path:
-    """Return the folder of downloaded files.
-
-    ``$XDG_CACHE_HOME/sdc-problems`` or ``~/.cache/sdc-problems``; on macOS ``~/Library/Caches/sdc-problems``; on
-    Windows ``%LOCALAPPDATA%\\sdc-problems\\Cache``.
-    """
-    try:
-        user = Path.home()
-    except RuntimeError as error:
-        raise SDCError("this user has no home folder: set SDC_DATA_HOME to a folder with the data files") from error
-    if sys.platform == "win32":
-        local = os.environ.get("LOCALAPPDATA")
-        return (Path(local) if local else user / "AppData" / "Local") / "sdc-problems" / "Cache"
-    if sys.platform == "darwin":
-        return user / "Library" / "Caches" / "sdc-problems"
-    xdg = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(xdg) if os.path.isabs(xdg) else user / ".cache") / "sdc-problems"
-
-
-# ---------------------------------------------------------------------------------------------- finding a file
 
 
 def _source(name: str) -> Source:
     if name not in SOURCES:
         raise SDCError(f"unknown dataset {name!r}{did_you_mean(name, names())}; there are: {', '.join(names())}")
     return SOURCES[name]
-
-
-def _homes() -> list[Path]:
-    """Folders to look in, best first."""
-    given = os.environ.get("SDC_DATA_HOME")
-    if not given:
-        return [cache_home()]
-    if not Path(given).is_dir():
-        raise SDCError(f"SDC_DATA_HOME is set to {given}, which is not a folder")
-    return [Path(given), cache_home()]
-
-
-def _find(source: Source) -> Path | None:
-    """Return the (first) file of the first folder that has all of them, in our format or in the publisher's."""
-    for home in _homes():
-        for files in (source.files, source.raw):
-            if files and all((home / file).is_file() for file in files):
-                return home / files[0]
-    return None
-
-
-def _home_of(source: Source) -> Path:
-    found = _find(source)
-    assert found is not None
-    return found.parent
-
-
-def _by_hand(source: Source) -> str:
-    """Say how a person puts the file in place."""
-    where = f"put it into {cache_home()} or into a folder that SDC_DATA_HOME names"
-    if source.url:
-        addresses = " and ".join(f"{source.url}/{file}" for file in source.raw)
-        return f"get {addresses} on a machine that is online and {where}, under the same name"
-    return f"{source.by_hand}; {where} as {' and '.join(source.files)}"
-
-
-def _table(source: Source, *, download: bool, progress: Progress | None) -> Table:
-    """Return the verified table, from this machine or from the publisher."""
-    found = _find(source)
-    if found is not None:
-        table = _read(source, found)
-        wrong = _what_differs(source, table)
-        if wrong:
-            raise SDCError(f"{found} is not the published file: {wrong}; remove it, then {_by_hand(source)}")
-        return table
-    if not source.url:
-        raise SDCError(
-            f"the dataset {source.name!r} is not on this machine and has no stable address: {_by_hand(source)}"
-        )
-    if not download:
-        raise SDCError(
-            f"the dataset {source.name!r} is not on this machine; load it with download=True, or {_by_hand(source)}"
-        )
-    return _download(source, progress)
-
-
-def _read(source: Source, found: Path) -> Table:
-    if found.name != source.csv:
-        return source.parse([found.parent / file for file in source.raw], source.columns)
-    if source.edges is not None:
-        file, digest, count, _ = source.edges
-        edges = read_csv(found.parent / file, ("source", "target"))
-        if edges.digest() != digest:
-            raise SDCError(
-                f"{found.parent / file} is not the published file: {len(edges.rows)} edges, {count} expected, or in "
-                f"another order; {source.by_hand}"
-            )
-    return read_csv(found, source.columns)
-
-
-def _what_differs(source: Source, table: Table) -> str:
-    if len(table.rows) != source.rows:
-        return f"it has {len(table.rows)} records instead of {source.rows}"
-    digest = table.digest()
-    return "" if digest == source.digest else f"its digest is {digest[:12]}…, expected {source.digest[:12]}…"
-
-
-def _download(source: Source, progress: Progress | None) -> Table:
-    """Fetch the publisher's files, check the table they hold, and keep that table in the cache."""
-    host = urllib.parse.urlsplit(source.url).netloc
-    home = cache_home()
-    folder = home / "downloads" / source.name
-    paths = []
-    for file in source.raw:
-        path = folder / file
-        if not path.is_file():
-            show = progress if progress is not None else terminal_progress(file)
-            fetch(f"{source.url}/{file}", path, by_hand=_by_hand(source), progress=show)
-        paths.append(path)
-    try:
-        table = source.parse(paths, source.columns)
-        wrong = _what_differs(source, table)
-    except SDCError as error:
-        wrong = f"it cannot be read ({error})"
-    if wrong:
-        shutil.rmtree(folder)
-        raise SDCFailure(
-            f"what {host} sent for {source.name!r} is not the published file: {wrong}; it was not kept; "
-            f"{_by_hand(source)}"
-        )
-    _write_atomically(home / source.csv, table.to_csv())
-    shutil.rmtree(folder)
-    with contextlib.suppress(OSError):  # another download is under way in it
-        folder.parent.rmdir()
-    return table
-
-
-def _write_atomically(path: Path, text: str) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with open(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        os.replace(temporary, path)
-    except OSError as error:
-        Path(temporary).unlink(missing_ok=True)
-        raise SDCFailure(f"cannot write {path} ({error.strerror})") from error
-
-
-# ------------------------------------------------------------------------------------- from text to microdata
 
 
 def _microdata(source: Source, table: Table) -> Microdata:

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sdc_problems import SDCError, _people, load
+from sdc_problems import SDCError, _files, _people, load
 from sdc_problems import datasets as module
 from sdc_problems._catalogue import SOURCES
 from sdc_problems.datasets import cache_home, catalogue, ensure, names
@@ -23,7 +23,7 @@ from sdc_problems.hierarchy import Hierarchy
 def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """No data on this machine; the cache is an empty folder."""
     monkeypatch.delenv("SDC_DATA_HOME", raising=False)
-    monkeypatch.setattr(module, "cache_home", lambda: tmp_path)
+    monkeypatch.setattr(_files, "cache_home", lambda: tmp_path)
     return tmp_path
 
 
@@ -91,12 +91,12 @@ def test_the_data_home_comes_before_the_cache(nowhere: Path, tmp_path_factory: p
     home = tmp_path_factory.mktemp("home")
     source = SOURCES["census"]
     (nowhere / "census.csv").write_text("cached")
-    assert module._find(source) == nowhere / "census.csv"
+    assert _files.find(source) == nowhere / "census.csv"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SDC_DATA_HOME", str(home))
-        assert module._find(source) == nowhere / "census.csv"
+        assert _files.find(source) == nowhere / "census.csv"
         (home / "census.csv").write_text("given")
-        assert module._find(source) == home / "census.csv"
+        assert _files.find(source) == home / "census.csv"
 
 
 def test_the_catalogue_says_where_each_table_is(nowhere: Path) -> None:

@@ -8,17 +8,17 @@ import shutil
 import socket
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
-from sdc_problems import _download, datasets
+from sdc_problems import _download, _files, datasets
 from sdc_problems._catalogue import SOURCES, Source
 from sdc_problems._download import fetch, terminal_progress
-from sdc_problems._parsers import parse_solar_flare
+from sdc_problems._parsers import Table, parse_solar_flare
 from sdc_problems.errors import SDCError, SDCFailure
 
 CONTENT = bytes(range(256)) * 800  # several pieces
@@ -367,7 +367,7 @@ def flare(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> So
     source = replace(SOURCES["solar_flare"], rows=3, digest=table.digest(), url=f"{server.url}/flare")
     monkeypatch.setitem(SOURCES, "solar_flare", source)
     monkeypatch.delenv("SDC_DATA_HOME", raising=False)
-    monkeypatch.setattr(datasets, "cache_home", lambda: tmp_path / "cache")
+    monkeypatch.setattr(_files, "cache_home", lambda: tmp_path / "cache")
     return source
 
 
@@ -418,6 +418,18 @@ def test_load_resumes(flare: Source, server: Server) -> None:
     assert server.requests[1] == ("/flare/flare.data1", "bytes=20-", '"one"')
 
 
+def test_load_when_another_process_is_first(flare: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def outrun(paths: Sequence[Path], columns: Sequence[str]) -> Table:
+        table = parse_solar_flare(paths, columns)
+        (tmp_path / "cache" / "solar_flare.csv").write_text(table.to_csv())
+        shutil.rmtree(tmp_path / "cache" / "downloads")
+        return parse_solar_flare(paths, columns)
+
+    monkeypatch.setitem(SOURCES, "solar_flare", replace(flare, parse=outrun))
+    assert len(datasets.load("solar_flare").data) == 3
+    assert left_behind(tmp_path) == ["solar_flare.csv"]
+
+
 def test_load_without_download(flare: Source, server: Server) -> None:
     with pytest.raises(SDCError, match="not on this machine; load it with download=True"):
         datasets.load("solar_flare", download=False)
@@ -428,7 +440,7 @@ def test_the_publishers_files_placed_by_hand_are_enough(flare: Source, server: S
     home = tmp_path / "cache"
     home.mkdir()
     shutil.copy(tmp_path / "flare.data1", home)
-    assert datasets._find(flare) is None  # both are needed
+    assert _files.find(flare) is None  # both are needed
     shutil.copy(tmp_path / "flare.data2", home)
     assert len(datasets.load("solar_flare", download=False).data) == 3
     assert not server.requests

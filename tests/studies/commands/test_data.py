@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from sdc_problems import datasets
+from sdc_problems import _files, datasets
 from sdc_problems.errors import SDCError
 from sdc_problems.studies.cli import cli
 
@@ -15,7 +15,8 @@ from sdc_problems.studies.cli import cli
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("SDC_DATA_HOME", raising=False)
-    monkeypatch.setattr(datasets, "cache_home", lambda: tmp_path)
+    for module in (_files, datasets):
+        monkeypatch.setattr(module, "cache_home", lambda: tmp_path)
     return tmp_path
 
 
