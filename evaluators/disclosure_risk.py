@@ -1,0 +1,335 @@
+"""Disclosure risk: how near protected values stay, how many records are found again, and the scores built on both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import rankdata
+
+from sdc_problems.errors import SDCError
+from sdc_problems.evaluators._checks import FloatArray, number, pair, table, vector
+from sdc_problems.evaluators._checks import kinds as check_kinds
+from sdc_problems.evaluators.information_loss.numeric import ILComponents, il_components, z_scores
+from sdc_problems.evaluators.linkage import distance_linkage, probabilistic_linkage
+
+_RANKED_KINDS = ("numeric", "ordinal", "nominal")
+
+
+def interval_disclosure_value(X: object, Y: object, *, percent: float = 10.0) -> float:
+    """Share of the cells whose protected value lies within a percentage of the original one.
+
+    ``|y - x| ≤ percent/100 · |x|``, over all cells (Balasch-Masoliver 2010, §3.3).
+
+    Parameters
+    ----------
+    X, Y
+        Original and protected numeric table, same shape and row order.
+    percent
+        Half width of the interval, in percent of the original value.
+
+    Returns
+    -------
+    float
+        Percent of the cells, in [0, 100]; 100 for an untouched table.
+
+    Notes
+    -----
+    O(n·p). The measure depends on the origin of the scale: it is not the same on z-scores (:func:`dr_gomm`).
+
+    Examples
+    --------
+    >>> interval_disclosure_value([[100.0], [100.0]], [[109.0], [111.0]])
+    50.0
+    """
+    original, protected = pair(X, Y)
+    width = number(percent, "percent", low=0.0, high=1e9)
+    # The factor 100 stands on the side that keeps whole numbers whole: 33 is within 10 % of 30.
+    return 100.0 * float((100.0 * np.abs(protected - original) <= width * np.abs(original)).mean())
+
+
+def interval_disclosure_rank(X: object, Y: object, *, percent: float = 10.0, kinds: object = "numeric") -> float:
+    """Share of the cells whose protected value ranks near the original one.
+
+    Each attribute is ranked in its own file, equal values sharing their mean rank; a cell is disclosed when the ranks
+    differ by at most ``percent`` % of the number of records. A nominal cell is disclosed when its value is unchanged
+    (Marés 2013, §2.4.2; Domingo-Ferrer & Torra 2001).
+
+    Parameters
+    ----------
+    X, Y
+        Original and protected table, same shape and row order; categories as codes.
+    percent
+        Half width of the interval, in percent of the records.
+    kinds
+        ``"numeric"``, ``"ordinal"`` (both ranked) or ``"nominal"``, for all attributes or one word per attribute.
+
+    Returns
+    -------
+    float
+        Percent of the cells, in [0, 100]; 100 for an untouched table.
+
+    Notes
+    -----
+    O(p·n log n).
+
+    Examples
+    --------
+    >>> X = [[value] for value in range(10)]
+    >>> interval_disclosure_rank(X, X[::-1])
+    20.0
+    """
+    original, protected = pair(X, Y)
+    words = check_kinds(kinds, original.shape[1], _RANKED_KINDS)
+    reach = number(percent, "percent", low=0.0, high=100.0) * len(original)
+    disclosed = 0
+    for x, y, word in zip(original.T, protected.T, words, strict=True):
+        near = x == y if word == "nominal" else 100.0 * np.abs(rankdata(x) - rankdata(y)) <= reach
+        disclosed += int(near.sum())
+    return 100.0 * disclosed / original.size
+
+
+def dr_gomm(X: object, Y: object, *, percent: float = 10.0) -> float:
+    """``0.5 · ID + 0.5 · DLD``: the risk that attribute groups are optimised against (Balasch-Masoliver 2010, §3.3).
+
+    Both parts are taken on the z-scores of the original: ID is :func:`interval_disclosure_value` there, DLD is
+    :func:`~sdc_problems.evaluators.linkage.distance_linkage` from the original to the protected file, where a tie is no
+    link.
+
+    Parameters
+    ----------
+    X, Y
+        Original and protected numeric table, same shape and row order.
+    percent
+        Half width of the interval, in percent of the z-score.
+
+    Returns
+    -------
+    float
+        Percent, in [0, 100].
+
+    Examples
+    --------
+    >>> X = [[0.0], [1.0], [5.0], [6.0]]
+    >>> dr_gomm(X, X), dr_gomm(X, [[3.0]] * 4)
+    (100.0, 0.0)
+    """
+    original, protected = pair(X, Y)
+    before, after = z_scores(original), z_scores(protected, reference=original)
+    interval = interval_disclosure_value(before, after, percent=percent)
+    return 0.5 * interval + 0.5 * distance_linkage(original, protected, ties="strict")
+
+
+def dr_categorical(
+    X: object,
+    Y: object,
+    *,
+    kinds: object = "nominal",
+    n_categories: object = None,
+    percent: float = 10.0,
+    ties: str = "fraction",
+    limit: int = 5000,
+) -> float:
+    """``(ID + max(DBRL, PRL)) / 2`` (Marés 2013, Eq. 4.10).
+
+    ID by ranks (:func:`interval_disclosure_rank`), DBRL from each protected record to the original ones, PRL the
+    probabilistic linkage.
+
+    Parameters
+    ----------
+    X, Y
+        Original and protected category codes, same shape and row order.
+    kinds, n_categories
+        ``"ordinal"`` or ``"nominal"``, and domain sizes, for all attributes or one per attribute.
+    percent
+        Half width of the rank interval.
+    ties
+        How DBRL counts ties, see :func:`~sdc_problems.evaluators.linkage.distance_linkage`.
+    limit
+        Largest assignment of the probabilistic linkage.
+
+    Returns
+    -------
+    float
+        Percent, in [0, 100].
+
+    Examples
+    --------
+    >>> X = [[0, 0, 0], [1, 1, 1], [2, 2, 2], [3, 3, 3]]
+    >>> round(dr_categorical(X, X), 6)
+    100.0
+    """
+    interval = interval_disclosure_rank(X, Y, percent=percent, kinds=kinds)
+    by_distance = distance_linkage(X, Y, direction="to_original", ties=ties, kinds=kinds, n_categories=n_categories)
+    by_probability = probabilistic_linkage(X, Y, kinds=kinds, limit=limit)
+    return (interval + max(by_distance, by_probability)) / 2.0
+
+
+def score_mean(il: float, dr: float) -> float:
+    """``(IL + DR) / 2`` (Marés 2013, Eq. 3.2 and 4.12; Balasch-Masoliver 2010, §1.2).
+
+    Examples
+    --------
+    >>> score_mean(20.0, 40.0)
+    30.0
+    """
+    return (number(il, "il", low=0.0, high=np.inf) + number(dr, "dr", low=0.0, high=np.inf)) / 2.0
+
+
+def score_max(il: float, dr: float) -> float:
+    """``max(IL, DR)``: an unbalanced trade-off scores its worse half (Marés 2013, Eq. 3.4 and 4.11).
+
+    Examples
+    --------
+    >>> score_max(20.0, 40.0)
+    40.0
+    """
+    return max(number(il, "il", low=0.0, high=np.inf), number(dr, "dr", low=0.0, high=np.inf))
+
+
+class ClassicalScore(NamedTuple):
+    """The score of Balasch-Masoliver (2010, §1.2) and what it is made of; all in percent except ``components``."""
+
+    score: float
+    il: float
+    dr: float
+    components: ILComponents
+    interval: float
+    distance: float
+    probabilistic: float
+
+
+def classical_score(
+    X: object,
+    Y: object,
+    *,
+    attribute_sets: Sequence[Sequence[int]] | None = None,
+    percent: float = 10.0,
+    ties: str = "strict",
+    agreement: float = 0.1,
+    limit: int = 5000,
+) -> ClassicalScore:
+    """The full score for numeric tables: ``(IL + DR) / 2`` (Balasch-Masoliver 2010, §1.2; Domingo-Ferrer & Torra 2001).
+
+    ``IL = 100 · mean(IL1 … IL5)`` (:func:`~sdc_problems.evaluators.information_loss.il_components`) and
+    ``DR = 0.5 · ID + 0.25 · DLD + 0.25 · PLD``, with the interval disclosure on the values, the distance linkage from
+    the original to the protected file, and the probabilistic linkage.
+
+    Parameters
+    ----------
+    X, Y
+        Original and protected numeric table, same shape and row order.
+    attribute_sets
+        Columns an intruder may know, several sets: both linkages are averaged over them. All columns by default, the
+        worst case.
+    percent
+        Half width of the interval.
+    ties
+        How the distance linkage counts ties.
+    agreement
+        Standard deviations within which values agree, for the probabilistic linkage.
+    limit
+        Largest assignment of the probabilistic linkage.
+
+    Returns
+    -------
+    ClassicalScore
+        ``dr`` lies in [0, 100]; ``il``, and so ``score``, has no upper bound.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> X = rng.normal(size=(40, 3))
+    >>> untouched = classical_score(X, X)
+    >>> untouched.il, round(untouched.dr, 6), round(untouched.score, 6)
+    (0.0, 100.0, 50.0)
+    """
+    original, protected = pair(X, Y)
+    p = original.shape[1]
+    sets = [list(range(p))] if attribute_sets is None else [_columns(s, p) for s in attribute_sets]
+    if not sets:
+        raise SDCError("attribute_sets is empty: give at least one set of columns, or None for all columns")
+    components = il_components(original, protected)
+    interval = interval_disclosure_value(original, protected, percent=percent)
+    distance = float(np.mean([distance_linkage(original[:, s], protected[:, s], ties=ties) for s in sets]))
+
+    def paired(s: list[int]) -> float:
+        return probabilistic_linkage(original[:, s], protected[:, s], kinds="numeric", agreement=agreement, limit=limit)
+
+    probability = float(np.mean([paired(s) for s in sets]))
+    dr = 0.5 * interval + 0.25 * distance + 0.25 * probability
+    return ClassicalScore(
+        score_mean(components.percent, dr), components.percent, dr, components, interval, distance, probability
+    )
+
+
+def _columns(columns: Sequence[int], p: int) -> list[int]:
+    chosen = [int(c) for c in columns]
+    if not chosen or min(chosen) < 0 or max(chosen) >= p or len(set(chosen)) < len(chosen):
+        raise SDCError(f"attribute_sets holds {chosen}: each set needs distinct columns from 0 to {p - 1}")
+    return chosen
+
+
+def _transitions(P: object, frequencies: object) -> tuple[FloatArray, FloatArray]:
+    matrix = table(P, "P")
+    if matrix.shape[0] != matrix.shape[1]:
+        raise SDCError(f"P must be a square transition matrix, not of shape {matrix.shape}")
+    if matrix.min() < 0 or np.abs(matrix.sum(axis=1) - 1.0).max() > 1e-6:
+        raise SDCError("P must hold probabilities, each row summing to 1")
+    counts = vector(frequencies, "frequencies", length=len(matrix))
+    if counts.min() < 0 or counts.sum() == 0:
+        raise SDCError("frequencies must be ≥ 0 and not all 0")
+    return matrix, counts
+
+
+def expectation_ratio(P: object, frequencies: object) -> FloatArray:
+    """Per category, expected records that kept it over expected records that moved into it.
+
+    ``f_k p_kk / Σ_{i ≠ k} f_i p_ik`` (Gouweleeuw et al. 1998; Marés 2013, §4.1.5): the smaller, the less a category in
+    the protected file says about the original one.
+
+    Parameters
+    ----------
+    P
+        Transition matrix: ``P[i, k]`` is the probability that category i becomes k; rows sum to 1.
+    frequencies
+        Records of each category in the original file.
+
+    Returns
+    -------
+    ndarray
+        ≥ 0 per category; ``inf`` where records stay and none arrive, 0 where none stay.
+
+    Notes
+    -----
+    O(|D|²).
+
+    Examples
+    --------
+    >>> expectation_ratio([[0.8, 0.2], [0.4, 0.6]], [50, 100])
+    array([1., 6.])
+    """
+    matrix, counts = _transitions(P, frequencies)
+    stay = counts * np.diag(matrix)
+    off = matrix.copy()
+    np.fill_diagonal(off, 0.0)
+    arrive = counts @ off
+    ratio = np.divide(stay, arrive, out=np.full(len(stay), np.inf), where=arrive > 0)
+    return np.where(stay == 0, 0.0, ratio)
+
+
+def mean_expectation_ratio(P: object, frequencies: object) -> float:
+    """Frequency-weighted mean of :func:`expectation_ratio` (Marés 2013, Tables 4.10 and 4.11).
+
+    Categories without records carry no weight. ``inf`` when a category with records has an infinite ratio.
+
+    Examples
+    --------
+    >>> round(mean_expectation_ratio([[0.8, 0.2], [0.4, 0.6]], [50, 100]), 6)
+    4.333333
+    """
+    _, counts = _transitions(P, frequencies)
+    ratio = expectation_ratio(P, frequencies)
+    present = counts > 0
+    return float((ratio[present] * counts[present]).sum() / counts.sum())

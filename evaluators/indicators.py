@@ -1,0 +1,180 @@
+"""Quality of a set of solutions against the best known front, on minimised objective vectors as pymoo holds them."""
+
+from __future__ import annotations
+
+import moocore
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from sdc_problems.errors import SDCError
+from sdc_problems.evaluators._checks import BoolArray, FloatArray, points, vector
+from sdc_problems.evaluators.boxes import boxes, directions, nondominated_boxes
+
+_BLOCK = 2**22  # distances held at once
+
+
+def _sets(F: object, front: object) -> tuple[FloatArray, FloatArray]:
+    first, second = points(F, "F"), points(front, "front")
+    if first.shape[1] != second.shape[1]:
+        raise SDCError(f"F and front must have the same objectives: {first.shape[1]} and {second.shape[1]} columns")
+    return first, second
+
+
+def stored_negated(front: object) -> BoolArray:
+    """Read off the signs which objectives are maximised: no value on the front is positive, and one is not 0.
+
+    Natural objectives of this package (k, ℓ, losses, risks, …) are never negative, and a maximised one is stored
+    negated. Say it explicitly (``maximised=``) where an objective may take either sign.
+
+    Examples
+    --------
+    >>> stored_negated([[-5.0, 10.0], [-2.0, 3.0]])
+    array([ True, False])
+    """
+    values = points(front, "front")
+    return np.asarray((values <= 0).all(axis=0) & (values < 0).any(axis=0))
+
+
+def convergence_error(F: object, front: object) -> float:
+    """Sum of the distances from each solution to the nearest point of the front, objectives scaled by the front.
+
+    ``Σ_{f in F} min_{m in front} ||f - m||`` after dividing each objective by its maximum on the front (Dewri et al.
+    2010, §7). A maximised objective is stored negated; the maximum of its natural values is the largest magnitude here,
+    and a common sign changes no distance: each column is divided by the largest absolute value on the front (1 where
+    that is 0).
+
+    Parameters
+    ----------
+    F
+        Solutions × objectives, minimised.
+    front
+        The true (or best known) front, same objectives.
+
+    Returns
+    -------
+    float
+        ≥ 0; 0 when every solution lies on the front. It grows with the number of solutions, as in the paper.
+
+    Notes
+    -----
+    O(|F|·|front|·m), in blocks.
+
+    Examples
+    --------
+    >>> convergence_error([[-10.0, 5.0], [-5.0, 0.0]], [[-10.0, 4.0], [-5.0, 0.0]])
+    0.25
+    """
+    solutions, best = _sets(F, front)
+    scale = np.abs(best).max(axis=0)
+    scale[scale == 0] = 1.0
+    total = 0.0
+    step = max(1, _BLOCK // len(best))
+    for begin in range(0, len(solutions), step):
+        total += float(cdist(solutions[begin : begin + step] / scale, best / scale).min(axis=1).sum())
+    return total
+
+
+def representation_ratio(F: object, front: object, epsilon: object, *, maximised: object = None) -> float:
+    """Share of the non-dominated boxes of the front that hold a solution.
+
+    The front's points are put into the boxes of :func:`~sdc_problems.evaluators.boxes.boxes`, boxes dominated by
+    another are dropped, and those that also hold a point of F are counted (Dewri et al. 2010, §7).
+
+    Parameters
+    ----------
+    F
+        Solutions × objectives, minimised.
+    front
+        The true front, same objectives.
+    epsilon
+        Box side per objective, or one for all.
+    maximised
+        One flag per objective (or one for all): True where the natural objective is maximised and stored negated. By
+        default :func:`stored_negated` reads it off the front's signs.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 1 when every non-dominated box is represented.
+
+    Notes
+    -----
+    O(|front| log |front|) for up to three objectives.
+
+    Examples
+    --------
+    >>> front = [[-10.0, 50.0], [-5.0, 20.0], [-2.0, 0.0]]
+    >>> representation_ratio([[-10.0, 50.0], [-2.0, 0.0]], front, 1)
+    0.6666666666666666
+    """
+    solutions, best = _sets(F, front)
+    flags = stored_negated(best) if maximised is None else directions(maximised, best.shape[1])
+    marked = nondominated_boxes(boxes(best, epsilon, maximised=flags))
+    held = {box.tobytes() for box in boxes(solutions, epsilon, maximised=flags)}
+    return sum(box.tobytes() in held for box in marked) / len(marked)
+
+
+def hypervolume(F: object, reference_point: object) -> float:
+    """Volume of objective space that the set dominates, up to a reference point (Zitzler & Thiele 1998).
+
+    Parameters
+    ----------
+    F
+        Solutions × objectives, minimised.
+    reference_point
+        One number per objective; solutions that are not better in every objective add nothing.
+
+    Returns
+    -------
+    float
+        ≥ 0; higher is better. Computed by moocore.
+
+    Examples
+    --------
+    >>> hypervolume([[1.0, 2.0], [2.0, 1.0]], [3.0, 3.0])
+    3.0
+    """
+    solutions = points(F, "F")
+    corner = vector(reference_point, "reference_point", length=solutions.shape[1])
+    return float(moocore.hypervolume(solutions, ref=corner))
+
+
+def igd_plus(F: object, front: object) -> float:
+    """Modified inverted generational distance (Ishibuchi et al. 2015), which never rewards a dominated set.
+
+    Parameters
+    ----------
+    F, front
+        Solutions × objectives, minimised; both should be on comparable scales.
+
+    Returns
+    -------
+    float
+        ≥ 0; 0 when every point of the front is weakly dominated by a solution. Computed by moocore.
+
+    Examples
+    --------
+    >>> igd_plus([[1.0, 2.0]], [[1.0, 1.0]])
+    1.0
+    """
+    solutions, best = _sets(F, front)
+    return float(moocore.igd_plus(solutions, ref=best))
+
+
+def additive_epsilon(F: object, front: object) -> float:
+    """The smallest number to subtract from every objective of F so that it weakly dominates the front.
+
+    Zitzler et al. (2003). Smaller is better, ≤ 0 when F already does. Computed by moocore.
+
+    Parameters
+    ----------
+    F, front
+        Solutions × objectives, minimised.
+
+    Examples
+    --------
+    >>> additive_epsilon([[1.0, 2.5], [3.0, 1.0]], [[1.0, 2.0], [2.0, 1.0]])
+    1.0
+    """
+    solutions, best = _sets(F, front)
+    return float(moocore.epsilon_additive(solutions, ref=best))
