@@ -188,10 +188,10 @@ def _typed(column: Column, kinds: Mapping[str, str], order: Sequence[object] | N
                 f"column {column.name!r}, row {column.first_row(infinite)}: the value is infinite "
                 f"({int(column.counts()[infinite].sum())} such rows); correct it or make it missing"
             )
-    if kind is Kind.NUMERIC:
-        column = replace(column.as_numbers(), fixed_order=False).canonical()
-    elif kind is Kind.NOMINAL:
-        column = replace(column, fixed_order=False).canonical()
+    if kind is not Kind.ORDINAL:
+        restore = "category" if column.restore == "ordered" else column.restore
+        column = replace(column, fixed_order=False, restore=restore)
+        column = (column.as_numbers() if kind is Kind.NUMERIC else column).canonical()
     if order is not None:
         column = _ordered(column, order)
     return replace(column, declared=kind.value)

@@ -244,6 +244,8 @@ def label(value: object) -> str:
         value = value.item()
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
+    if isinstance(value, np.timedelta64):
+        return str(value.astype("timedelta64[us]").item())
     if isinstance(value, np.datetime64 | datetime.datetime):
         text = str(value).replace(" ", "T")
         date, _, clock = text.partition("T")

@@ -68,9 +68,10 @@ def _storage(present: pd.Series[Any], name: str, missing: NDArray[np.bool_]) -> 
     if isinstance(dtype, pd.StringDtype):
         return "text", ""
     found = pd.api.types.infer_dtype(present, skipna=True)
-    if found in _STORAGE_OF_CELLS:
+    cells = list(present) if found == "date" or found not in _STORAGE_OF_CELLS else []
+    # pandas calls it dates too when some have a time of day, which would be lost.
+    if found in _STORAGE_OF_CELLS and len(set(map(type, cells))) < 2:
         return _STORAGE_OF_CELLS[found], "object" if found == "string" and str(dtype) == "object" else ""
-    cells = list(present)
     rows = np.flatnonzero(~missing) + 1
     first = type(cells[0])
     odd = next((i for i, cell in enumerate(cells) if type(cell) is not first), None)

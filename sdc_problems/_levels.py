@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -16,6 +17,7 @@ from sdc_problems.errors import SDCError
 
 #: The label of the group of everything.
 TOP = "*"
+_WHOLE_BAND = re.compile(r"(-?\d{1,18})(?:-| to )(-?\d{1,18})")
 
 Rows = list[list[str]]
 
@@ -110,9 +112,7 @@ def interval_rows(
     """Rows of bands; decimals count as they are written (0.3 lies on the border of bands of 0.1)."""
     if not len(widths) and not top:
         raise SDCError(f"{what} needs at least one width, or top=True")
-    numbers = sorted({_exact(value, what) for value in values})
-    if not numbers:
-        raise SDCError(f"{what} has no values")
+    numbers = _numbers(values, what)
     exact = [_exact(width, what) for width in widths]
     start = _exact(origin, what)
     for i, width in enumerate(exact):
@@ -123,15 +123,15 @@ def interval_rows(
                 f"{what}: width {widths[i]!r} is not a multiple (2 or more times) of {widths[i - 1]!r}: "
                 "bands of the one would cut through bands of the other"
             )
-    whole = all(number.denominator == 1 for number in (*numbers, *exact, start))
-    columns = [[label(float(number)) if number.denominator > 1 else str(number.numerator) for number in numbers]]
+    whole = numbers.dtype.kind == "i" and all(number.denominator == 1 for number in (*exact, start))
+    columns = [[label(number) for number in numbers.tolist()]]
     if exact:
-        first = [(number - start) // exact[0] for number in numbers]
+        first = _bands(numbers, start, exact[0])
         for width in exact:
-            ratio = int(width / exact[0])
-            bands = [band // ratio for band in first]
-            names = {band: _band(start + band * width, width, whole) for band in set(bands)}
-            columns.append([names[band] for band in bands])
+            bands = first // int(width / exact[0])
+            distinct, where = np.unique(bands, return_inverse=True)
+            names = np.array([_band(start + band * width, width, whole) for band in distinct.tolist()], dtype=object)
+            columns.append(names[where].tolist())
     phrases = [f"bands of {_plain(width)}" for width in exact]
     if top:
         columns.append([TOP] * len(numbers))
@@ -139,15 +139,72 @@ def interval_rows(
     return [list(row) for row in zip(*columns, strict=True)], phrases
 
 
-def _exact(value: object, what: str) -> Fraction:
-    """The number that a person reads."""
+def phrase(labels: Sequence[str]) -> str:
+    """What the labels of a level say about it.
+
+    Examples
+    --------
+    >>> phrase(["20-29", "30-39"]), phrase(["430**", "432**"]), phrase(["*"]), phrase(["north", "south"])
+    ('bands of 10', 'last 2 characters hidden', 'suppressed', '2 groups')
+    """
+    if len(labels) == 1:
+        return "suppressed" if set(labels[0]) == {TOP} else f"all as {labels[0]!r}"
+    ends = [_WHOLE_BAND.fullmatch(text) for text in labels]
+    widths = {int(end[2]) - int(end[1]) + 1 for end in ends if end}
+    if len(widths) == 1 and None not in ends:
+        return f"bands of {widths.pop()}"
+    hidden = {len(text) - len(text.rstrip(TOP)) for text in labels}
+    if len(hidden) == 1 and hidden != {0}:
+        n = hidden.pop()
+        return f"last {n} characters hidden" if n > 1 else "last character hidden"
+    return f"{len(labels)} groups"
+
+
+def _numbers(values: Iterable[object], what: str) -> NDArray[Any]:
+    """Distinct numbers in ascending order; int64 when all are whole."""
+    array = np.unique(np.asarray(values)) if isinstance(values, np.ndarray) and values.dtype.kind in "iuf" else None
+    if array is None:
+        array = np.array(sorted({_float(value, what) for value in values}), dtype=np.float64)
+    if not len(array):
+        raise SDCError(f"{what} has no values")
+    if not np.isfinite(array).all():
+        raise SDCError(f"{what}: intervals need finite numbers")
+    if np.abs(array.astype(np.float64)).max() >= 2**53:
+        raise SDCError(f"{what}: intervals count numbers below 2**53")
+    if (array == np.floor(array)).all():
+        return array.astype(np.int64)
+    return array.astype(np.float64)
+
+
+def _bands(numbers: NDArray[Any], start: Fraction, width: Fraction) -> NDArray[np.int64]:
+    """Number of the band of each value, exact on borders."""
+    if numbers.dtype.kind == "i" and start.denominator == width.denominator == 1:
+        return (numbers - start.numerator) // width.numerator
+    ratio = (numbers - float(start)) / float(width)
+    if np.abs(ratio).max() >= 2**52:
+        raise SDCError(f"bands of {_plain(width)} are too narrow for values this large")
+    bands = np.floor(ratio).astype(np.int64)
+    slack = 1e-14 * (1 + (np.abs(numbers) + abs(float(start))) / float(width))
+    for i in np.flatnonzero(np.abs(ratio - np.rint(ratio)) <= slack):
+        # So near a border that rounding decides: count in fractions.
+        bands[i] = (_exact(numbers[i], "") - start) // width
+    return bands
+
+
+def _float(value: object, what: str) -> float:
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal | Fraction):
         raise SDCError(f"{what}: intervals need numbers, not {type(value).__name__}")
-    if not math.isfinite(value):
+    return float(value)
+
+
+def _exact(value: object, what: str) -> Fraction:
+    """The number that a person reads."""
+    number = _float(value, what)
+    if not math.isfinite(number):
         raise SDCError(f"{what}: intervals need finite numbers")
-    return Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
+    return Fraction(repr(number))
 
 
 def _band(low: Fraction, width: Fraction, whole: bool) -> str:

@@ -208,7 +208,8 @@ def _columns(form: CSVFormat, names: list[str], numeric: Collection[str]) -> lis
     columns = []
     while growing:
         columns.append(growing.pop(0).finish())
-    if (columns[-1].codes < 0).any():
+    last = columns[-1]
+    if (last.codes < 0).any() or (isinstance(last.values, list) and "" in last.values):
         _refuse_short_rows(form, len(names))
     return columns
 
@@ -242,7 +243,7 @@ def _refuse_short_rows(form: CSVFormat, width: int) -> None:
 def _ragged(form: CSVFormat, row: int, cells: int, width: int) -> SDCError:
     better = _better_delimiter(form)
     hint = f"; did you mean delimiter={better!r}?" if better else "; quote cells that contain the delimiter"
-    return SDCError(f"{form.path}, row {row}: {cells} cells where the header names {width} columns{hint}")
+    return SDCError(f"{form.path}, row {row}: number of cells is {cells}, but the header names {width} columns{hint}")
 
 
 def _better_delimiter(form: CSVFormat) -> str | None:
@@ -259,7 +260,8 @@ def _better_delimiter(form: CSVFormat) -> str | None:
 def _undecodable(form: CSVFormat) -> SDCError:
     """Say which byte is not in the encoding, and in which row and column it stands."""
     encoding = "utf-8" if form.encoding == "utf-8-sig" else form.encoding
-    head = form.path.open("rb").read(4)
+    with form.path.open("rb") as stream:
+        head = stream.read(4)
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return SDCError(f"{form.path} is not {encoding} but UTF-16: give encoding='utf-16'")
     if head[:2] == b"\x1f\x8b" or head[:4] == b"PK\x03\x04":

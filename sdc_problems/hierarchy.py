@@ -14,7 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems._columns import label
-from sdc_problems._levels import TOP, coded_levels, distinct_texts, interval_rows, mapping_rows, masked_rows, text_row
+from sdc_problems._levels import (
+    TOP,
+    coded_levels,
+    distinct_texts,
+    interval_rows,
+    mapping_rows,
+    masked_rows,
+    phrase,
+    text_row,
+)
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.evaluators.handle import SharedArrays, digest_of, pack_strings, unpack_strings
 
@@ -110,13 +119,15 @@ class Hierarchy:
             raise SDCError(f"{path} is not UTF-8: {byte}; save it as UTF-8") from None
         except OSError as error:
             raise SDCError(f"cannot read {path}: {error.strerror}") from error
-        rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row]
+        if len(delimiter) != 1:
+            raise SDCError(f"delimiter must be a single character, not {delimiter!r}")
+        rows = _read_rows(text, delimiter, path)
         if not rows:
             raise SDCError(f"{path} is empty: each line holds a value and its labels, most general last")
         if {len(row) for row in rows} == {1}:
             for other in (";", ",", "\t", "|"):
-                widths = {len(row) for row in csv.reader(io.StringIO(text, newline=""), delimiter=other) if row}
-                if other != delimiter and len(widths) == 1 and widths != {1}:
+                widths = {len(row) for row in _read_rows(text, other, path)}
+                if len(widths) == 1 and widths != {1}:
                     raise SDCError(
                         f"{path} has no labels when split at {delimiter!r}; did you mean delimiter={other!r}?"
                     )
@@ -280,9 +291,7 @@ class Hierarchy:
         phrases = self._meta["phrases"]
         if phrases is not None:
             return str(phrases[level - 1])
-        if self.n_groups(level) == 1:
-            return "suppressed" if set(self.labels(level)[0]) == {TOP} else f"all as {self.labels(level)[0]!r}"
-        return f"{self.n_groups(level)} groups"
+        return phrase(self.labels(level))
 
     def table(self, categories: Iterable[object], *, attribute: str | None = None) -> NDArray[np.int32]:
         """Group of every category of an attribute at every level: an array of levels × categories.
@@ -312,7 +321,7 @@ class Hierarchy:
         return f"the hierarchy{own}" + (f" of column {attribute!r}" if attribute else "")
 
     def _check(self, level: int) -> None:
-        if not 0 <= level < self.n_levels:
+        if not isinstance(level, int | np.integer) or not 0 <= level < self.n_levels:
             raise SDCError(f"{self._called(None)} has levels 0 to {self.length}, not {level}")
 
     # ------------------------------------------------------------------ out
@@ -357,3 +366,11 @@ class Hierarchy:
 
 def _what(name: str | None) -> str:
     return f"hierarchy {name!r}" if name else "the hierarchy"
+
+
+def _read_rows(text: str, delimiter: str, path: Path) -> list[list[str]]:
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        return [row for row in reader if row]
+    except csv.Error as error:
+        raise SDCError(f"{path}, line {reader.line_num}: {error}; is a quotation mark left open?") from error

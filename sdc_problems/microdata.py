@@ -378,7 +378,7 @@ class Microdata:
             columns[name] = column_to_series(attribute._column(), missing)
         frame = pd.DataFrame(columns, copy=False)
         levels = [
-            pd.Index(column_to_series(column_from_arrays(self._handle, f"index{i}", spec), None), name=spec["name"])
+            pd.Index(column_to_series(column_from_arrays(self._handle, f"index{i}", spec), None), name=spec["name"] or None)
             for i, spec in enumerate(self._meta["index"])
         ]
         if len(levels) > 1:
