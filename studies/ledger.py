@@ -36,11 +36,14 @@ class Ledger:
         Gives the genome's type and checks every row.
     backend
         Measures new rows.
+    rounded
+        For searches that propose real numbers: the nearest genome within the bounds is what is measured.
     """
 
-    def __init__(self, problem: SDCProblem, backend: Backend) -> None:
+    def __init__(self, problem: SDCProblem, backend: Backend, *, rounded: bool = False) -> None:
         self.problem = problem
         self.backend = backend
+        self.rounded = rounded
         self.evaluated = 0
         self.front: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         self._front_F: NDArray[np.float64] = np.zeros((0, problem.n_obj))
@@ -72,6 +75,8 @@ class Ledger:
 
     def numbers(self, X: NDArray[Any]) -> NDArray[np.int64]:
         """Return the solutions' numbers; unknown ones are measured and numbered."""
+        if self.rounded and len(X):
+            X = np.clip(np.rint(np.asarray(X, dtype=float)), self.problem.xl, self.problem.xu)
         X = self.problem.genomes(X)
         keys = [hashlib.blake2b(row.tobytes(), digest_size=16).digest() for row in X]
         fresh: dict[bytes, int] = {}

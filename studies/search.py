@@ -78,10 +78,11 @@ def search(
     algorithm: Any,
     limits: Limits,
     backend: Backend,
+    rounded: bool = False,
     stop: Callable[[], bool] = lambda: False,
 ) -> Ending:
     """Run, or resume, one seed until its limits are met or ``stop()`` says so between two generations."""
-    ledger = Ledger(problem, backend)
+    ledger = Ledger(problem, backend, rounded=rounded)
     # Some of pymoo's default arguments are objects that a search changes (SPEA2's survival): work on a copy, always.
     algorithm = copy.deepcopy(algorithm)
     algorithm.setup(
