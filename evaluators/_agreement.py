@@ -28,6 +28,16 @@ def agreement_patterns(A: Any, B: Any, reach: Any) -> Any:
 
 
 @kernel()
+def pattern_counts(patterns: Any, records_x: Any, records_y: Any, n_patterns: int) -> Any:
+    """How many pairs of records have each pattern: each pair of distinct rows counts for all records equal to them."""
+    count = np.zeros(n_patterns)
+    for i in range(patterns.shape[0]):
+        for k in range(patterns.shape[1]):
+            count[patterns[i, k]] += records_x[i] * records_y[k]
+    return count
+
+
+@kernel()
 def expectation_maximisation(agrees: Any, count: Any, prevalence: float, max_iterations: int, tolerance: float) -> Any:
     """P(agree | match) and P(agree | other) per attribute, independent within each of the two classes of pairs.
 

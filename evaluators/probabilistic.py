@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from sdc_problems.errors import SDCError
-from sdc_problems.evaluators._agreement import agreement_patterns, expectation_maximisation
+from sdc_problems.evaluators._agreement import agreement_patterns, expectation_maximisation, pattern_counts
 from sdc_problems.evaluators._checks import FloatArray, IntArray, kinds, number, pair, whole
-from sdc_problems.evaluators._codes import unique_rows
+from sdc_problems.evaluators._codes import pair_counts, unique_rows
+from sdc_problems.evaluators._transport import transport
 from sdc_problems.evaluators.information_loss.numeric import location_and_scale
 
 _KINDS = ("numeric", "ordinal", "nominal")
@@ -40,7 +41,7 @@ class ProbabilisticLinkage(NamedTuple):
     converged: bool
 
 
-class _Rows(NamedTuple):
+class Rows(NamedTuple):
     """Distinct rows of a table, the one each record equals, and how many records each has."""
 
     values: FloatArray
@@ -60,60 +61,76 @@ def _scrambled(n: int, salt: int) -> IntArray:
     return np.argsort(z ^ (z >> np.uint64(31)))
 
 
-def _pattern_counts(patterns: IntArray, x: _Rows, y: _Rows, p: int) -> tuple[IntArray, FloatArray, IntArray]:
+def _occurring(patterns: IntArray, x: Rows, y: Rows, p: int) -> tuple[IntArray, FloatArray, IntArray]:
     """The patterns that occur, how many pairs of records have each, and the index of each pair of rows in them."""
     if p <= 20:
-        first_seen = np.zeros(1 << p, dtype=np.bool_)
-        first_seen[patterns] = True
-        distinct = np.flatnonzero(first_seen)
-        index = (np.cumsum(first_seen) - 1)[patterns]
-    else:
-        distinct, index = np.unique(patterns, return_inverse=True)
-        index = index.reshape(patterns.shape)
-    count = np.zeros(len(distinct))
-    for row, times in zip(index, x.records, strict=True):
-        count += times * np.bincount(row, weights=y.records, minlength=len(distinct))
-    return distinct, count, index
+        count = pattern_counts(patterns, x.records, y.records, 1 << p)
+        distinct = np.flatnonzero(count)
+        rank = np.cumsum(count > 0) - 1
+        return distinct, count[distinct], rank[patterns]
+    distinct, index = np.unique(patterns, return_inverse=True)
+    index = index.reshape(patterns.shape)
+    return distinct, pattern_counts(index, x.records, y.records, len(distinct)), index
 
 
-def _assign(gain: FloatArray, same: IntArray | None, x: _Rows, y: _Rows, limit: int) -> tuple[IntArray, IntArray]:
-    """Best one-to-one assignment of the records of x to those of y, as numbers of records per pair of rows.
+def _assign(cost: IntArray, same: IntArray | None, x: Rows, y: Rows, limit: int) -> IntArray:
+    """Cheapest one-to-one assignment of the records of x to those of y: how many of each row of x go to each of y.
 
-    Returns the keys ``row of x · rows of y + row of y`` and the number of assignments of each.
     ``same`` maps rows of x to the equal row of y (-1: none), where pairing equal rows is known to be optimal.
     """
-    width = len(y.records)
+    flow = np.zeros(cost.shape, dtype=np.int64)
     left_x, left_y = x.records.copy(), y.records.copy()
-    keys: list[IntArray] = []
-    times: list[IntArray] = []
     if same is not None:
         here = np.flatnonzero(same >= 0)
-        paired = np.minimum(left_x[here], left_y[same[here]])
-        left_x[here] -= paired
-        left_y[same[here]] -= paired
-        keys.append(here * width + same[here])
-        times.append(paired)
-    rest = int(left_x.sum())
-    if rest > limit:
+        flow[here, same[here]] = np.minimum(left_x[here], left_y[same[here]])
+        left_x -= flow.sum(axis=1)
+        left_y -= flow.sum(axis=0)
+    rows, columns = np.flatnonzero(left_x), np.flatnonzero(left_y)
+    if max(len(rows), len(columns)) > limit:
         raise SDCError(
-            f"{rest} records are left to assign, more than limit={limit}: the assignment needs about "
-            f"{8 * rest * rest / 2**30:.1f} GiB and a time that grows with the cube; link a sample, or raise limit"
+            f"{max(len(rows), len(columns))} distinct records are left to assign, more than limit={limit}: the time "
+            "of the assignment grows with their cube; link a sample, or raise limit"
         )
-    if rest:
-        rows, columns = np.repeat(np.arange(len(left_x)), left_x), np.repeat(np.arange(width), left_y)
-        rows, columns = rows[_scrambled(rest, 1)], columns[_scrambled(rest, 2)]
-        chosen_rows, chosen_columns = linear_sum_assignment(gain[np.ix_(rows, columns)], maximize=True)
-        key, number_of = np.unique(rows[chosen_rows] * width + columns[chosen_columns], return_counts=True)
-        keys.append(key)
-        times.append(number_of)
-    return np.concatenate(keys), np.concatenate(times)
+    if len(rows):
+        rows, columns = rows[_scrambled(len(rows), 1)], columns[_scrambled(len(columns), 2)]
+        between = np.ix_(rows, columns)
+        flow[between] = transport(cost[between], left_x[rows], left_y[columns])
+    return flow
 
 
-def _equal_rows(x: _Rows, y: _Rows) -> IntArray:
+def _equal_rows(x: Rows, y: Rows) -> IntArray:
     _, where, _ = unique_rows(np.concatenate([x.values, y.values]))
     row_of = np.full(int(where.max()) + 1, -1, dtype=np.int64)
     row_of[where[len(x.values) :]] = np.arange(len(y.values))
     return row_of[where[: len(x.values)]]
+
+
+def link_rows(x: Rows, y: Rows, reach: FloatArray, *, max_iterations: int, limit: int) -> ProbabilisticLinkage:
+    """:func:`match_probabilistically` on distinct rows: their number, not that of the records, is what it costs.
+
+    ``reach`` says within which distance the values of an attribute agree.
+    """
+    n, p = len(x.of_record), x.values.shape[1]
+    distinct, count, index = _occurring(agreement_patterns(x.values, y.values, reach), x, y, p)
+    agrees = (distinct[:, None] >> np.arange(p)) & 1 == 1
+    share_of_matches = 1.0 / n if n > 1 else 0.5  # of one record with itself there is nothing to estimate
+    m, u, prevalence, iterations, converged = expectation_maximisation(
+        agrees, count, share_of_matches, max_iterations, 1e-6
+    )
+    agree, differ = np.log2(m / u), np.log2((1.0 - m) / (1.0 - u))
+    # Whole multiples of 2^-24 bit: equal sums of weights are equal, and the assignment is exact.
+    weight = np.rint((agree - differ) * 2.0**24).astype(np.int64)
+    cost = -np.where(agrees, weight, 0).sum(axis=1)[index]
+    # Where agreement means equality, pairing equal rows first costs nothing: exchanging partners so that two equal
+    # rows meet loses no agreement, and none speaks against a match. That leaves a much smaller assignment.
+    exchangeable = bool((reach == 0.0).all())
+    flow = _assign(cost, _equal_rows(x, y) if exchangeable else None, x, y, limit)
+
+    # Equal records are interchangeable: each of the count_x · count_y pairs of records is equally likely to be chosen.
+    own = pair_counts(x.of_record, y.of_record)
+    chance = own.n * flow[own.first, own.second] / (x.records[own.first] * y.records[own.second])
+    share = 100.0 * math.fsum(chance) / n
+    return ProbabilisticLinkage(share, m, u, float(prevalence), agree, differ, int(iterations), bool(converged))
 
 
 def match_probabilistically(
@@ -135,41 +152,21 @@ def match_probabilistically(
     (100.0, True)
     """
     original, protected = pair(X, Y)
-    n, p = original.shape
+    p = original.shape[1]
     if p > _MOST_ATTRIBUTES:
         raise SDCError(f"X has {p} attributes; agreement patterns hold at most {_MOST_ATTRIBUTES}: link on fewer")
     words = _kinds(kinds, p)
     width = number(agreement, "agreement", low=0.0, high=1e6)
     scale = location_and_scale(original)[1]
     reach = np.array([width * scale[j] if word == "numeric" else 0.0 for j, word in enumerate(words)])
-    x, y = _Rows(*unique_rows(original)), _Rows(*unique_rows(protected))
+    x, y = Rows(*unique_rows(original)), Rows(*unique_rows(protected))
     most = whole(limit, "limit", least=1)
     if len(x.records) * len(y.records) > most * most:
         raise SDCError(
             f"{len(x.records)} × {len(y.records)} pairs of distinct records are more than limit={most} squared: "
             "link a sample, or raise limit"
         )
-    distinct, count, index = _pattern_counts(agreement_patterns(x.values, y.values, reach), x, y, p)
-    agrees = (distinct[:, None] >> np.arange(p)) & 1 == 1
-    share_of_matches = 1.0 / n if n > 1 else 0.5  # of one record with itself there is nothing to estimate
-    m, u, prevalence, iterations, converged = expectation_maximisation(
-        agrees, count, share_of_matches, whole(max_iterations, "max_iterations", least=1), 1e-6
-    )
-    agree, differ = np.log2(m / u), np.log2((1.0 - m) / (1.0 - u))
-    gain = np.where(agrees, agree, differ).sum(axis=1)[index]
-    # Where agreement means equality, pairing equal rows first costs nothing: exchanging partners so that two equal
-    # rows meet loses no agreement, and none speaks against a match. That leaves a much smaller assignment.
-    exchangeable = bool((reach == 0.0).all())
-    keys, times = _assign(gain, _equal_rows(x, y) if exchangeable else None, x, y, most)
-
-    # Equal records are interchangeable: each of the count_x · count_y pairs of records is equally likely to be chosen.
-    order = np.argsort(keys)
-    own = x.of_record * len(y.records) + y.of_record
-    at = np.minimum(np.searchsorted(keys[order], own), len(keys) - 1)
-    hit = keys[order][at] == own
-    chance = times[order][at] / (x.records[x.of_record] * y.records[y.of_record])
-    share = 100.0 * float(np.sort(chance[hit]).sum()) / n
-    return ProbabilisticLinkage(share, m, u, float(prevalence), agree, differ, int(iterations), bool(converged))
+    return link_rows(x, y, reach, max_iterations=whole(max_iterations, "max_iterations", least=1), limit=most)
 
 
 def _kinds(words: object, p: int) -> tuple[str, ...]:
@@ -208,8 +205,8 @@ def probabilistic_linkage(
     max_iterations
         Bound on the EM iterations.
     limit
-        Largest number of records the assignment accepts (memory grows with its square, time with its cube). Equal
-        records of categorical tables are paired beforehand and do not count.
+        Largest number of distinct records the assignment accepts (memory grows with its square, time with its cube).
+        Records of categorical tables that occur in both are paired beforehand and do not count.
 
     Returns
     -------
@@ -225,7 +222,7 @@ def probabilistic_linkage(
     Notes
     -----
     O(U_x·U_y·p) for the patterns of the distinct records, O(patterns·p) per EM iteration, O(r³) at worst for the
-    assignment of the r records left.
+    assignment of the r distinct records left.
 
     Examples
     --------
