@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from sdc_problems.evaluators._codes import dense, pair_counts, row_labels, starts, unique_rows
+
+SMALL = arrays(np.int64, st.tuples(st.integers(1, 30), st.integers(1, 4)), elements=st.integers(0, 5))
+LARGE = arrays(
+    np.int64, st.tuples(st.integers(1, 30), st.integers(1, 6)), elements=st.sampled_from([0, 1, 10**6, 2**60])
+)
+
+
+@given(st.one_of(SMALL, LARGE))
+def test_row_labels_number_the_distinct_rows_in_order(codes: np.ndarray) -> None:
+    rows = sorted(set(map(tuple, codes.tolist())))
+    expected = [rows.index(tuple(row)) for row in codes.tolist()]
+    labels, m = row_labels(codes)
+    assert labels.tolist() == expected
+    assert m == len(rows)
+
+
+@given(SMALL)
+def test_pair_counts_count(codes: np.ndarray) -> None:
+    a, _ = dense(codes[:, 0])
+    b, _ = dense(codes[:, -1])
+    table = pair_counts(a, b)
+    expected: dict[tuple[int, int], int] = {}
+    for pair in zip(a.tolist(), b.tolist(), strict=True):
+        expected[pair] = expected.get(pair, 0) + 1
+    found = dict(zip(zip(table.first.tolist(), table.second.tolist(), strict=True), table.n.tolist(), strict=True))
+    assert found == expected
+    assert list(found) == sorted(found)
+
+
+def test_pair_counts_of_many_categories_need_no_dense_table(rng: np.random.Generator) -> None:
+    a, b = rng.permutation(5000), rng.permutation(5000)
+    table = pair_counts(a, b)
+    assert (table.n == 1).all()
+    np.testing.assert_array_equal(table.second[a], b)
+
+
+@given(SMALL)
+def test_unique_rows_agree_with_numpy(codes: np.ndarray) -> None:
+    rows, inverse, count = unique_rows(codes.astype(float))
+    expected, expected_inverse, expected_count = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
+    np.testing.assert_array_equal(rows, expected)
+    np.testing.assert_array_equal(inverse, expected_inverse.reshape(-1))
+    np.testing.assert_array_equal(count, expected_count)
+
+
+def test_the_two_zeros_are_one_row() -> None:
+    rows, inverse, count = unique_rows(np.array([[0.0], [-0.0], [1.0]]))
+    assert len(rows) == 2
+    assert inverse.tolist() == [0, 0, 1]
+    assert count.tolist() == [2, 1]
+
+
+def test_starts() -> None:
+    assert starts(np.array([3, 3, 4, 9, 9])).tolist() == [0, 2, 3]
