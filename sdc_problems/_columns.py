@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -56,8 +56,8 @@ class Column:
 
     name: str
     storage: str  # "int", "float", "bool", "text", "datetime", "timedelta", "date"
-    codes: Codes
-    values: Values  # distinct, in code order; numpy array, or a list when storage is "text"
+    codes: Codes = field(repr=False)  # cells appear in no log or traceback
+    values: Values = field(repr=False)  # distinct, in code order; numpy array, or a list when storage is "text"
     restore: str = ""  # the pandas dtype that `to_series` gives back; "" is pandas' own choice
     unit: str = ""  # of datetimes and timedeltas
     zone: str = ""  # of datetimes
