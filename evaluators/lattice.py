@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from threading import Lock
 from typing import Self, TypeAlias, TypeVar
 
@@ -350,26 +352,49 @@ class LatticeEngine:
         table, the work of the walk would be least with the attributes in falling order of
         (1 + r(1) + … - r(top)) / (r(1) + r(2) + …), by exchange of neighbours.
         """
-        base = size_of(self._base)
-        ranked = []
+
+        def worth(a: int) -> float:
+            shares = self._shrinkage[a][0]
+            return (sum(shares) - shares[-1]) / (sum(shares) - 1)
+
+        turning = sorted((a for a in self._shrinkage if self.n_levels[a] > 1), key=lambda a: (-worth(a), a))
+        rooms = np.array([self._shrinkage[a][1] for a in turning], dtype=np.int64).reshape(-1, 2)
+        return np.array(turning, dtype=np.int64), rooms
+
+    @cached_property
+    def _shrinkage(self) -> dict[int, tuple[list[float], tuple[int, int]]]:
+        """Per attribute: size of the base table when it alone is generalised, as shares; classes and pairs at level 1.
+
+        No table of a node that generalises the attribute is larger than the one of level 1.
+        """
+        found = {}
         for a, n in enumerate(self.n_levels.tolist()):
-            if n == 1:
-                continue
-            levels = np.zeros(len(self.n_levels), dtype=np.int64)
-            of, table = levels, self._base
-            shares, room = [1.0], np.zeros(2, dtype=np.int64)
+            of, table = np.zeros(len(self.n_levels), dtype=np.int64), self._base
+            shares, room = [1.0], (0, 0)
             for level in range(1, n):
-                levels = levels.copy()
+                levels = of.copy()
                 levels[a] = level
                 table = measure_from(table, of, levels, self._lattice, np.empty(N_FIGURES))
                 of = levels
-                shares.append(size_of(table) / base)
+                shares.append(size_of(table) / size_of(self._base))
                 if level == 1:
-                    room = np.array([len(table.sizes), len(table.pairs)])
-            ranked.append((-(sum(shares) - shares[-1]) / (sum(shares) - 1), a, room))
-        ranked.sort(key=lambda entry: entry[:2])
-        rooms = np.array([room for _, _, room in ranked], dtype=np.int64).reshape(-1, 2)
-        return np.array([a for _, a, _ in ranked], dtype=np.int64), rooms
+                    room = (len(table.sizes), len(table.pairs))
+            found[a] = shares, room
+        return found
+
+    def estimated_seconds(self) -> float:
+        """Say about how long ``evaluate_all`` takes here: the work as in ``_walking_order``, timed on one grouping."""
+        turning, _ = self._walking_order()
+        work, tables = 1.0, 1.0
+        for a in turning.tolist():
+            shares = self._shrinkage[a][0]
+            work += tables * (sum(shares) - shares[-1])
+            tables *= sum(shares)
+        levels = np.minimum(1, self.n_levels - 1)
+        start = time.perf_counter()
+        measure_from(self._base, np.zeros_like(levels), levels, self._lattice, np.empty(N_FIGURES))
+        # A node costs something however small its table: a microsecond or so.
+        return ((time.perf_counter() - start) * work + 2e-6 * self.n_nodes) / self.threads
 
     def _map(self, function: Callable[..., T], tasks: Sequence[tuple[object, ...]]) -> Iterator[T]:
         """Apply in threads (the kernels hold no lock), results in order. A pool per call survives a fork."""

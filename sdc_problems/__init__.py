@@ -16,17 +16,21 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from sdc_problems.datasets import Dataset, load
     from sdc_problems.errors import SDCError
+    from sdc_problems.gomm import GOMMProblem
     from sdc_problems.hierarchy import Hierarchy
     from sdc_problems.microdata import Attribute, Kind, Microdata, Role
+    from sdc_problems.pbg import PBGProblem
     from sdc_problems.problem import Objective, SDCProblem
 
 __all__ = [
     "Attribute",
     "Dataset",
+    "GOMMProblem",
     "Hierarchy",
     "Kind",
     "Microdata",
     "Objective",
+    "PBGProblem",
     "Role",
     "SDCError",
     "SDCProblem",
@@ -38,10 +42,12 @@ __getattr__, __dir__ = _attach(
     {
         "Attribute": "microdata",
         "Dataset": "datasets",
+        "GOMMProblem": "gomm",
         "Hierarchy": "hierarchy",
         "Kind": "microdata",
         "Microdata": "microdata",
         "Objective": "problem",
+        "PBGProblem": "pbg",
         "Role": "microdata",
         "SDCError": "errors",
         "SDCProblem": "problem",

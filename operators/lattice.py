@@ -1,0 +1,108 @@
+"""How a node of a generalisation lattice varies: random nodes, exchanged tails, single steps up or down."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pymoo.core.crossover import Crossover
+from pymoo.core.mutation import Mutation
+from pymoo.core.repair import Repair
+from pymoo.core.sampling import Sampling
+
+
+def neighbours(node: NDArray[Any], top: NDArray[Any]) -> NDArray[Any]:
+    """Nodes that differ from ``node`` by one level of one attribute, in levels from 0 to ``top``.
+
+    Examples
+    --------
+    >>> neighbours(np.array([0, 1]), np.array([2, 1]))
+    array([[1, 1],
+           [0, 0]])
+    """
+    steps = np.eye(len(node), dtype=node.dtype)
+    around = np.concatenate([node + steps, node - steps])
+    return around[((around >= 0) & (around <= top)).all(axis=1)]
+
+
+class LatticeSampling(Sampling):
+    """Random nodes; the fully specialised and the fully generalised node are always among them.
+
+    Those two are trivially minimal: nothing loses less, nothing protects more (Dewri et al. 2010, §6). A sample
+    of a single node is random.
+
+    Parameters
+    ----------
+    extremes
+        Whether to put in the two nodes.
+    """
+
+    def __init__(self, *, extremes: bool = True) -> None:
+        super().__init__()
+        self.extremes = extremes
+
+    def _do(
+        self, problem: Any, n_samples: int, *args: object, random_state: np.random.Generator, **kwargs: object
+    ) -> NDArray[Any]:
+        top = np.asarray(problem.xu, dtype=np.int64)
+        X = np.array(random_state.integers(0, np.broadcast_to(top, (n_samples, problem.n_var)), endpoint=True))
+        if self.extremes and n_samples > 1:
+            X[0], X[1] = 0, top
+        return X.astype(getattr(problem, "dtype", np.int16))
+
+
+class LatticeCrossover(Crossover):
+    """Two parents exchange the attributes behind a random point; two children.
+
+    Notes
+    -----
+    Dewri et al. (2010), §6, where its probability is 0.8. With one attribute there is nothing to exchange.
+    """
+
+    def __init__(self, prob: float = 0.8) -> None:
+        super().__init__(n_parents=2, n_offsprings=2, prob=prob)
+
+    def _do(
+        self, problem: Any, X: NDArray[Any], *args: object, random_state: np.random.Generator, **kwargs: object
+    ) -> NDArray[Any]:
+        _, n_matings, n_var = X.shape
+        if n_var < 2:
+            return X.copy()
+        point = np.asarray(random_state.integers(1, n_var, size=n_matings))
+        own = np.arange(n_var) < point[:, None]
+        return np.stack([np.where(own, X[0], X[1]), np.where(own, X[1], X[0])])
+
+
+class LatticeMutation(Mutation):
+    """Each attribute goes, with a small probability, one level up or down; a step out of the lattice is not made.
+
+    Parameters
+    ----------
+    prob_var
+        Probability per attribute; by default one over their number.
+
+    Notes
+    -----
+    Dewri et al. (2010), §6. Up and down are equally likely.
+    """
+
+    def __init__(self, prob: float = 1.0, prob_var: float | None = None) -> None:
+        super().__init__(prob=prob, prob_var=prob_var)
+
+    def _do(
+        self, problem: Any, X: NDArray[Any], *args: object, random_state: np.random.Generator, **kwargs: object
+    ) -> NDArray[Any]:
+        chance = self.prob_var.value if self.prob_var is not None else 1.0 / problem.n_var
+        direction = random_state.integers(0, 2, size=X.shape) * 2 - 1
+        step = np.where(random_state.random(X.shape) < chance, direction, 0)
+        moved: NDArray[Any] = np.clip(X + step, 0, np.asarray(problem.xu, dtype=np.int64)).astype(X.dtype)
+        return moved
+
+
+class LatticeRepair(Repair):
+    """Whole levels within the lattice, for operators that were made for real numbers."""
+
+    def _do(self, problem: Any, X: NDArray[Any], **kwargs: object) -> NDArray[Any]:
+        nodes: NDArray[Any] = np.clip(np.rint(X), problem.xl, problem.xu).astype(problem.dtype)
+        return nodes

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pymoo.core.population import Population
+
+from sdc_problems.operators.lattice import (
+    LatticeCrossover,
+    LatticeMutation,
+    LatticeRepair,
+    LatticeSampling,
+    neighbours,
+)
+
+
+def lattice(*top: int) -> SimpleNamespace:
+    """What the operators ask of a problem."""
+    xu = np.array(top, dtype=float)
+    return SimpleNamespace(n_var=len(top), xl=np.zeros_like(xu), xu=xu, dtype=np.dtype(np.int16))
+
+
+TOPS = st.lists(st.integers(0, 6), min_size=1, max_size=6)
+
+
+@given(TOPS, st.integers(0, 99))
+def test_neighbours_are_all_nodes_one_step_away(top: list[int], seed: int) -> None:
+    bounds = np.array(top, dtype=np.int16)
+    node = np.random.default_rng(seed).integers(0, bounds + 1).astype(np.int16)
+    around = neighbours(node, bounds)
+    assert around.dtype == np.int16
+    grid = np.indices(bounds + 1).reshape(len(top), -1).T
+    expected = {tuple(other) for other in grid if np.abs(other - node).sum() == 1}
+    assert {tuple(other) for other in around} == expected
+    assert len(around) == len(expected)
+
+
+@given(TOPS, st.integers(1, 30), st.integers(0, 99))
+def test_samples_start_with_the_extremes(top: list[int], n: int, seed: int) -> None:
+    problem = lattice(*top)
+    X = LatticeSampling().do(problem, n, random_state=np.random.default_rng(seed)).get("X")
+    assert X.dtype == np.int16
+    assert ((X >= 0) & (X <= problem.xu)).all()
+    if n > 1:
+        assert X[:2].tolist() == [[0] * len(top), top]
+
+
+def test_samples_reach_every_node() -> None:
+    X = LatticeSampling(extremes=False).do(lattice(2, 1), 300, random_state=np.random.default_rng(0)).get("X")
+    nodes, n = np.unique(X, axis=0, return_counts=True)
+    assert len(nodes) == 6
+    assert n.min() > 25
+
+
+@given(TOPS, st.integers(0, 99))
+def test_crossover_exchanges_what_is_behind_one_point(top: list[int], seed: int) -> None:
+    problem, rng = lattice(*top), np.random.default_rng(seed)
+    X = rng.integers(0, 100, size=(2, 20, len(top))).astype(np.int16)  # any values: only their places matter
+    before = X.copy()
+    children = LatticeCrossover()._do(problem, X, random_state=rng)
+    np.testing.assert_array_equal(X, before)
+    assert children.dtype == np.int16
+    for m in range(20):
+        cuts = [
+            c
+            for c in range(1, max(2, len(top)))
+            if (children[0, m] == np.r_[X[0, m, :c], X[1, m, c:]]).all()
+            and (children[1, m] == np.r_[X[1, m, :c], X[0, m, c:]]).all()
+        ]
+        assert cuts
+    assert not np.shares_memory(children, X)
+
+
+def test_crossover_uses_every_point() -> None:
+    problem = lattice(9, 9, 9, 9)
+    X = np.stack([np.zeros((400, 4), np.int16), np.full((400, 4), 9, np.int16)])
+    first = LatticeCrossover()._do(problem, X, random_state=np.random.default_rng(1))[0]
+    _, n = np.unique((first == 0).sum(axis=1), return_counts=True)
+    assert len(n) == 3
+    assert n.min() > 90
+
+
+@given(TOPS, st.integers(0, 99))
+def test_mutation_steps_by_one_within_the_lattice(top: list[int], seed: int) -> None:
+    problem, rng = lattice(*top), np.random.default_rng(seed)
+    X = rng.integers(0, np.array(top) + 1, size=(30, len(top))).astype(np.int16)
+    before = X.copy()
+    moved = LatticeMutation()._do(problem, X, random_state=rng)
+    np.testing.assert_array_equal(X, before)
+    assert moved.dtype == np.int16
+    assert ((moved >= 0) & (moved <= top)).all()
+    assert np.abs(moved - X).max() <= 1
+
+
+def test_mutation_rates_are_the_papers() -> None:
+    problem, rng = lattice(*[8] * 8), np.random.default_rng(5)
+    X = np.full((5000, 8), 4, dtype=np.int16)
+    moved = LatticeMutation()._do(problem, X, random_state=rng) - X
+    assert (moved != 0).mean() == pytest.approx(1 / 8, abs=0.005)
+    assert (moved > 0).mean() == pytest.approx(1 / 16, abs=0.005)
+    always = LatticeMutation(prob_var=1.0)._do(problem, X, random_state=rng)
+    assert (always != X).all()
+
+
+def test_repair_makes_nodes_of_real_numbers() -> None:
+    pop = Population.new("X", np.array([[-0.4, 1.2, 7.0], [0.6, 2.51, -3.0]]))
+    X = LatticeRepair()(lattice(1, 3, 4), pop).get("X")
+    assert X.tolist() == [[0, 1, 4], [1, 3, 0]]
+    assert X.dtype == np.int16

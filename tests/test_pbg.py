@@ -1,0 +1,287 @@
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pymoo.algorithms.moo.nsga2 import NSGA2
+from pymoo.optimize import minimize
+
+from sdc_problems import Hierarchy, Microdata, PBGProblem, SDCError, load
+from sdc_problems.datasets import people
+from sdc_problems.problem import SDCProblem
+from sdc_problems.testing import ProblemContract
+
+ALL = ("k", "l", "entropy_l", "t", "spread_k", "spread_l", "glm", "cm", "discernibility", "suppressed")
+
+
+def small(n: int = 60, seed: int = 0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "name": [f"person {i}" for i in range(n)],
+            "age": rng.integers(20, 40, n),
+            "zip": rng.choice(["43001", "43007", "43201", "08001"], n),
+            "sex": rng.choice(["f", "m"], n),
+            "illness": rng.choice(["flu", "cold", "none"], n, p=[0.2, 0.2, 0.6]),
+            "score": rng.normal(size=n).round(2),
+        }
+    )
+
+
+def hierarchies() -> dict[str, Hierarchy]:
+    return {
+        "age": Hierarchy.intervals(range(20, 40), [5, 10]),
+        "zip": Hierarchy.masking(["43001", "43007", "43201", "08001"]),
+        "sex": Hierarchy.suppression(["f", "m"]),
+    }
+
+
+def table(frame: pd.DataFrame | None = None, **roles: Any) -> Microdata:
+    roles = {"quasi_identifiers": ["age", "zip", "sex"], "sensitive": ["illness"], "identifiers": ["name"], **roles}
+    return Microdata.from_frame(small() if frame is None else frame, **roles)
+
+
+def problem(**options: Any) -> PBGProblem:
+    return PBGProblem(table(), hierarchies(), **{"max_suppression": 0.1, **options})
+
+
+class TestPBGProblem(ProblemContract):
+    def make(self) -> PBGProblem:
+        return problem(objectives=("k", "l", "glm"))
+
+    def check_release(self, problem: SDCProblem, x: np.ndarray, released: pd.DataFrame) -> None:
+        super().check_release(problem, x, released)
+        assert isinstance(problem, PBGProblem)
+        node = problem.decode(x)
+        classes = released.groupby(["age", "zip", "sex"])
+        assert classes.size().min() == node.k
+        assert classes["illness"].nunique().min() == node.l
+        assert len(released) == len(problem.data) - node.suppressed
+
+
+class TestPBGProblemWithEveryObjective(ProblemContract):
+    def make(self) -> PBGProblem:
+        return problem(objectives=ALL, class_label="score")
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=10)
+def test_the_front_is_what_pandas_finds_on_every_node(seed: int) -> None:
+    """Exact on ten random tables: each node's F, and which nodes nothing else dominates."""
+    rng = np.random.default_rng(seed)
+    data = table(small(int(rng.integers(5, 60)), seed))
+    eta = int(rng.integers(0, len(data) // 3 + 1))
+    tested = PBGProblem(data, hierarchies(), objectives=("k", "l", "spread_k", "glm"), max_suppression=eta)
+    frame, codes = data.frame(), np.indices(tested.xu.astype(int) + 1).reshape(3, -1).T
+    rows = []
+    for node in codes:
+        labels, loss = pd.DataFrame({"illness": frame["illness"]}), pd.Series(0.0, index=frame.index)
+        for name, level in zip(tested.attributes, node, strict=True):
+            hierarchy = tested.hierarchies[name]
+            to = dict(zip(hierarchy.values, (hierarchy.labels(level)[c] for c in hierarchy.codes(level)), strict=True))
+            labels[name] = frame[name].astype(str).map(to)
+            under = pd.Series(to).value_counts()
+            loss += (labels[name].map(under) - 1) / (hierarchy.n_values - 1)
+        size = labels.groupby(list(tested.attributes))["illness"].transform("size")
+        lost = max(((size <= j) for j in range(len(frame)) if (size <= j).sum() <= eta), key=lambda m: m.sum())
+        left = labels[~lost].groupby(list(tested.attributes))
+        glm = loss[~lost].sum() + 3 * lost.sum()
+        rows.append([-left.size().min(), -left["illness"].nunique().min(), -(left.size() ** 2).sum(), glm])
+    F = np.array(rows, dtype=float)
+    np.testing.assert_allclose(tested.evaluate(codes), F, rtol=1e-12)
+    F[:, 3] = tested.evaluate(codes)[:, 3]  # the same up to rounding, which decides ties
+    worse = [((F <= f).all(axis=1) & (F < f).any(axis=1)).any() for f in F]
+    front = tested.enumerate_front()
+    assert {tuple(x) for x in front.X} == {tuple(x) for x in codes[~np.array(worse)]}
+    np.testing.assert_array_equal(front.F, tested.evaluate(front.X))
+    assert front.n_nodes == len(codes)
+
+
+def test_pymoo_runs_on_the_embedded_table() -> None:
+    dataset = load("people")
+    tested = PBGProblem(dataset.data, dataset.hierarchies)
+    result = minimize(tested, NSGA2(pop_size=40, **tested.operators()), ("n_gen", 10), seed=1)
+    assert len(result.F) > 5
+    assert tested.max_suppressed == 50
+    assert tested.n_nodes == 17920
+
+
+def test_describe_says_what_happens_to_each_attribute() -> None:
+    tested = problem(max_suppression=3)
+    assert tested.describe([2, 3, 1])[:3] == (
+        "age in bands of 10 years.",
+        "zip with last 3 characters hidden.",
+        "sex is suppressed.",
+    )
+    bottom = tested.describe([0, 0, 0])
+    assert bottom[0] == "age is unchanged."
+    node = tested.decode([1, 3, 0])
+    sentences = tested.describe([1, 3, 0])
+    assert any(f"{node.suppressed} of 60 records" in s for s in sentences) == (node.suppressed > 0)
+    assert f"(k = {node.k})" in sentences[-2]
+    assert f"(ℓ = {node.l})" in sentences[-2]
+    assert tested.describe([3, 5, 1])[-1].startswith("100 % of the detail is lost")
+
+
+def test_decode_knows_the_neighbours() -> None:
+    node = problem().decode([3, 0, 1])
+    assert node.levels == {"age": 3, "zip": 0, "sex": 1}
+    assert node.phrases["sex"] == "suppressed"
+    assert set(node.more_general) == {(3, 1, 1)}
+    assert set(node.more_specific) == {(2, 0, 1), (3, 0, 0)}
+    assert "age: level 3" in str(node)
+    assert PBGProblem(table(sensitive=[]), hierarchies()).decode([0, 0, 0]).l is None
+
+
+def test_a_released_file_identifies_nobody() -> None:
+    tested = problem(max_suppression=6)
+    before = tested.data.frame()
+    x = next(x for x in tested.enumerate_front().X if tested.decode(x).suppressed and tested.decode(x).k > 2)
+    node = tested.decode(x)
+    dropped, starred = tested.release(x), tested.release(x, suppressed="star")
+    assert len(dropped) == 60 - node.suppressed
+    assert len(starred) == 60
+    gone = (starred[["age", "zip", "sex"]] == "*").all(axis=1)
+    assert gone.sum() >= node.suppressed
+    assert starred["illness"].tolist() == before["illness"].tolist()
+    assert (starred["name"] == "*").all()
+    assert (dropped["name"] == "*").all()
+    assert list(dropped.index) == list(range(len(dropped)))
+    pd.testing.assert_frame_equal(tested.data.frame(), before)
+    with pytest.raises(SDCError, match="'drop' or 'star'"):
+        tested.release(x, suppressed="keep")  # type: ignore[arg-type]
+
+
+def test_nothing_is_released_that_breaks_the_promise(monkeypatch: pytest.MonkeyPatch) -> None:
+    tested = problem()
+    x = tested.baselines()["Datafly, k = 5"]
+    honest = tested.engine.figures(x)
+    monkeypatch.setattr(tested.engine, "figures", lambda node: {**honest, "k": honest["k"] + 1})
+    with pytest.raises(SDCError, match="nothing is released"):
+        tested.release(x)
+
+
+def test_values_of_level_0_keep_their_type() -> None:
+    released = problem(max_suppression=0).release([0, 5, 1])
+    assert released["age"].dtype == small()["age"].dtype
+    assert set(released["zip"]) == {"*****"}
+
+
+def test_baselines_are_what_their_names_say() -> None:
+    tested = problem(objectives=("k", "glm", "suppressed"), max_suppression=0)
+    found = tested.baselines()
+    F = {name: tested.natural(tested.evaluate(x)) for name, x in found.items()}
+    everything = tested.natural(tested.enumerate_front().F)
+    assert F["nothing generalised"][1] == 0
+    assert F["everything generalised"][0] == 60
+    for k in (2, 5, 10):
+        assert F[f"Datafly, k = {k}"][0] >= k
+    assert "Datafly, k = 50" in found
+    assert F["best k"][0] == everything[:, 0].max()
+    assert F["best glm"][1] == everything[:, 1].min()
+
+
+def test_a_lattice_too_large_is_refused_with_its_size() -> None:
+    tested = problem()
+    with pytest.raises(SDCError, match=r"48 nodes, more than limit=47.*about 1 seconds"):
+        tested.enumerate_front(limit=47)
+    assert tested.enumerate_front(limit=48).n_nodes == 48
+    rng = np.random.default_rng(0)
+    wide = pd.DataFrame(rng.integers(0, 30, size=(200, 14)), columns=[f"a{i}" for i in range(14)])
+    data = Microdata.from_frame(wide, quasi_identifiers=list(wide))
+    bands = Hierarchy.intervals(range(30), [2, 4, 8, 16])
+    tested = PBGProblem(data, dict.fromkeys(wide, bands))
+    with pytest.raises(SDCError, match=r"78,364,164,096 nodes.*(days|hours)"):
+        tested.enumerate_front()
+    assert np.isfinite(tested.evaluate(tested.xu.astype(int))).all()
+    assert len(tested.baselines()) == 6
+
+
+@pytest.mark.parametrize(
+    ("share", "records"), [(0.0, 0), (0.01, 50), (0.1999, 999), (7, 7), (0, 0), (np.int64(3), 3), (0.9999, 4999)]
+)
+def test_suppression_as_share_or_number(share: float, records: int) -> None:
+    dataset = load("people")
+    assert PBGProblem(dataset.data, dataset.hierarchies, max_suppression=share).max_suppressed == records
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.0, 1.5, -1, 60, True, "1 %", None, float("nan")])
+def test_suppression_outside_its_range(share: Any) -> None:
+    with pytest.raises(
+        SDCError, match=r"max_suppression must be a share in \[0, 1\) or a number of records from 0 to 59"
+    ):
+        problem(max_suppression=share)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"objectives": ("k", "gml")}, "unknown objective 'gml'; did you mean 'glm'"),
+        ({"objectives": ()}, "objectives is empty"),
+        ({"objectives": ("k", "cm")}, "'cm' needs the attribute to be predicted: give class_label="),
+        ({"class_label": "wage"}, "wage"),
+        ({"sensitive": "ilness"}, "illness"),
+        ({"threads": 0}, "threads"),
+    ],
+)
+def test_bad_options(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(SDCError, match=message):
+        problem(**options)
+
+
+def test_bad_tables_and_hierarchies() -> None:
+    full = hierarchies()
+    with pytest.raises(SDCError, match="objective 'l' protects"):
+        PBGProblem(table(sensitive=[]), full, objectives=("l", "glm"))
+    with pytest.raises(SDCError, match="quasi-identifier 'zip' has no hierarchy"):
+        PBGProblem(table(), {"age": full["age"], "sex": full["sex"]})
+    with pytest.raises(SDCError, match="'ages', which is no column; did you mean 'age'"):
+        PBGProblem(table(), {**full, "ages": full["age"]})
+    with pytest.raises(SDCError, match=r"of column 'age'.* lacks 1 of"):
+        PBGProblem(table(small().assign(age=[99, *small()["age"][1:]])), full)
+    with pytest.raises(SDCError, match="no quasi-identifiers"):
+        PBGProblem(table(quasi_identifiers=[]), full)
+    with pytest.raises(SDCError, match="must map"):
+        PBGProblem(table(), list(full.values()))  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        PBGProblem(table(), full, objective=("k",))  # type: ignore[call-arg]
+    # Hierarchies of other columns do no harm.
+    PBGProblem(table(), {**full, "illness": Hierarchy.suppression(["flu", "cold", "none"])})
+
+
+def test_the_first_sensitive_attribute_is_protected_unless_another_is_named() -> None:
+    data = table(sensitive=["illness", "score"])
+    assert PBGProblem(data, hierarchies(), objectives=("l",)).sensitive == "illness"
+    named = PBGProblem(data, hierarchies(), objectives=("l",), sensitive="score")
+    assert named.natural(named.evaluate(np.array([3, 5, 1])))[0] == data.attribute("score").n_categories
+
+
+def test_a_pickle_is_small_whatever_the_table() -> None:
+    dataset = people(20_000)
+    tested = PBGProblem(dataset.data, dataset.hierarchies)
+    x = np.array([2, 1, 1, 1, 0, 0, 1, 0])
+    F = tested.evaluate(x)
+    data = pickle.dumps(tested)
+    assert len(data) < 50_000
+    assert pickle.loads(data).evaluate(x).tobytes() == F.tobytes()
+
+
+def test_adult_is_the_papers(public: Any) -> None:
+    public("adult.csv")
+    dataset = load("adult", download=False)
+    tested = PBGProblem(dataset.data, dataset.hierarchies, objectives=("k", "glm"))
+    assert [h.length for h in tested.hierarchies.values()] == [6, 3, 3, 3, 1, 1, 4, 1]
+    assert tested.n_nodes == 17_920
+    assert tested.max_suppressed == 301
+    assert len(tested.data) == 30_162
+    without = dataset.data.with_roles(quasi_identifiers=[n for n in dataset.data.quasi_identifiers if n != "income"])
+    assert PBGProblem(without, dataset.hierarchies, objectives=("k", "cm"), class_label="income").n_nodes == 8_960
+    front = tested.enumerate_front()
+    assert front.n_nodes == 17_920
+    assert front.F[0].tolist() == [-30_162.0, 8 * 30_162.0]
+    assert front.F[-1, 1] == 0
