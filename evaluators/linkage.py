@@ -38,7 +38,7 @@ ENGINES = ("auto", "brute", "table", "tree")
 
 _LARGEST = 1e150  # squares of larger numbers leave the doubles, and everything would tie at infinity
 _WHOLE = 2**53  # largest sum of whole-number category distances that a double holds exactly
-_LEAF = 32
+_LEAF = 256
 _BLOCK = 128
 _FEW_RECORDS = 2048
 _FEW_PAIRS = 2**21
