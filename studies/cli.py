@@ -14,6 +14,13 @@ from sdc_problems.errors import SDCError, SDCFailure
 # name: (module that defines a click command called `command`, one line for --help)
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("demo", "Run a search on the embedded data: a front, a picture, a run folder."),
+    "run": ("run", "Carry out a study."),
+    "resume": ("resume", "Go on with a run, whatever ended it."),
+    "status": ("status", "How far a run is, and what it has found."),
+    "compare": ("compare", "Several runs side by side, measured alike."),
+    "plot": ("plot", "Pictures of a run and of its solutions."),
+    "reproduce": ("reproduce", "A paper's tables and figures, computed again beside the paper's."),
+    "schema": ("schema", "The JSON Schema of the study file."),
     "data": ("data", "List, describe and fetch the tables that a study can start from."),
 }
 
@@ -57,9 +64,7 @@ def cli() -> None:
 def main() -> NoReturn:
     """Run the command line; bad input is one sentence on stderr and exit code 2, never a traceback."""
     try:
-        cli.main(prog_name="sdc", standalone_mode=False)
-    except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
+        code = cli.main(prog_name="sdc", standalone_mode=False)
     except click.Abort:
         click.echo("interrupted", err=True)
         sys.exit(EXIT_INTERRUPTED)
@@ -72,4 +77,4 @@ def main() -> NoReturn:
     except SDCError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(EXIT_USAGE)
-    sys.exit(0)
+    sys.exit(code if isinstance(code, int) else 0)  # click hands over what Context.exit was told

@@ -152,9 +152,8 @@ def open_database(database: Path, *, write: bool = False) -> sqlite3.Connection:
         db = sqlite3.connect(f"{uri}?mode=rwc", uri=True, timeout=60, isolation_level=None, check_same_thread=False)
         settings = ["journal_mode=WAL", "synchronous=NORMAL", "busy_timeout=60000"]
     else:
-        readable = database
         log = database.with_name(f"{database.name}-wal")
-        frozen = not os.access(database.parent, os.W_OK) or not os.access(database, os.W_OK)
+        frozen = not (_writable(database.parent) and _writable(database))
         if frozen and log.exists() and log.stat().st_size:
             with tempfile.TemporaryDirectory(prefix="sdc-read-") as scratch:
                 for part in (database, log):
@@ -162,7 +161,7 @@ def open_database(database: Path, *, write: bool = False) -> sqlite3.Connection:
                 return _into_memory(Path(scratch) / database.name)
         query = "mode=ro&immutable=1" if frozen else "mode=ro"
         db = sqlite3.connect(
-            f"{readable.resolve().as_uri()}?{query}",
+            f"{uri}?{query}",
             uri=True,
             timeout=60,
             isolation_level=None,
@@ -172,6 +171,10 @@ def open_database(database: Path, *, write: bool = False) -> sqlite3.Connection:
     for setting in (*settings, "trusted_schema=OFF", "cell_size_check=ON"):
         db.execute(f"PRAGMA {setting}")
     return db
+
+
+def _writable(path: Path) -> bool:
+    return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
 def _into_memory(database: Path) -> sqlite3.Connection:

@@ -63,8 +63,8 @@ def versions() -> dict[str, str]:
     return {"sdc-problems": __version__, **found, "python": platform.python_version()}
 
 
-def start(study: Study, text: str, folder: Path) -> Path:
-    """Build the study once, to be sure that it can be built, and make its run folder."""
+def start(study: Study, text: str, folder: Path) -> Built:
+    """Build the study, to be sure that it can be built, and make its run folder."""
     if Path(folder).exists():
         raise SDCError(f"{str(folder)!r} exists already: continue it with `sdc resume`, or choose another --out")
     built = study.build()
@@ -99,7 +99,8 @@ def start(study: Study, text: str, folder: Path) -> Path:
             ],
         },
     }
-    return create_folder(Path(folder), text, meta, study.sections.run.numbers)
+    create_folder(Path(folder), text, meta, study.sections.run.numbers)
+    return built
 
 
 def reopen(folder: Path, *, data: Path | None = None) -> tuple[Study, Built, Mapping[str, Any]]:
@@ -158,8 +159,8 @@ def work(
     *,
     workers: int | None = None,
     scheduler: str | None = None,
-    data: Path | None = None,
     built: tuple[Study, Built] | None = None,
+    made_with: Mapping[str, str] | None = None,
     tell: Callable[[str], None] = lambda line: None,
 ) -> Outcome:
     """Run what is left of a study.
@@ -172,22 +173,23 @@ def work(
         Processes; by default as the study says.
     scheduler
         Dask scheduler. Never taken from the folder, which may be a stranger's: who names a scheduler can have code run.
-    data
-        Where the CSV file is now, if it was moved.
     built
-        The study, if it has just been built.
+        The study, if ``start`` or ``reopen`` has just built it.
+    made_with
+        Versions that the run was begun with, if they may be others.
     tell
         Takes a line about what happens.
     """
     folder = check_folder(folder)
     if built is None:
-        study, made, meta = reopen(folder, data=data)
-        current = versions()
-        changed = [f"{k} {v}, now {current.get(k)}" for k, v in meta["versions"].items() if current.get(k) != v]
-        if changed:
-            tell(f"made with other versions: {'; '.join(changed)}")
+        study, made, meta = reopen(folder)
+        made_with = meta["versions"]
     else:
         study, made = built
+    current = versions()
+    changed = [f"{k} {v}, now {current.get(k)}" for k, v in (made_with or {}).items() if current.get(k) != v]
+    if changed:
+        tell(f"made with other versions: {'; '.join(changed)}")
     run_section = study.sections.run
     workers = workers or run_section.workers
     with RunLock(folder) as lock, ExitStack() as stack:

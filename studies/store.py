@@ -89,6 +89,14 @@ class Run:
         study = self.meta["study"]
         return str(study.get("title") or study.get("algorithm", {}).get("name") or self.name)
 
+    @property
+    def original(self) -> FloatArray | None:
+        """Natural values of the unprotected data; None (or NaN in places) where they are not defined."""
+        stored = self.meta["problem"].get("original")
+        if stored is None:
+            return None
+        return np.array([math.nan if v is None else float(v) for v in stored])
+
     def progress(self) -> tuple[SeedState, ...]:
         """How far every seed is."""
         last = {

@@ -1,0 +1,56 @@
+"""What ``run`` and ``resume`` share: their options, and how a session ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from sdc_problems.studies.cli import EXIT_INFEASIBLE, EXIT_INTERRUPTED
+
+if TYPE_CHECKING:
+    from sdc_problems.studies.runner import Outcome
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+pictures_option = click.option("--pictures/--no-pictures", default=True, help="Draw the pictures at the end.")
+
+
+def workers_options(function: F) -> F:
+    """Options that change how fast a run is and never what comes out."""
+    function = click.option(
+        "--workers", type=click.IntRange(min=1), help="Processes; by default as many as the study says."
+    )(function)
+    return click.option("--scheduler", help='Dask scheduler: "local", or an address such as tcp://host:8786.')(function)
+
+
+def finish(folder: Path, outcome: Outcome, *, pictures: bool, as_json: bool) -> None:
+    """Print the result, draw, and end with the right exit code."""
+    from sdc_problems.studies.folder import inside, write_atomically
+    from sdc_problems.studies.store import Run
+    from sdc_problems.studies.summary import account, front_csv
+    from sdc_problems.studies.summary import as_json as to_json
+    from sdc_problems.studies.terminal import console, plain, print_front
+
+    err = console(stderr=True)
+    with Run(folder) as run:
+        payload = account(run)
+        if as_json:
+            click.echo(to_json(payload))
+        if outcome.interrupted:
+            err.print(f"interrupted; everything so far is stored. Go on with: sdc resume {plain(str(folder), 500)}")
+            click.get_current_context().exit(EXIT_INTERRUPTED)
+        write_atomically(inside(folder, "front.csv"), front_csv(run))
+        if pictures:
+            from sdc_problems.studies.plots import draw_run
+
+            draw_run(run)
+        if not as_json:
+            print_front(run, payload)
+            console().print(f"run folder: {plain(str(folder), 500)}")
+        if not any(entry["feasible"] for entry in payload["front"]):
+            err.print("nothing feasible: no solution found meets what the study requires")
+            click.get_current_context().exit(EXIT_INFEASIBLE)

@@ -1,0 +1,39 @@
+"""``sdc compare``: runs side by side."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+
+import click
+
+from sdc_problems.studies.commands._session import json_option
+
+
+@click.command(name="compare")
+@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for ru-map.png and convergence.png of all runs.")
+@json_option
+def command(folders: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
+    """Compare the runs in FOLDERS: same problem, same data, any algorithms.
+
+    Hypervolume is the share of one box around everything that any of them started from and found; larger is better.
+    Epsilon and IGD+ are distances to the best of all runs together; smaller is better.
+    """
+    from sdc_problems.studies.compare import compare
+    from sdc_problems.studies.store import Run
+    from sdc_problems.studies.summary import as_json as to_json
+    from sdc_problems.studies.terminal import console, print_comparison
+
+    with ExitStack() as stack:
+        runs = [stack.enter_context(Run(folder)) for folder in folders]
+        payload = compare(runs)
+        if as_json:
+            click.echo(to_json(payload))
+        else:
+            print_comparison(payload)
+        if out is not None:
+            from sdc_problems.studies.plots import draw_comparison
+
+            for path in draw_comparison(runs, out):
+                console(stderr=True).print(f"drawn: {path}")

@@ -1,0 +1,36 @@
+"""``sdc resume``: go on with a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from sdc_problems.studies.commands._session import finish, json_option, pictures_option, workers_options
+
+
+@click.command(name="resume")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option(
+    "--data", type=click.Path(path_type=Path), help="Where the CSV file is now, if it was moved; it must be the same."
+)
+@workers_options
+@pictures_option
+@json_option
+def command(
+    folder: Path, data: Path | None, workers: int | None, scheduler: str | None, pictures: bool, as_json: bool
+) -> None:
+    """Go on with the run in FOLDER, whatever ended it; a finished run is only shown.
+
+    The search is replayed from its seed with the stored measures and must come out as it was stored, generation by
+    generation; then it goes on. A changed study, changed data or another version that computes differently is refused.
+    """
+    from sdc_problems.studies.runner import reopen, work
+    from sdc_problems.studies.terminal import watched
+
+    study, built, meta = reopen(folder, data=data)
+    with watched(folder, built.plan.limits) as tell:
+        outcome = work(
+            folder, workers=workers, scheduler=scheduler, built=(study, built), made_with=meta["versions"], tell=tell
+        )
+    finish(folder, outcome, pictures=pictures, as_json=as_json)

@@ -1,0 +1,44 @@
+"""``sdc run``: carry out a study."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from sdc_problems.studies.commands._session import finish, json_option, pictures_option, workers_options
+
+
+@click.command(name="run")
+@click.argument("study", type=click.Path(path_type=Path))
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Run folder to make; by default runs/ and the study file's name."
+)
+@workers_options
+@pictures_option
+@json_option
+def command(
+    study: Path, out: Path | None, workers: int | None, scheduler: str | None, pictures: bool, as_json: bool
+) -> None:
+    """Carry out STUDY (a TOML file; see examples/ and `sdc schema`) in a new run folder.
+
+    Every generation is stored when it is complete: after a crash, a kill or a full disk, `sdc resume` goes on and ends
+    with the same bytes. Ctrl-C stops after the current generation (exit code 130). Exit code 3: no solution found meets
+    the study's [require].
+    """
+    from sdc_problems.studies.config import Study
+    from sdc_problems.studies.runner import start, work
+    from sdc_problems.studies.terminal import watched
+
+    checked, text = Study.from_file(study)
+    folder = out or Path("runs") / study.stem
+    built = start(checked, text, folder)
+    with watched(folder, built.plan.limits) as tell:
+        outcome = work(
+            folder,
+            workers=workers,
+            scheduler=scheduler or checked.sections.run.scheduler,
+            built=(checked, built),
+            tell=tell,
+        )
+    finish(folder, outcome, pictures=pictures, as_json=as_json)

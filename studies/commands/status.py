@@ -1,0 +1,34 @@
+"""``sdc status``: how far a run is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from sdc_problems.studies.commands._session import json_option
+
+
+@click.command(name="status")
+@click.argument("folder", type=click.Path(path_type=Path))
+@json_option
+def command(folder: Path, as_json: bool) -> None:
+    """Show how far the run in FOLDER is and what it has found, also while it works."""
+    from sdc_problems.studies.store import Run
+    from sdc_problems.studies.summary import account
+    from sdc_problems.studies.summary import as_json as to_json
+    from sdc_problems.studies.terminal import console, plain, print_front, print_seeds
+
+    with Run(folder) as run:
+        payload = account(run)
+        if as_json:
+            click.echo(to_json(payload))
+            return
+        out = console()
+        out.print(f"{plain(payload['title'])}: {plain(payload['task'])} by {plain(payload['algorithm'])}")
+        source = payload["data"]["file"] or run.study["data"].get("name", "")
+        out.print(f"{payload['data']['records']:,} records of {plain(str(source), 300)}")
+        out.print("made with " + ", ".join(f"{plain(k)} {plain(v)}" for k, v in payload["versions"].items()))
+        print_seeds(payload)
+        print_front(run, payload)
+        out.print(f"fingerprint {payload['fingerprint'][:16]}")
