@@ -1,0 +1,43 @@
+"""Paper reproductions: one module per paper, each with a function ``reproduce(*, quick, say) -> Report``."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Protocol
+
+from sdc_problems.errors import SDCError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sdc_problems.studies.reproductions.report import Report
+
+# Name for `sdc reproduce NAME` (the module's name): one line for --help.
+REPRODUCTIONS: dict[str, str] = {
+    "pbg": "Dewri et al. (2010): property based generalisations of the Adult file.",
+}
+
+
+class Reproduction(Protocol):
+    """What a reproduction module defines as ``reproduce``."""
+
+    def __call__(self, *, quick: bool, say: Callable[[str], None]) -> Report:
+        """Compute all tables and pictures through the public API.
+
+        Parameters
+        ----------
+        quick
+            Fewer seeds or smaller data: minutes become seconds; the report says what was left out.
+        say
+            Takes one line of progress at a time.
+        """
+        ...
+
+
+def find(name: str) -> Reproduction:
+    """Import the reproduction of this name."""
+    if name not in REPRODUCTIONS:
+        known = ", ".join(REPRODUCTIONS)
+        raise SDCError(f"there is no reproduction {name!r}{did_you_mean(name, REPRODUCTIONS)} (known: {known})")
+    function: Reproduction = importlib.import_module(f"sdc_problems.studies.reproductions.{name}").reproduce
+    return function
