@@ -108,12 +108,13 @@ def assemble(
     *,
     index: Index = (None, []),
 ) -> tuple[dict[str, Array], dict[str, Any]]:
-    """Arrays to share and what they do not say."""
+    """Arrays to share and what they do not say; the list of columns is used up."""
     if missing not in _POLICIES:
         raise SDCError(f"missing must be one of {', '.join(map(repr, _POLICIES))}, not {missing!r}")
     n = len(columns[0].codes)
     _refuse_few(n, "")
-    columns = [_typed(column, kinds, orders.get(column.name)) for column in columns]
+    for i, column in enumerate(columns):  # in place: a large table is never held twice
+        columns[i] = _typed(column, kinds, orders.get(column.name))
     plain, levels = index
     kept: NDArray[np.intp] | None = None
     if missing != "category":
@@ -124,7 +125,8 @@ def assemble(
         if plain is not None:
             start, step, name = plain
             plain, levels = None, [_numbers(start + step * np.arange(n), name or "")]
-        columns = [replace(column, codes=column.codes[kept]).canonical() for column in columns]
+        for i, column in enumerate(columns):
+            columns[i] = replace(column, codes=column.codes[kept]).canonical()
         levels = [replace(level, codes=level.codes[kept]).canonical() for level in levels]
     arrays: dict[str, Array] = {}
     specs = []

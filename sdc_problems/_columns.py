@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ NA_VALUES = ("", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", 
 #: How a missing value is called where it is a category of its own.
 MISSING = "?"
 
+_BLOCK = 1_000_000
 _DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 _CODE_NUMBER = re.compile(r"^[ \t]*[+-]?(?:0\d+|\d{19,})[ \t]*$", re.MULTILINE)
 _PLAIN_NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*")
@@ -71,8 +73,10 @@ class Column:
 
     def counts(self) -> NDArray[np.int64]:
         """Records per value."""
-        present = self.codes[self.codes >= 0]
-        return np.bincount(present, minlength=len(self.values))
+        shifted = np.zeros(len(self.values) + 1, dtype=np.int64)
+        for begin in range(0, len(self.codes), _BLOCK):  # bincount widens what it is given: a block at a time
+            shifted += np.bincount(self.codes[begin : begin + _BLOCK] + 1, minlength=len(shifted))
+        return shifted[1:]
 
     def recoded(self, mapping: Array, values: Values) -> Column:
         """The same cells with code c replaced by ``mapping[c]``; missing stays missing."""
@@ -84,6 +88,8 @@ class Column:
         if self.fixed_order:
             return self
         seen = self.counts() > 0
+        if seen.all() and self._ascending():
+            return self
         if isinstance(self.values, list):
             values = self.values
             order = sorted(np.flatnonzero(seen).tolist(), key=values.__getitem__)
@@ -95,6 +101,11 @@ class Column:
         mapping = np.full(len(self.values), -1, dtype=np.int32)
         mapping[order] = np.arange(len(order), dtype=np.int32)
         return self.recoded(mapping, kept)
+
+    def _ascending(self) -> bool:
+        if isinstance(self.values, list):
+            return all(a < b for a, b in pairwise(self.values))
+        return bool((self.values[:-1] < self.values[1:]).all())
 
     def without_markers(self, na_values: Sequence[str]) -> Column:
         """Text cells that stand for a missing value become missing."""

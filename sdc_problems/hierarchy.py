@@ -110,7 +110,7 @@ class Hierarchy:
         """
         path = Path(path)
         try:
-            text = path.read_text(encoding="utf-8-sig")
+            text = path.read_bytes().decode("utf-8").removeprefix("\ufeff")
         except FileNotFoundError:
             near = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
             raise SDCError(f"there is no hierarchy file {path}{did_you_mean(path.name, near)}") from None
@@ -336,9 +336,13 @@ class Hierarchy:
 
     def to_csv(self, path: str | os.PathLike[str], *, delimiter: str = ";") -> None:
         """Write the hierarchy in ARX's format: no header, one line a value, most general last (UTF-8)."""
+        rows = self.rows()
+        # The writer quotes the line ends that it writes itself; before Python 3.13 it overlooks a lone "\r".
+        odd = any("\r" in text for row in rows for text in row)
+        quoting = csv.QUOTE_ALL if odd else csv.QUOTE_MINIMAL
         try:
             with Path(path).open("w", encoding="utf-8", newline="") as stream:
-                csv.writer(stream, delimiter=delimiter, lineterminator="\n").writerows(self.rows())
+                csv.writer(stream, delimiter=delimiter, lineterminator="\n", quoting=quoting).writerows(rows)
         except OSError as error:
             raise SDCError(f"cannot write {path}: {error.strerror}") from error
 
