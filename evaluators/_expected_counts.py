@@ -83,6 +83,9 @@ def expected_x_log_x(size: Any, probability: Any) -> float:
             variance += size[g] * p * (1.0 - p)
         if mean == 0.0:
             continue
+        if variance < 1e-12:
+            total += mean * math.log(mean)
+            continue
         second = variance + mean * mean - mean
         area = second * math.exp(first) / (math.exp(_STEP) - 1.0)
         for k in range(n_nodes):
@@ -93,9 +96,10 @@ def expected_x_log_x(size: Any, probability: Any) -> float:
             for g in range(len(size)):
                 p = probability[g, c]
                 if p > 0.0:
-                    base = 1.0 - p * gone
-                    log_transform += size[g] * math.log(base)
-                    slope += size[g] * p / base
+                    log_transform += (
+                        size[g] * math.log1p(-p * gone) if p * gone < 0.5 else size[g] * math.log((1.0 - p) + p * stays)
+                    )
+                    slope += size[g] * p / ((1.0 - p) + p * stays)
             area += stays * (mean - math.exp(log_transform) * slope)
         total += area * _STEP
     return total

@@ -5,8 +5,7 @@ attributes; what depends on the matrices alone (expectation ratio, entropy) is n
 
 - ID of ordinal attributes: the rank of a protected category is random; it is taken as normal, with its exact mean and
   variance.
-- chi2: the mean of the statistic by Taylor's second-order formula, and the distance of that mean to the original
-  statistic instead of the mean distance (never larger; equal when an association only weakens).
+- chi2: the statistic is taken as normal, with Taylor's approximations of its mean and standard deviation.
 - PRL: estimated weights and an optimal pairing have no closed form; it is the mean over the files of the sampled
   evaluation, with its noise.
 - DR and the scores: the mean of DBRL stands for the mean of max(DBRL, PRL), and the maximum of two means for the mean
@@ -81,16 +80,31 @@ def _bivariate(data: TransitionData, matrices: Matrices) -> float:
 def _chi2(data: TransitionData, matrices: Matrices) -> float:
     total = 0.0
     for P, original in zip(matrices, data.crossed_originals(), strict=True):
-        cell = P.T @ original  # mean and variance of each protected count, and of the rest of its row
-        cell_variance = (P * (1.0 - P)).T @ original
-        row, row_variance = cell.sum(axis=1, keepdims=True), cell_variance.sum(axis=1, keepdims=True)
-        rest, rest_variance = row - cell, row_variance - cell_variance
-        column = original.sum(axis=0, keepdims=True)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            share = cell**2 / row + (rest**2 * cell_variance + cell**2 * rest_variance) / row**3
-            mean = data.n * (np.where((row > 0) & (column > 0), share / column, 0.0).sum() - 1.0)
-        total += float(relative_change(np.array(max(mean, 0.0)), float(chi2(original))))
+        reference = float(chi2(original))
+        mean, deviation = _chi2_moments(P, original[:, original.sum(axis=0) > 0], data.n)
+        gap = mean - reference
+        if deviation > 0 and reference > 0:  # mean distance of a normal variable to a number
+            z = gap / deviation
+            gap = gap * (2.0 * ndtr(z) - 1.0) + deviation * math.sqrt(2.0 / math.pi) * math.exp(-z * z / 2.0)
+        total += float(relative_change(np.array(reference + gap), reference))
     return total / data.p
+
+
+def _chi2_moments(P: FloatArray, original: IntArray, n: int) -> tuple[float, float]:
+    """Mean (Taylor to second order) and standard deviation (to first order) of the statistic after PRAM."""
+    cell = P.T @ original  # means and variances of the protected counts, and of the rest of their rows
+    cell_variance = (P * (1.0 - P)).T @ original
+    row, row_variance = cell.sum(axis=1, keepdims=True), cell_variance.sum(axis=1, keepdims=True)
+    reached = row[:, 0] > 0
+    cell, cell_variance, row, row_variance = (x[reached] for x in (cell, cell_variance, row, row_variance))
+    rest, rest_variance = row - cell, row_variance - cell_variance
+    column = original.sum(axis=0, keepdims=True)
+    square = cell**2 / row + (rest**2 * cell_variance + cell**2 * rest_variance) / row**3
+    mean = n * (float((square / column).sum()) - 1.0)
+    slope = 2.0 * cell / (row * column) - (cell**2 / (row**2 * column)).sum(axis=1, keepdims=True)
+    moves = P[:, reached]
+    variance = float((original * (moves @ slope**2 - (moves @ slope) ** 2)).sum())
+    return max(mean, 0.0), n * math.sqrt(max(variance, 0.0))
 
 
 def _id(data: TransitionData, matrices: Matrices) -> float:
