@@ -338,11 +338,14 @@ class Hierarchy:
         """Write the hierarchy in ARX's format: no header, one line a value, most general last (UTF-8)."""
         rows = self.rows()
         # The writer quotes the line ends that it writes itself; before Python 3.13 it overlooks a lone "\r".
-        odd = any("\r" in text for row in rows for text in row)
-        quoting = csv.QUOTE_ALL if odd else csv.QUOTE_MINIMAL
+        every = any("\r" in text for row in rows for text in row)
         try:
             with Path(path).open("w", encoding="utf-8", newline="") as stream:
-                csv.writer(stream, delimiter=delimiter, lineterminator="\n", quoting=quoting).writerows(rows)
+                if every:
+                    writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
+                else:
+                    writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
+                writer.writerows(rows)
         except OSError as error:
             raise SDCError(f"cannot write {path}: {error.strerror}") from error
 

@@ -377,10 +377,10 @@ class Microdata:
             missing = attribute.n_categories - 1 if attribute.has_missing else None
             columns[name] = column_to_series(attribute._column(), missing)
         frame = pd.DataFrame(columns, copy=False)
-        levels = [
-            pd.Index(column_to_series(column_from_arrays(self._handle, f"index{i}", spec), None), name=spec["name"] or None)
-            for i, spec in enumerate(self._meta["index"])
-        ]
+        levels = []
+        for i, spec in enumerate(self._meta["index"]):
+            level = column_to_series(column_from_arrays(self._handle, f"index{i}", spec), None)
+            levels.append(pd.Index(level, name=spec["name"] or None))
         if len(levels) > 1:
             frame.index = pd.MultiIndex.from_arrays(levels)
         elif levels:
