@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sdc_problems import _people
-from sdc_problems._catalogue import SOURCES, Source
-from sdc_problems._download import Progress
-from sdc_problems._files import cache_home, find, verified_edges, verified_table
-from sdc_problems._parsers import Table
+from sdc_problems._sources import people as _people
+from sdc_problems._sources.catalogue import SOURCES, Source
+from sdc_problems._sources.download import Progress
+from sdc_problems._sources.files import cache_home, find, verified_edges, verified_table
+from sdc_problems._sources.parsers import Table
 from sdc_problems.errors import SDCError, did_you_mean
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sdc_problems._columns import label
-from sdc_problems._levels import (
+from sdc_problems._tables.columns import label
+from sdc_problems._tables.levels import (
     TOP,
     coded_levels,
     distinct_texts,

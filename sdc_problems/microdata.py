@@ -12,8 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sdc_problems._assemble import assemble, check_names, encode_meta, index_columns, named_roles, refuse_constant
-from sdc_problems._columns import (
+from sdc_problems._tables.assemble import (
+    assemble,
+    check_names,
+    encode_meta,
+    index_columns,
+    named_roles,
+    refuse_constant,
+)
+from sdc_problems._tables.columns import (
     MISSING,
     NA_VALUES,
     Column,
@@ -23,8 +30,8 @@ from sdc_problems._columns import (
     refuse_disguised_numbers,
     typed_values,
 )
-from sdc_problems._frames import column_from_series, column_to_series
-from sdc_problems._read_csv import CSVFile
+from sdc_problems._tables.frames import column_from_series, column_to_series
+from sdc_problems._tables.read_csv import CSVFile
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.evaluators.handle import Array, SharedArrays, digest_of
 

@@ -17,13 +17,13 @@ PACKAGE = Path(sdc_problems.__file__).parent
 # A module may import from its own layer and from those above it in this list.
 LAYERS = [
     ("_lazy", "errors", "kernel", "evaluators.handle", "evaluators._spill"),
-    ("microdata", "hierarchy", "_columns", "_read_csv", "_frames", "_assemble", "_levels"),
+    ("microdata", "hierarchy", "_tables"),
     ("evaluators", "methods"),
     ("operators",),
     ("problem",),
     ("gomm", "masking", "microaggregation", "pbg", "pram", "social"),
     ("algorithms",),
-    ("datasets", "_catalogue", "_download", "_files", "_parsers", "_people", "testing"),
+    ("datasets", "_sources", "testing"),
     ("studies", "__main__"),
 ]
 NO_PYMOO_NO_PANDAS = ("evaluators", "methods")

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from sdc_problems import _files, datasets
+from sdc_problems import datasets
+from sdc_problems._sources import files as _files
 from sdc_problems.errors import SDCError
 from sdc_problems.studies.cli import cli
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sdc_problems._parsers import (
+from sdc_problems._sources.parsers import (
     Parser,
     parse_adult_test,
     parse_blank_separated,

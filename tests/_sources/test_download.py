@@ -15,10 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from sdc_problems import _download, _files, datasets
-from sdc_problems._catalogue import SOURCES, Source
-from sdc_problems._download import fetch, terminal_progress
-from sdc_problems._parsers import Table, parse_solar_flare
+from sdc_problems import datasets
+from sdc_problems._sources import download as _download
+from sdc_problems._sources import files as _files
+from sdc_problems._sources.catalogue import SOURCES, Source
+from sdc_problems._sources.download import fetch, terminal_progress
+from sdc_problems._sources.parsers import Table, parse_solar_flare
 from sdc_problems.errors import SDCError, SDCFailure
 
 CONTENT = bytes(range(256)) * 800  # several pieces

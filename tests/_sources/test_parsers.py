@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdc_problems._catalogue import SOURCES
-from sdc_problems._parsers import (
+from sdc_problems._sources.catalogue import SOURCES
+from sdc_problems._sources.parsers import (
     Table,
     canonical,
     parse_adult_test,

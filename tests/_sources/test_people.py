@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sdc_problems import _people
-from sdc_problems._parsers import Table
+from sdc_problems._sources import people as _people
+from sdc_problems._sources.parsers import Table
 from sdc_problems.datasets import people
 from sdc_problems.errors import SDCError
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from sdc_problems._catalogue import Source
-from sdc_problems._download import Progress, fetch, terminal_progress
-from sdc_problems._parsers import Table, read_csv
+from sdc_problems._sources.catalogue import Source
+from sdc_problems._sources.download import Progress, fetch, terminal_progress
+from sdc_problems._sources.parsers import Table, read_csv
 from sdc_problems.errors import SDCError, SDCFailure
 
 

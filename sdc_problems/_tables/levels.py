@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sdc_problems._columns import label
+from sdc_problems._tables.columns import label
 from sdc_problems.errors import SDCError
 
 #: The label of the group of everything.

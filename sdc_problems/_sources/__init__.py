@@ -1,0 +1,1 @@
+"""Where the tables of ``datasets.load`` come from: drawn, found, downloaded, parsed."""

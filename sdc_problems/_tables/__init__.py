@@ -1,0 +1,1 @@
+"""How cells become typed columns and codes: the workings of ``microdata`` and ``hierarchy``."""
