@@ -18,6 +18,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "resume": ("resume", "Go on with a run, whatever ended it."),
     "status": ("status", "How far a run is, and what it has found."),
     "compare": ("compare", "Several runs side by side, measured alike."),
+    "release": ("release", "Write a solution's protected file, checked, with its certificate."),
     "plot": ("plot", "Pictures of a run and of its solutions."),
     "reproduce": ("reproduce", "A paper's tables and figures, computed again beside the paper's."),
     "schema": ("schema", "The JSON Schema of the study file."),

@@ -16,11 +16,13 @@ import numpy as np
 from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullFormatter
 from numpy.typing import NDArray
 
 from sdc_problems.errors import SDCError
 from sdc_problems.studies.folder import inside, write_atomically
 from sdc_problems.studies.records import Axis, Solutions
+from sdc_problems.studies.summary import number
 from sdc_problems.studies.terminal import plain
 
 if TYPE_CHECKING:
@@ -113,8 +115,8 @@ def ru_map(runs: Sequence[Run]) -> Figure:
 
 def _map(panel: Axes, runs: Sequence[Run], axes: Sequence[Axis], pair: tuple[int, int]) -> None:
     i, j = pair
-    for number, run in enumerate(runs):
-        colour = FRONT if len(runs) == 1 else COLOURS[number % len(COLOURS)]
+    for position, run in enumerate(runs):
+        colour = FRONT if len(runs) == 1 else COLOURS[position % len(COLOURS)]
         name = "" if len(runs) == 1 else f"{plain(run.name, 30)}: "
         everything, front = run.solutions(), run.front()
         if len(runs) == 1 and len(everything):
@@ -146,7 +148,14 @@ def _map(panel: Axes, runs: Sequence[Run], axes: Sequence[Axis], pair: tuple[int
         setter(f"{plain(str(axis), 60)}  ({better})", parse_math=False)
         values = np.concatenate([run.solutions().values[:, k] for run in runs])
         if len(values) and values.min() > 0 and values.max() / values.min() > 200:
-            (panel.set_xscale if k == i else panel.set_yscale)("log")
+            _logarithmic(panel, "x" if k == i else "y")
+
+
+def _logarithmic(panel: Axes, which: Literal["x", "y"]) -> None:
+    (panel.set_xscale if which == "x" else panel.set_yscale)("log")
+    axis = panel.xaxis if which == "x" else panel.yaxis
+    axis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))  # matplotlib's own writes formulas
+    axis.set_minor_formatter(NullFormatter())
 
 
 def _steps(front: Solutions, pair: tuple[int, int], axes: Sequence[Axis]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -171,8 +180,8 @@ def convergence(runs: Sequence[Run]) -> Figure:
         figure = Figure(figsize=(6.4, 4.4), layout="constrained")
         FigureCanvasAgg(figure)
         panel = figure.subplots()
-        for number, run in enumerate(runs):
-            colour = COLOURS[number % len(COLOURS)]
+        for position, run in enumerate(runs):
+            colour = COLOURS[position % len(COLOURS)]
             name = plain(run.label if len(runs) == 1 else run.name, 40)
             for seed in run.seeds:
                 history = run.history(seed, box)

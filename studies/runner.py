@@ -6,6 +6,7 @@ over measure the candidates of each. Every process writes its own generations; t
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib.metadata
 import json
@@ -34,6 +35,7 @@ from sdc_problems.studies.folder import FORMAT, STUDY, RunLock, check_folder, cr
 from sdc_problems.studies.journal import Journal, now
 from sdc_problems.studies.search import Ending, search
 from sdc_problems.studies.store import Run
+from sdc_problems.studies.tasks import unprotected
 
 _VERSIONED = ("pymoo", "numpy", "scipy", "pandas", "numba", "moocore")
 
@@ -57,6 +59,7 @@ class Outcome:
     interrupted: bool
 
 
+@functools.cache
 def versions() -> dict[str, str]:
     """Versions that results may depend on."""
     found = {name: importlib.metadata.version(name) for name in _VERSIONED}
@@ -87,6 +90,7 @@ def start(study: Study, text: str, folder: Path) -> Built:
             "class": type(problem).__name__,
             "n_var": int(problem.n_var),
             "dtype": str(problem.dtype),
+            "original": unprotected(study.task, problem),
             "objectives": [
                 {
                     "name": o.name,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 from pydantic import Field
 
 from sdc_problems.errors import SDCError, did_you_mean
@@ -30,19 +31,89 @@ def _gomm(table: Table, options: Mapping[str, Any]) -> SDCProblem:
     return GOMMProblem(table.data, **options)
 
 
+def _gomm_original(problem: Any) -> dict[str, float]:
+    codes = problem.data.codes(problem.attributes)
+    unique = np.unique(codes, axis=0, return_counts=True)[1] == 1
+    dld = 100.0 * float(unique.sum()) / len(codes)  # a record with a twin is not strictly closest to itself
+    dr = 0.5 * 100.0 + 0.5 * dld
+    return {"il": 0.0, "id": 100.0, "dld": dld, "dr": dr, "score": dr / 2}
+
+
+class PBGOptions(Section):
+    """To which level of its hierarchy each quasi-identifier is generalised."""
+
+    objectives: list[str] = Field(
+        default=["k", "glm"],
+        description="Any of k, l, entropy_l, t, spread_k, spread_l, glm, cm, discernibility, suppressed.",
+    )
+    max_suppression: Annotated[float, Field(ge=0, lt=1)] | Annotated[int, Field(ge=0)] = Field(
+        default=0.01, description="How many records may be suppressed: a share below 1, or a whole number."
+    )
+    class_label: str | None = Field(default=None, description="The attribute that cm predicts.")
+    sensitive: str | None = Field(
+        default=None, description="The attribute that l, entropy_l, t and spread_l protect; the first if not given."
+    )
+
+
+def _pbg(table: Table, options: Mapping[str, Any]) -> SDCProblem:
+    from sdc_problems.pbg import PBGProblem
+
+    kept = {name: table.hierarchies[name] for name in table.data.quasi_identifiers if name in table.hierarchies}
+    return PBGProblem(table.data, kept, **options)
+
+
+def _pbg_original(problem: Any) -> dict[str, float]:
+    whole = type(problem)(
+        problem.data,
+        problem.hierarchies,
+        objectives=[o.name for o in problem.objectives],
+        max_suppression=0,
+        class_label=problem.class_label,
+        sensitive=problem.sensitive,
+    )
+    values = whole.natural(whole.evaluate(np.zeros(whole.n_var, dtype=whole.dtype)))
+    return {o.name: float(v) for o, v in zip(whole.objectives, values, strict=True)}
+
+
 @dataclass(frozen=True)
 class Task:
-    """A task by name."""
+    """A task by name.
+
+    Attributes
+    ----------
+    title
+        What it decides.
+    options
+        Its options; their names are the constructor's.
+    build
+        Makes the problem.
+    operators
+        Modules of ``sdc_problems.operators`` whose classes fit the encoding.
+    original
+        Natural values of the unprotected data, by objective; those that are not defined for it are left out.
+    random
+        Whether a release draws random numbers, so that its seed must be kept secret.
+    """
 
     title: str
     options: type[Section]
     build: Callable[[Table, Mapping[str, Any]], SDCProblem]
-    operators: tuple[str, ...]  # modules of sdc_problems.operators whose classes fit the encoding
+    operators: tuple[str, ...]
+    original: Callable[[Any], dict[str, float]]
+    random: bool = False
 
 
 TASKS: dict[str, Task] = {
-    "gomm": Task("Which attributes to microaggregate together", GOMMOptions, _gomm, ("grouping",)),
+    "pbg": Task("How far to generalise each attribute", PBGOptions, _pbg, ("lattice",), _pbg_original),
+    "gomm": Task("Which attributes to microaggregate together", GOMMOptions, _gomm, ("grouping",), _gomm_original),
 }
+
+
+def unprotected(task: str, problem: SDCProblem) -> list[float | None]:
+    """Natural values of the data as they are, one per objective; None where an objective says nothing of them."""
+    known = TASKS[task].original(problem)
+    values = [known.get(objective.name) for objective in problem.objectives]
+    return [None if value is None or not np.isfinite(value) else float(value) for value in values]
 
 
 def task_options(section: Mapping[str, Any]) -> Section:

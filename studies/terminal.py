@@ -52,7 +52,8 @@ def print_front(run: Run, payload: dict[str, Any]) -> None:
     table.add_column("solution", no_wrap=True)
     for axis in run.axes:
         better = "more" if axis.sense == "max" else "less"
-        table.add_column(f"{axis}\n{better} is better", justify="right", no_wrap=True)
+        unit = f" [{axis.unit}]" if axis.unit else ""
+        table.add_column(plain(f"{axis.name}{unit}") + f"\n{better} is better", justify="right", no_wrap=True)
     if run.study.get("require"):
         table.add_column("meets requirements")
     for row in rows:
@@ -61,6 +62,7 @@ def print_front(run: Run, payload: dict[str, Any]) -> None:
         table.add_row(*cells, *(["yes" if entry["feasible"] else "no"] if run.study.get("require") else []))
     out = console()
     out.print(table)
+    out.print("; ".join(f"{plain(axis.name)}: {plain(axis.label)}" for axis in run.axes))
     if len(rows) < len(front):
         out.print(f"… {len(front) - len(rows)} more solutions on the front")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from pymoo.operators.sampling.rnd import IntegerRandomSampling
 from sdc_problems import Objective, SDCProblem
 from sdc_problems.evaluators.parallel import Serial
 from sdc_problems.operators.duplicates import ByteDuplicates
+from sdc_problems.studies.cli import main
 from sdc_problems.studies.folder import RunLock, create_folder
 from sdc_problems.studies.journal import Journal
 from sdc_problems.studies.search import Ending, Limits, search
@@ -133,6 +135,32 @@ class Workshop:
                 backend=Serial(problem),
                 stop=stop,
             )
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a command said and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def sdc(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Said]:
+    """``sdc("run", study, code=0)``: the command line in this process, as ``main`` runs it."""
+
+    def run(*arguments: object, code: int = 0) -> Said:
+        monkeypatch.setattr("sys.argv", ["sdc", *map(str, arguments)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as end:
+            main()
+        said = capsys.readouterr()
+        number = end.value.code if isinstance(end.value.code, int) else 0
+        assert number == code, f"exit code {number}\n{said.out}\n{said.err}"
+        return Said(number, said.out, said.err)
+
+    return run
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ from sdc_problems.errors import SDCFailure
 from sdc_problems.studies.store import Run
 
 Content = Callable[[Path], dict[str, Any]]
+Sdc = Callable[..., Any]
 
 STUDY = """
 title = "groups"
@@ -46,13 +47,6 @@ def command(*arguments: object) -> list[str]:
     return [sys.executable, "-m", "sdc_problems", *map(str, arguments)]
 
 
-def sdc(*arguments: object, code: int = 0, **options: Any) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(command(*arguments), capture_output=True, text=True, timeout=300, check=False, **options)
-    assert done.returncode == code, f"{done.returncode}\n{done.stdout}\n{done.stderr}"
-    assert "Traceback" not in done.stderr
-    return done
-
-
 @pytest.fixture
 def study(tmp_path: Path) -> Path:
     path = tmp_path / "study.toml"
@@ -65,7 +59,9 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The uninterrupted run of STUDY."""
     folder = tmp_path_factory.mktemp("finished")
     (folder / "study.toml").write_text(STUDY)
-    sdc("run", folder / "study.toml", "--out", folder / "run", "--no-pictures")
+    arguments = command("run", folder / "study.toml", "--out", folder / "run", "--no-pictures")
+    done = subprocess.run(arguments, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
     return folder / "run"
 
 
@@ -99,21 +95,23 @@ def until(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None
         time.sleep(0.005)
 
 
-def test_results_on_stdout_as_json(finished: Path) -> None:
-    status = json.loads(sdc("status", finished, "--json").stdout)
+def test_results_on_stdout_as_json(finished: Path, sdc: Sdc) -> None:
+    status = json.loads(sdc("status", finished, "--json").out)
     assert status["schema"] == "sdc.run/1"
     assert status["status"] == "finished"
     assert [s["seed"] for s in status["seeds"]] == [3, 1]
     assert all(s["generations"] == 40 for s in status["seeds"])
     assert {"id", "il", "dr", "feasible"} == set(status["front"][0])
-    text = sdc("status", finished).stdout
+    text = sdc("status", finished).out
     assert status["front"][0]["id"] in text
     lines = (finished / "front.csv").read_text().splitlines()
     assert lines[0] == "id,seed,il,dr,meets_requirements"
     assert len(lines) == len(status["front"]) + 1
 
 
-def test_killed_and_resumed_is_uninterrupted(study: Path, finished: Path, tmp_path: Path, content: Content) -> None:
+def test_killed_and_resumed_is_uninterrupted(
+    study: Path, finished: Path, tmp_path: Path, content: Content, sdc: Sdc
+) -> None:
     folder = tmp_path / "killed"
     arguments: tuple[object, ...] = ("run", study, "--out", folder, "--no-pictures")
     for least in (1, 25, 50):
@@ -127,18 +125,19 @@ def test_killed_and_resumed_is_uninterrupted(study: Path, finished: Path, tmp_pa
     assert (folder / "front.csv").read_bytes() == (finished / "front.csv").read_bytes()
 
 
+# 2: each seed in a process of its own; 4: two more processes for the candidates of each
+@pytest.mark.parametrize("workers", [2, pytest.param(4, marks=pytest.mark.slow)])
 def test_any_number_of_workers_gives_the_same_bytes(
-    study: Path, finished: Path, tmp_path: Path, content: Content
+    workers: int, study: Path, finished: Path, tmp_path: Path, content: Content, sdc: Sdc
 ) -> None:
-    for workers in (2, 3):
-        folder = tmp_path / str(workers)
-        sdc("run", study, "--out", folder, "--workers", workers, "--no-pictures")
-        assert content(folder) == content(finished)
+    folder = tmp_path / "run"
+    sdc("run", study, "--out", folder, "--workers", workers, "--no-pictures")
+    assert content(folder) == content(finished)
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_ctrl_c_stores_and_says_how_to_go_on(
-    workers: int, study: Path, finished: Path, tmp_path: Path, content: Content
+    workers: int, study: Path, finished: Path, tmp_path: Path, content: Content, sdc: Sdc
 ) -> None:
     folder = tmp_path / "run"
     with subprocess.Popen(
@@ -158,51 +157,48 @@ def test_seed_processes_end_with_a_killed_run(study: Path, tmp_path: Path) -> No
     folder = tmp_path / "run"
     text = STUDY.replace("generations = 40", "generations = 100000")
     study.write_text(text)
-    process = subprocess.Popen(
-        command("run", study, "--out", folder, "--workers", 2),
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    until(lambda: stored(folder) >= 2, process)
-    process.kill()
-    process.communicate(timeout=60)  # the seed processes hold these pipes: they end when the last of them has ended
+    with subprocess.Popen(
+        command("run", study, "--out", folder, "--workers", 2), text=True, stdout=-1, stderr=-1
+    ) as process:
+        until(lambda: stored(folder) >= 2, process)
+        process.kill()
+        process.communicate(timeout=60)  # the seed processes hold these pipes: they end when the last of them has
     before = stored(folder)
     assert stored(folder) == before
 
 
-def test_a_second_process_is_refused_and_the_first_goes_on(study: Path, tmp_path: Path) -> None:
+def test_a_second_process_is_refused_and_the_first_goes_on(study: Path, tmp_path: Path, sdc: Sdc) -> None:
     folder = tmp_path / "run"
     study.write_text(STUDY.replace("generations = 40", "generations = 100000"))
     with subprocess.Popen(command("run", study, "--out", folder), text=True, stdout=-1, stderr=-1) as process:
         until(lambda: stored(folder) >= 1, process)
         refused = sdc("resume", folder, code=1)
-        assert f"another process (process {process.pid}) is working on" in refused.stderr
+        assert f"another process (process {process.pid}) is working on" in refused.err
         now = stored(folder)
         until(lambda: stored(folder) > now, process)
-        assert json.loads(sdc("status", folder, "--json").stdout)["status"] == "unfinished"
+        assert json.loads(sdc("status", folder, "--json").out)["status"] == "unfinished"
         process.kill()
 
 
-def test_an_existing_folder_is_not_touched(study: Path, finished: Path, content: Content) -> None:
+def test_an_existing_folder_is_not_touched(study: Path, finished: Path, content: Content, sdc: Sdc) -> None:
     before = content(finished)
     done = sdc("run", study, "--out", finished, code=2)
-    assert "exists already" in done.stderr
+    assert "exists already" in done.err
     assert content(finished) == before
 
 
-def test_a_changed_study_is_refused(finished: Path, tmp_path: Path) -> None:
+def test_a_changed_study_is_refused(finished: Path, tmp_path: Path, sdc: Sdc) -> None:
     folder = tmp_path / "run"
     shutil.copytree(finished, folder)
     (folder / "study.toml").write_text(STUDY.replace("k = 5", "k = 6"))
     done = sdc("resume", folder, code=2)
-    assert "study.toml" in done.stderr
-    assert "problem.k was 5, is 6" in done.stderr
+    assert "study.toml" in done.err
+    assert "problem.k was 5, is 6" in done.err
     (folder / "study.toml").write_text("# workers are free to change\n" + STUDY + "workers = 2\n")
     sdc("resume", folder, "--no-pictures")
 
 
-def test_changed_data_is_refused(tmp_path: Path) -> None:
+def test_changed_data_is_refused(tmp_path: Path, sdc: Sdc) -> None:
     rows = [f"{20 + i % 40},{1000 + 37 * i % 900},{i % 3}" for i in range(60)]
     (tmp_path / "mine.csv").write_text("age,income,ill\n" + "\n".join(rows) + "\n")
     (tmp_path / "study.toml").write_text(
@@ -212,17 +208,17 @@ def test_changed_data_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     sdc("run", tmp_path / "study.toml", "--out", folder, "--no-pictures")
     (tmp_path / "mine.csv").rename(tmp_path / "moved.csv")
-    assert "mine.csv" in sdc("resume", folder, code=2).stderr
+    assert "mine.csv" in sdc("resume", folder, code=2).err
     sdc("resume", folder, "--data", tmp_path / "moved.csv", "--no-pictures")
     changed = (tmp_path / "moved.csv").read_text().replace("20,", "21,", 1)
     (tmp_path / "mine.csv").write_text(changed)
     done = sdc("resume", folder, code=2)
-    assert "the data of" in done.stderr
-    assert "changed after the run began" in done.stderr
-    assert "60 records then, 60 now" in done.stderr
+    assert "the data of" in done.err
+    assert "changed after the run began" in done.err
+    assert "60 records then, 60 now" in done.err
 
 
-def test_a_newer_major_version_is_refused(finished: Path, tmp_path: Path) -> None:
+def test_a_newer_major_version_is_refused(finished: Path, tmp_path: Path, sdc: Sdc) -> None:
     folder = tmp_path / "run"
     shutil.copytree(finished, folder)
     db = sqlite3.connect(folder / "run.sqlite")
@@ -230,23 +226,23 @@ def test_a_newer_major_version_is_refused(finished: Path, tmp_path: Path) -> Non
     db.commit()
     db.close()
     for arguments in (("resume", folder), ("status", folder), ("plot", folder)):
-        assert "newer version of sdc-problems" in sdc(*arguments, code=2).stderr
+        assert "newer version of sdc-problems" in sdc(*arguments, code=2).err
 
 
-def test_other_versions_are_said(finished: Path, tmp_path: Path) -> None:
+def test_other_versions_are_said(finished: Path, tmp_path: Path, sdc: Sdc) -> None:
     folder = tmp_path / "run"
     shutil.copytree(finished, folder)
     db = sqlite3.connect(folder / "run.sqlite")
     db.execute("UPDATE meta SET value = json_set(value, '$.pymoo', '0.6.0') WHERE key = 'versions'")
     db.commit()
     db.close()
-    assert "pymoo 0.6.0, now" in sdc("resume", folder, "--no-pictures").stderr
+    assert "pymoo 0.6.0, now" in sdc("resume", folder, "--no-pictures").err
 
 
-def test_nothing_feasible_is_exit_code_3(study: Path, tmp_path: Path) -> None:
+def test_nothing_feasible_is_exit_code_3(study: Path, tmp_path: Path, sdc: Sdc) -> None:
     study.write_text(STUDY.replace("40", "2") + "[require]\ndr = {max = 0.001}\n")
     done = sdc("run", study, "--out", tmp_path / "run", "--no-pictures", code=3)
-    assert "nothing feasible" in done.stderr
+    assert "nothing feasible" in done.err
 
 
 @pytest.mark.parametrize(
@@ -263,28 +259,20 @@ def test_nothing_feasible_is_exit_code_3(study: Path, tmp_path: Path) -> None:
         ("title =", "title", "is not TOML"),
     ],
 )
-def test_an_invalid_study_is_exit_code_2(old: str, new: str, says: str, study: Path, tmp_path: Path) -> None:
-    from click.testing import CliRunner
-
-    from sdc_problems import SDCError
-    from sdc_problems.studies.cli import cli
-
+def test_an_invalid_study_is_exit_code_2(old: str, new: str, says: str, study: Path, tmp_path: Path, sdc: Sdc) -> None:
     study.write_text(STUDY.replace(old, new))
-    result = CliRunner().invoke(cli, ["run", str(study), "--out", str(tmp_path / "run")])
-    assert isinstance(result.exception, SDCError)
-    assert says in str(result.exception)
+    assert says in sdc("run", study, "--out", tmp_path / "run", code=2).err
     assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of files are POSIX's")
 def test_a_folder_that_cannot_be_written(finished: Path, tmp_path: Path) -> None:
-    from sdc_problems.studies.config import Study
-    from sdc_problems.studies.runner import start, work
+    from sdc_problems.studies.folder import create_folder
+    from sdc_problems.studies.runner import work
 
     folder = tmp_path / "run"
     shutil.copytree(finished, folder)
     work(folder)  # imports everything, so that it can be done as a user who may not read this interpreter
-    study = Study.from_text(STUDY, folder=tmp_path)
     for path in (*folder.iterdir(), folder):
         path.chmod(0o555 if path.is_dir() else 0o444)
     with nobody(tmp_path):
@@ -294,11 +282,13 @@ def test_a_folder_that_cannot_be_written(finished: Path, tmp_path: Path) -> None
             assert run.finished
             assert len(run.front())
         with pytest.raises(SDCFailure, match="cannot make a run folder"):
-            start(study, STUDY, folder / "new")
+            create_folder(folder / "new", STUDY, {}, [1])
 
 
 @pytest.mark.slow
-def test_thirty_kills_at_random_moments(study: Path, finished: Path, tmp_path: Path, content: Content) -> None:
+def test_thirty_kills_at_random_moments(
+    study: Path, finished: Path, tmp_path: Path, content: Content, sdc: Sdc
+) -> None:
     moments = random.Random(7)
     folder = tmp_path / "killed"
     kills = 0

@@ -1,0 +1,54 @@
+"""``sdc release``: the protected file of a solution."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from sdc_problems.studies.commands._session import json_option
+
+
+@click.command(name="release")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--solution", required=True, metavar="ID", help="As in `sdc status` and front.csv, such as 1-17.")
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="The protected CSV file to write.")
+@click.option("--seed", type=click.IntRange(min=0), help="For a random protection; keep it secret. Drawn if not given.")
+@click.option("--data", type=click.Path(path_type=Path), help="Where the original CSV file is now, if it was moved.")
+@click.option("--formula-guard", is_flag=True, help="Put an apostrophe before text that a spreadsheet would execute.")
+@click.option("--overwrite", is_flag=True, help="Replace files that exist already.")
+@json_option
+def command(
+    folder: Path,
+    solution: str,
+    out: Path,
+    seed: int | None,
+    data: Path | None,
+    formula_guard: bool,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
+    """Write the protected file of a solution of the run in FOLDER.
+
+    The file is read back and every promise is counted in it again; if one is broken nothing is written. Beside OUT come
+    OUT.certificate.json, which may be published with it, and OUT.mapping.csv: what became of each value, for you only.
+    """
+    from sdc_problems.studies.release import release
+    from sdc_problems.studies.summary import as_json as to_json
+    from sdc_problems.studies.terminal import console, plain
+
+    done = release(folder, solution, out, seed=seed, data=data, formula_guard=formula_guard, overwrite=overwrite)
+    if as_json:
+        click.echo(to_json(done.content))
+        return
+    out_console = console()
+    for sentence in done.content["what_was_done"]:
+        out_console.print(plain(sentence, 1000))
+    for promise in done.content["guarantees_checked_in_the_file"]:
+        columns = f" ({plain(', '.join(promise['columns']), 200)})" if promise["columns"] else ""
+        out_console.print(
+            f"checked in the file: {promise['name']} {promise['found']:g} (promised {promise['promised']:g}){columns}"
+        )
+    out_console.print(f"released: {plain(str(done.file), 500)}")
+    out_console.print(f"certificate: {plain(str(done.certificate), 500)}")
+    out_console.print(f"value mapping (keep it to yourself): {plain(str(done.mapping), 500)}")

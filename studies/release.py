@@ -1,0 +1,267 @@
+"""Taking a solution home: the protected file, what became of each value, and a certificate that was checked.
+
+The file is written beside its place under another name, read back as text, and every promise is counted again in it.
+Only when all of them hold does it get its name. The certificate may be published with the file; the value mapping and
+the seed of a random protection may not: with them the original values come back.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import os
+import secrets
+import shlex
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sdc_problems.errors import SDCError, SDCFailure
+from sdc_problems.studies.folder import STUDY, check_folder, write_atomically
+from sdc_problems.studies.guarantees import check
+from sdc_problems.studies.runner import file_digest, reopen, versions
+from sdc_problems.studies.store import Run
+from sdc_problems.studies.tasks import TASKS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from sdc_problems.problem import SDCProblem
+
+CERTIFICATE_SCHEMA = "sdc.certificate/1"
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+SUPPRESSED = "(suppressed)"
+
+
+@dataclass(frozen=True)
+class Released:
+    """The files of a release."""
+
+    file: Path
+    certificate: Path
+    mapping: Path
+    content: dict[str, Any]
+
+
+def release(
+    folder: Path,
+    solution: str,
+    out: Path,
+    *,
+    seed: int | None = None,
+    data: Path | None = None,
+    formula_guard: bool = False,
+    overwrite: bool = False,
+) -> Released:
+    """Write the protected file of a solution, its value mapping and its certificate.
+
+    Parameters
+    ----------
+    folder, solution
+        The run folder and the solution's id.
+    out
+        The protected CSV file. Beside it come ``<out>.certificate.json`` and ``<out>.mapping.csv`` (private).
+    seed
+        For a protection that draws random numbers; drawn and kept in the private mapping file if not given.
+    data
+        Where the original CSV file is now, if it was moved.
+    formula_guard
+        Put an apostrophe before text that a spreadsheet would take for a formula (it changes such values).
+    overwrite
+        Whether files that exist already may be replaced.
+    """
+    folder, out = check_folder(folder), Path(out)
+    certificate, mapping = _beside(out, "certificate.json"), _beside(out, "mapping.csv")
+    if not out.parent.is_dir():
+        raise SDCError(f"there is no folder {str(out.parent)!r} to write into")
+    for path in (out, certificate, mapping):
+        if path.exists() and not overwrite:
+            raise SDCError(f"{str(path)!r} exists already: choose another --out, or give --overwrite")
+    study, built, meta = reopen(folder, data=data)
+    if out.resolve() == built.table.file:
+        raise SDCError("--out is the original file itself: nothing is written")
+    problem, task = built.problem, TASKS[study.task]
+    with Run(folder) as run:
+        found = run.solution(solution)
+        fingerprint = run.fingerprint()
+        axes = run.axes
+    assert found.X is not None
+    x = problem.genome(found.X[0])
+    measured = problem.evaluate(x[None, :])[0]
+    if measured.tobytes() != found.F[0].tobytes():
+        raise SDCError(f"solution {solution} is measured differently now than when it was found: nothing is written")
+    if seed is None and task.random:
+        seed = secrets.randbits(63)
+    frame = _without_identifiers(problem.release(x, seed=seed), problem)
+    text = to_csv(frame, formula_guard=formula_guard)
+    with _temporary(out) as temporary:
+        temporary.write_bytes(text)
+        guarantees = check(study.task, problem, x, read_text(temporary))
+        broken = [g for g in guarantees if not g.holds]
+        if broken:
+            raise SDCFailure(
+                "the written file does not keep what was promised ("
+                + "; ".join(f"{g.name}: {g.found:g} where {g.promised:g} was promised" for g in broken)
+                + "): nothing is released"
+            )
+        content = {
+            "schema": CERTIFICATE_SCHEMA,
+            "title": study.title,
+            "solution": solution,
+            "task": study.task,
+            "what_was_done": list(problem.describe(x)),
+            "measures": {
+                axis.name: {"label": axis.label, "unit": axis.unit, "better": axis.sense, "value": float(value)}
+                for axis, value in zip(axes, problem.natural(measured), strict=True)
+            },
+            "guarantees_checked_in_the_file": [g.as_dict() for g in guarantees],
+            "input": {
+                "source": _name_of(built.table.file, study.sections.data.name),
+                "sha256": None if built.table.file is None else file_digest(built.table.file),
+                "content_digest": built.table.digest,
+                "records": len(problem.data),
+            },
+            "output": {
+                "file": out.name,
+                "sha256": hashlib.sha256(text).hexdigest(),
+                "records": len(frame),
+                "columns": list(frame.columns),
+                "identifiers_left_out": list(problem.data.identifiers),
+                "formula_guard": formula_guard,
+            },
+            "run_fingerprint": fingerprint,
+            "study_sha256": file_digest(folder / STUDY),
+            "reproduce": _reproduce(folder, solution, out, seed, task.random, formula_guard),
+            "seed": "kept with the value mapping: who has it can undo the protection" if task.random else None,
+            "versions": {"run": meta["versions"], "release": versions()},
+        }
+        # The data comes last: it never stands there without its certificate.
+        private = value_mapping(problem, frame, x, study.task, seed if task.random else None)
+        write_atomically(mapping, private)
+        mapping.chmod(0o600)
+        write_atomically(certificate, json.dumps(content, indent=2, ensure_ascii=True, allow_nan=False) + "\n")
+        temporary.replace(out)
+    return Released(out, certificate, mapping, content)
+
+
+def _beside(out: Path, ending: str) -> Path:
+    return out.with_name(f"{out.name}.{ending}")
+
+
+def _name_of(file: Path | None, name: str | None) -> str:
+    return str(name) if file is None else file.name
+
+
+def _without_identifiers(frame: pd.DataFrame, problem: SDCProblem) -> pd.DataFrame:
+    """Direct identifiers have no place in a protected file, whatever the problem does with them."""
+    return frame.drop(columns=[name for name in problem.data.identifiers if name in frame.columns])
+
+
+def to_csv(frame: pd.DataFrame, *, formula_guard: bool = False) -> bytes:
+    """Return a table as UTF-8 CSV with a header line; numbers as short as they are exact.
+
+    Parameters
+    ----------
+    frame
+        The table.
+    formula_guard
+        Put an apostrophe before text (and column names) that begins like a formula. Numbers are left alone.
+    """
+    if formula_guard:
+        frame = frame.copy()
+        for position in range(frame.shape[1]):
+            column = frame.iloc[:, position]
+            if column.dtype.kind not in "iufb":
+                frame.isetitem(position, column.astype(object).map(_guarded).to_numpy())
+        frame.columns = [_guarded(name) for name in frame.columns]
+    buffer = io.StringIO(newline="")
+    frame.to_csv(buffer, index=False, lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
+    return buffer.getvalue().encode("utf-8", "surrogatepass")
+
+
+def _guarded(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_STARTS) else value
+
+
+def read_text(path: Path) -> pd.DataFrame:
+    """Read a CSV file as a stranger would who takes every cell for text."""
+    import pandas as pd
+
+    longest = csv.field_size_limit(sys.maxsize)
+    try:
+        with path.open(encoding="utf-8", errors="surrogatepass", newline="") as stream:
+            rows = list(csv.reader(stream))
+    finally:
+        csv.field_size_limit(longest)
+    return pd.DataFrame(rows[1:], columns=rows[0], dtype=object)
+
+
+def value_mapping(problem: SDCProblem, frame: pd.DataFrame, x: Any, task: str, seed: int | None) -> bytes:
+    """Return what became of each value: column, original, released, number of records; for the data's holder only."""
+    import pandas as pd
+
+    original = problem.data.frame().reset_index(drop=True)
+    aligned = frame.reset_index(drop=True)
+    lost = np.zeros(len(original), dtype=bool)
+    if len(frame) != len(original):
+        starred = problem.release(x, suppressed="star")  # type: ignore[call-arg]
+        aligned = starred.reset_index(drop=True)
+        columns = list(problem.data.quasi_identifiers)
+        lost = (aligned[columns] == "*").all(axis=1).to_numpy()
+    parts = []
+    for name in original.columns:
+        if name not in frame.columns:
+            continue
+        pairs = pd.DataFrame({"original": original[name].astype(str), "released": aligned[name].astype(str)})
+        pairs.loc[lost, "released"] = SUPPRESSED
+        if (pairs["original"] == pairs["released"]).all():
+            continue  # a column that was left as it is
+        counted = pairs.value_counts(sort=False).reset_index(name="records")
+        counted = counted.sort_values(["original", "released"], kind="stable")
+        counted.insert(0, "column", name)
+        parts.append(counted)
+    table = pd.concat(parts) if parts else pd.DataFrame(columns=["column", "original", "released", "records"])
+    if seed is not None:
+        first = pd.DataFrame([{"column": "(seed)", "original": "", "released": str(seed), "records": 0}])
+        table = pd.concat([first, table])
+    return to_csv(table)
+
+
+def _reproduce(folder: Path, solution: str, out: Path, seed: int | None, random: bool, guard: bool) -> list[str]:
+    run = ["sdc", "run", STUDY, "--out", folder.name]
+    take = ["sdc", "release", folder.name, "--solution", solution, "--out", out.name]
+    if random:
+        take += ["--seed", "SEED"]
+    elif seed is not None:
+        take += ["--seed", str(seed)]
+    if guard:
+        take.append("--formula-guard")
+    return [shlex.join(run), shlex.join(take)]
+
+
+@contextmanager
+def _temporary(out: Path) -> Iterator[Path]:
+    """Make a private file beside ``out``; gone afterwards unless it was renamed."""
+    try:
+        handle, name = tempfile.mkstemp(dir=out.parent, prefix=".sdc-release-")
+    except OSError as error:
+        raise SDCFailure(f"cannot write in {str(out.parent)!r}: {error.strerror}") from None
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        mask = os.umask(0)
+        os.umask(mask)
+        temporary.chmod(0o666 & ~mask)
+        yield temporary
+    except OSError as error:
+        raise SDCFailure(f"cannot write {str(out)!r}: {error.strerror}; nothing is released") from None
+    finally:
+        temporary.unlink(missing_ok=True)
