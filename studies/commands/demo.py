@@ -1,0 +1,34 @@
+"""``sdc demo``: the main job, on the embedded data."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+import click
+
+from sdc_problems.studies.commands._session import finish, json_option
+
+
+@click.command(name="demo")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Run folder to make; by default sdc-demo-1, or the next number."
+)
+@json_option
+def command(out: Path | None, as_json: bool) -> None:
+    """Search the trade-off between group size and information loss for 5,000 people who do not exist.
+
+    Prints the front as a table and leaves a run folder with its picture (pictures/ru-map.png), the front as CSV, and
+    the study file, a starting point for your own data: sdc run my-study.toml.
+    """
+    from sdc_problems.studies.config import Study
+    from sdc_problems.studies.runner import start, work
+    from sdc_problems.studies.terminal import watched
+
+    folder = out or next(p for n in range(1, 10_000) if not (p := Path(f"sdc-demo-{n}")).exists())
+    text = files("sdc_problems.studies").joinpath("demo.toml").read_text(encoding="utf-8")
+    study = Study.from_text(text, folder=Path.cwd(), name="demo.toml")
+    built = start(study, text, folder)
+    with watched(folder, built.plan.limits) as tell:
+        outcome = work(folder, workers=None, scheduler=None, built=(study, built), tell=tell)
+    finish(folder, outcome, pictures=True, as_json=as_json)
