@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "plot": ("plot", "Pictures of a run and of its solutions."),
     "reproduce": ("reproduce", "A paper's tables and figures, computed again beside the paper's."),
     "schema": ("schema", "The JSON Schema of the study file."),
+    "evaluate": ("evaluate", "Measure what a protected file gives away and what it has lost."),
     "data": ("data", "List, describe and fetch the tables that a study can start from."),
 }
 

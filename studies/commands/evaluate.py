@@ -1,0 +1,141 @@
+"""``sdc evaluate``: what a protected file gives away and what it has lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from sdc_problems.studies.commands._session import json_option
+
+if TYPE_CHECKING:
+    from sdc_problems.studies.evaluate import Verdict
+    from sdc_problems.studies.verdict_parts import Measure
+
+
+@click.command(name="evaluate")
+@click.argument("original", type=click.Path(path_type=Path))
+@click.argument("protected", type=click.Path(path_type=Path))
+@click.option("--quasi-identifiers", required=True, help="Columns an intruder may know, separated by commas.")
+@click.option("--sensitive", default="", help="Columns whose values must stay secret.")
+@click.option("--identifiers", default="", help="Columns of ORIGINAL that PROTECTED must not have.")
+@click.option("--kinds", default="", help="Kinds that are not as they look, as in age=numeric,zip=nominal.")
+@click.option(
+    "--missing",
+    type=click.Choice(["error", "category"]),
+    default="error",
+    show_default=True,
+    help="Missing values in ORIGINAL: stop at the first, or take them as a category.",
+)
+@click.option("--delimiter", default=",", show_default=True, help="What separates the cells in both files.")
+@click.option("--same-rows", is_flag=True, help="The rows do correspond, although a column looks shuffled.")
+@click.option(
+    "--linkage-limit", type=click.IntRange(min=1), default=None, help="Most records for the probabilistic linkage."
+)
+@json_option
+def command(
+    original: Path,
+    protected: Path,
+    quasi_identifiers: str,
+    sensitive: str,
+    identifiers: str,
+    kinds: str,
+    missing: str,
+    delimiter: str,
+    same_rows: bool,
+    linkage_limit: int | None,
+    as_json: bool,
+) -> None:
+    """Measure the disclosure risk and the information loss of PROTECTED, a copy of ORIGINAL.
+
+    Both are CSV files with the same columns (but direct identifiers) and the same records in the same rows.
+    Quasi-identifiers of PROTECTED may hold generalised labels; a suppressed cell is "*" or empty.
+    """
+    from sdc_problems.microdata import Microdata
+    from sdc_problems.studies.evaluate import LINKAGE_LIMIT, verdict
+    from sdc_problems.studies.pairing import read_protected
+    from sdc_problems.studies.summary import as_json as to_json
+
+    data = Microdata.from_csv(
+        original,
+        quasi_identifiers=_names(quasi_identifiers),
+        sensitive=_names(sensitive),
+        identifiers=_names(identifiers),
+        kinds=_kinds(kinds),
+        missing=missing,
+        delimiter=delimiter,
+    )
+    found = verdict(
+        data,
+        read_protected(protected, delimiter=delimiter),
+        same_rows=same_rows,
+        linkage_limit=LINKAGE_LIMIT if linkage_limit is None else linkage_limit,
+    )
+    if as_json:
+        click.echo(to_json(found.payload()))
+    else:
+        show(found)
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _kinds(text: str) -> dict[str, str]:
+    kinds = {}
+    for part in _names(text):
+        name, equals, kind = part.rpartition("=")
+        if not equals or not name.strip():
+            raise click.BadParameter(f"{part!r} is not NAME=KIND", param_hint="--kinds")
+        kinds[name.strip()] = kind.strip()
+    return kinds
+
+
+def show(found: Verdict) -> None:
+    """Print a verdict for a person."""
+    from rich.table import Table
+
+    from sdc_problems.studies.terminal import console, plain
+
+    out = console()
+    out.print(f"Risk: {plain(found.risk, 500)}.")
+    out.print(f"Loss: {plain(found.utility, 500)}.")
+    out.print(f"Weakest records: {found.weakest:,} of {found.n_records - found.n_suppressed:,} are found for certain.")
+    fates = "; ".join(f"{plain(name)} ({kind}, {fate})" for name, _, kind, fate in found.columns)
+    out.print(f"Looked at: {fates}.")
+    for group in dict.fromkeys(m.group for m in found.measures):
+        table = Table(
+            title=group, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0)
+        )
+        table.add_column("measure", max_width=30, overflow="fold")
+        table.add_column("value", justify="right", no_wrap=True)
+        table.add_column("range, better", no_wrap=True)
+        table.add_column("what it says", overflow="fold", ratio=1)
+        for m in found.measures:
+            if m.group == group:
+                table.add_row(plain(m.label), _value(m), _range(m), plain(m.sentence, 500))
+        out.print()
+        out.print(table)
+    if found.skipped:
+        out.print("\nNot applicable")
+        for skipped in found.skipped:
+            out.print(f"  {plain(skipped.label)}: {plain(skipped.why, 500)}")
+    for note in found.notes:
+        out.print(f"Note: {plain(note, 500)}")
+
+
+def _value(measure: Measure) -> str:
+    from sdc_problems.studies.summary import number
+
+    unit = " %" if measure.unit == "%" else ""
+    shown = number(measure.value) + unit
+    return shown if measure.before is None else f"{shown} (was {number(measure.before)})"
+
+
+def _range(measure: Measure) -> str:
+    from sdc_problems.studies.summary import number
+
+    top = "…" if measure.high is None else f"…{number(measure.high)}"
+    arrow = {"lower": "low", "higher": "high", "": ""}[measure.better]
+    return f"{number(measure.low)}{top} {arrow}"
