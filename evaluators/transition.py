@@ -9,7 +9,7 @@ ID of ordinal attributes, chi2, DR and the scores are close approximations; PRL 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,8 @@ MADE_OF: dict[str, tuple[str, ...]] = {
 }
 MEASURES = (*MADE_OF, *SAMPLED, *OF_THE_MATRICES)
 """What the engine measures, all in percent but for the expectation ratio."""
+
+_CELLS_AT_ONCE = 2**22  # of fresh files in memory
 
 
 def parts_of(names: Iterable[str]) -> set[str]:
@@ -125,15 +127,27 @@ class TransitionEngine:
 
         The matrices, one per attribute, are taken as they are: rows that sum to 1.
         """
-        needed = parts_of(names)
+        return self._measured(matrices, parts_of(names), self.uniforms)
+
+    def _measured(self, matrices: Matrices, needed: set[str], uniforms: FloatArray) -> dict[str, FloatArray]:
         values: dict[str, FloatArray] = {}
         of_files = [name for name in SAMPLED if name in needed]
         if of_files:
-            drawn = self.draw(matrices)
+            drawn = draw(self.data, matrices, uniforms)
             values = {name: SAMPLED[name](self.data, drawn) for name in of_files}
         for name, value in self._of_the_matrices(matrices, needed).items():
-            values[name] = np.full(self.replicates, value)
+            values[name] = np.full(len(uniforms), value)
         return _combine(values, needed)
+
+    def fresh(
+        self, matrices: Matrices, names: Iterable[str], *, files: int, seed: int
+    ) -> Iterator[dict[str, FloatArray]]:
+        """Measures of other files, drawn with their own uniform numbers, some files at a time."""
+        needed = parts_of(names)
+        rng = np.random.default_rng(seed)
+        at_once = max(1, _CELLS_AT_ONCE // (self.data.p * self.data.n))
+        for start in range(0, files, at_once):
+            yield self._measured(matrices, needed, rng.random((min(at_once, files - start), self.data.p, self.data.n)))
 
     def expected(self, matrices: Matrices, names: Iterable[str]) -> dict[str, float]:
         """Means of the measures over all files that could be drawn, by name; as :meth:`sampled` otherwise."""

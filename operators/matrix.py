@@ -1,7 +1,8 @@
 """How transition matrices vary: integer entries 0..1000, all matrices of a candidate row after row in one array.
 
 Entry 250 of 1000 in a row that sums to 1000 means probability 0.25; rows are normalised when they are decoded, so
-every array is a set of matrices. Genes that must stay 0 (outside a band) have upper bound 0.
+every array is a set of matrices. Genes that must stay 0 (outside a band) have upper bound 0. The operators ask the
+problem for its bounds and for ``sizes``, the number of categories of each attribute.
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ def row_starts(sizes: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int6
 
 
 class GrayBitMutation(Mutation):
-    """Flip one Gray-coded bit of one entry: the paper's mutation.
+    """Flip one Gray-coded bit of one entry: the mutation of Marés (2013) §4.1.2.
 
     Parameters
     ----------
@@ -123,22 +124,15 @@ class GrayBitMutation(Mutation):
 
 
 class RangeSwapCrossover(Crossover):
-    """Swap two ranges of entries inside one candidate: the paper's crossover, one parent and one child.
+    """Swap two ranges of entries inside one candidate: the crossover of Marés (2013), one parent and one child."""
 
-    Parameters
-    ----------
-    sizes
-        Number of categories of each attribute.
-    """
-
-    def __init__(self, sizes: Sequence[int]) -> None:
+    def __init__(self) -> None:
         super().__init__(n_parents=1, n_offsprings=1, prob=1.0)
-        self.sizes = tuple(sizes)
 
     def _do(
         self, problem: Any, X: NDArray[Any], *args: object, random_state: np.random.Generator, **kwargs: object
     ) -> NDArray[Any]:
-        return swap_ranges(X[0], self.sizes, problem.xu, random_state)[None]
+        return swap_ranges(X[0], problem.sizes, problem.xu, random_state)[None]
 
 
 class MatrixCrossover(Crossover):
@@ -146,23 +140,21 @@ class MatrixCrossover(Crossover):
 
     Parameters
     ----------
-    sizes
-        Number of categories of each attribute.
     blend
         Share of the matings that blend: each row of the children is ``λ a + (1 − λ) b`` and ``λ b + (1 − λ) a``, with
         its own λ. The others exchange each row with probability one half.
     """
 
-    def __init__(self, sizes: Sequence[int], *, blend: float = 0.5) -> None:
+    def __init__(self, *, blend: float = 0.5) -> None:
         super().__init__(n_parents=2, n_offsprings=2, prob=1.0)
         if not 0 <= blend <= 1:
             raise SDCError(f"blend must be in [0, 1], not {blend}")
-        self.sizes, self.blend = tuple(sizes), blend
+        self.blend = blend
 
     def _do(
         self, problem: Any, X: NDArray[Any], *args: object, random_state: np.random.Generator, **kwargs: object
     ) -> NDArray[Any]:
-        row_of_gene, first_genes = row_starts(self.sizes)
+        row_of_gene, first_genes = row_starts(problem.sizes)
         n_matings, n_rows = X.shape[1], len(first_genes)
         weight = random_state.random((n_matings, n_rows))
         exchange = random_state.random(n_matings) >= self.blend
@@ -179,18 +171,16 @@ class MatrixMutation(Mutation):
 
     Parameters
     ----------
-    sizes
-        Number of categories of each attribute.
     flips, swaps
         Shares of the first two; the rest concentrates: in one row, one entry is set to its upper bound and the others
         shrink by a random factor, so that nearly deterministic rows are within reach of one step.
     """
 
-    def __init__(self, sizes: Sequence[int], *, flips: float = 0.5, swaps: float = 0.2) -> None:
+    def __init__(self, *, flips: float = 0.5, swaps: float = 0.2) -> None:
         super().__init__()
         if min(flips, swaps) < 0 or flips + swaps > 1:
             raise SDCError(f"flips and swaps are shares that sum to at most 1, not {flips} and {swaps}")
-        self.sizes, self.flips, self.swaps = tuple(sizes), flips, swaps
+        self.flips, self.swaps = flips, swaps
 
     def _do(
         self, problem: Any, X: NDArray[Any], *args: object, random_state: np.random.Generator, **kwargs: object
@@ -198,8 +188,8 @@ class MatrixMutation(Mutation):
         draw = random_state.random(len(X))
         n_bits = random_state.integers(1, 5, size=len(X))
         flipped = flip_gray_bits(X, problem.xl, problem.xu, random_state, n_bits)
-        swapped = swap_ranges(X, self.sizes, problem.xu, random_state)
-        sharp = concentrate_row(X, self.sizes, problem.xu, random_state)
+        swapped = swap_ranges(X, problem.sizes, problem.xu, random_state)
+        sharp = concentrate_row(X, problem.sizes, problem.xu, random_state)
         choice = np.digitize(draw, [self.flips, self.flips + self.swaps])[:, None]
         return np.where(choice == 0, flipped, np.where(choice == 1, swapped, sharp)).astype(X.dtype)
 
@@ -223,34 +213,20 @@ def concentrate_row(
 
 
 class MatrixSampling(Sampling):
-    """Start from given candidates; further ones are row-wise mixtures of two of them, shaken by bit flips.
-
-    Parameters
-    ----------
-    sizes
-        Number of categories of each attribute.
-    starts
-        Candidates to begin with, in this order; at least one.
-    """
-
-    def __init__(self, sizes: Sequence[int], starts: NDArray[Any]) -> None:
-        super().__init__()
-        if starts.ndim != 2 or len(starts) == 0:
-            raise SDCError(f"starts must hold at least one candidate, not shape {starts.shape}")
-        self.sizes, self.starts = tuple(sizes), starts
+    """Start from the problem's baselines; further ones are row-wise mixtures of two of them, shaken by bit flips."""
 
     def _do(
         self, problem: Any, n_samples: int, *args: object, random_state: np.random.Generator, **kwargs: object
     ) -> NDArray[Any]:
         rng = random_state
-        first = self.starts[:n_samples]
-        more = n_samples - len(first)
-        pairs = self.starts[rng.integers(len(self.starts), size=(2, max(more, 0)))]
-        row_of_gene, first_genes = row_starts(self.sizes)
-        lam = rng.random((pairs.shape[1], len(first_genes)))[:, row_of_gene]
-        mixed = np.rint(lam * pairs[0] + (1 - lam) * pairs[1]).astype(self.starts.dtype)
+        starts = np.stack(list(problem.baselines().values()))
+        more = max(n_samples - len(starts), 0)
+        pairs = starts[rng.integers(len(starts), size=(2, more))]
+        row_of_gene, first_genes = row_starts(problem.sizes)
+        lam = rng.random((more, len(first_genes)))[:, row_of_gene]
+        mixed = np.rint(lam * pairs[0] + (1 - lam) * pairs[1]).astype(starts.dtype)
         shaken = flip_gray_bits(mixed, problem.xl, problem.xu, rng, n_bits=max(1, len(first_genes) // 4))
-        return np.concatenate([first, shaken])
+        return np.concatenate([starts[:n_samples], shaken])
 
 
 class MatrixBounds(Repair):

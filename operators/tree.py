@@ -1,7 +1,8 @@
 """How equations vary: binary trees as postfix token ids in fixed-length rows, padded with -1.
 
 A grammar says how many terminals and functions there are (ids of terminals first, all functions take two operands)
-and how many levels a tree may have; a row then has ``2**depth - 1`` places. The root is on level 1.
+and how many levels a tree may have; a row then has ``2**depth - 1`` places. The root is on level 1. The operators ask
+the problem for its ``grammar``.
 """
 
 from __future__ import annotations
@@ -224,43 +225,29 @@ def subtree_crossover(
 
 
 class TreeSampling(Sampling):
-    """Ramped half-and-half: heights 1, 2, …, depth in turn, alternately full and grown; given rows come first.
-
-    Parameters
-    ----------
-    grammar
-        What equations are made of.
-    starts
-        Rows to begin with (none by default).
-    """
-
-    def __init__(self, grammar: Grammar, starts: NDArray[Any] | None = None) -> None:
-        super().__init__()
-        self.grammar = grammar
-        self.starts = np.empty((0, grammar.length), dtype=np.int16) if starts is None else starts
+    """Ramped half-and-half: heights 1, 2, …, depth in turn, alternately full and grown."""
 
     def _do(
         self, problem: Any, n_samples: int, *args: object, random_state: np.random.Generator, **kwargs: object
     ) -> NDArray[Any]:
-        depth = self.grammar.depth
-        rows = [row.astype(problem.dtype) for row in self.starts[:n_samples]]
-        for i in range(n_samples - len(rows)):
-            make = self.grammar.full if (i + i // depth) % 2 == 0 else self.grammar.grow
-            rows.append(self.grammar.row(make(1 + i % depth, random_state), problem.dtype))
-        return np.array(rows, dtype=problem.dtype).reshape(n_samples, self.grammar.length)
+        grammar: Grammar = problem.grammar
+        out = np.empty((n_samples, grammar.length), dtype=problem.dtype)
+        for i in range(n_samples):
+            make = grammar.full if (i + i // grammar.depth) % 2 == 0 else grammar.grow
+            out[i] = grammar.row(make(1 + i % grammar.depth, random_state), problem.dtype)
+        return out
 
 
 class SubtreeCrossover(Crossover):
     """Swap random subtrees of two parents within the depth: Marés (2013) §4.2.2."""
 
-    def __init__(self, grammar: Grammar) -> None:
+    def __init__(self) -> None:
         super().__init__(n_parents=2, n_offsprings=2, prob=1.0)
-        self.grammar = grammar
 
     def _do(
         self, problem: Any, X: NDArray[Any], *args: object, random_state: np.random.Generator, **kwargs: object
     ) -> NDArray[Any]:
-        g = self.grammar
+        g: Grammar = problem.grammar
         out = np.empty_like(X)
         for m in range(X.shape[1]):
             pair = subtree_crossover(repaired(X[0, m], g), repaired(X[1, m], g), g, random_state)
@@ -273,14 +260,12 @@ class TreeMutation(Mutation):
 
     Parameters
     ----------
-    grammar
-        What equations are made of.
     weights
         Weight of each of "subtree", "point", "hoist", "collapse", "expansion"; subtree mutation alone by default,
         as in Marés (2013) §4.2.2.
     """
 
-    def __init__(self, grammar: Grammar, weights: Mapping[str, float] | None = None) -> None:
+    def __init__(self, weights: Mapping[str, float] | None = None) -> None:
         super().__init__()
         chosen = {"subtree": 1.0} if weights is None else dict(weights)
         unknown = sorted(set(chosen) - set(MUTATIONS))
@@ -288,14 +273,13 @@ class TreeMutation(Mutation):
             raise SDCError(f"unknown mutation {unknown[0]!r} (known: {', '.join(MUTATIONS)})")
         if min(chosen.values(), default=-1.0) < 0 or sum(chosen.values()) <= 0:
             raise SDCError(f"mutation weights must not be negative and not all 0: {chosen}")
-        self.grammar = grammar
         self.names = tuple(chosen)
         self.shares = np.array(list(chosen.values())) / sum(chosen.values())
 
     def _do(
         self, problem: Any, X: NDArray[Any], *args: object, random_state: np.random.Generator, **kwargs: object
     ) -> NDArray[Any]:
-        g = self.grammar
+        g: Grammar = problem.grammar
         out = np.empty_like(X)
         for i, which in enumerate(random_state.choice(len(self.names), size=len(X), p=self.shares)):
             mutate = MUTATIONS[self.names[which]]
@@ -306,10 +290,6 @@ class TreeMutation(Mutation):
 class ValidTrees(Repair):
     """Turn any row of ids into a valid padded tree within the depth; valid rows stay as they are."""
 
-    def __init__(self, grammar: Grammar) -> None:
-        super().__init__()
-        self.grammar = grammar
-
     def _do(self, problem: Any, X: NDArray[Any], *args: object, **kwargs: object) -> NDArray[Any]:
         rows = np.clip(np.rint(X), problem.xl, problem.xu).astype(problem.dtype)
-        return np.array([self.grammar.row(repaired(row, self.grammar), problem.dtype) for row in rows])
+        return np.array([problem.grammar.row(repaired(row, problem.grammar), problem.dtype) for row in rows])

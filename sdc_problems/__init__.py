@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sdc_problems.hierarchy import Hierarchy
     from sdc_problems.microdata import Attribute, Kind, Microdata, Role
     from sdc_problems.pbg import PBGProblem
+    from sdc_problems.pram import PRAMEquationProblem, PRAMProblem
     from sdc_problems.problem import Objective, SDCProblem
 
 __all__ = [
@@ -31,6 +32,8 @@ __all__ = [
     "Microdata",
     "Objective",
     "PBGProblem",
+    "PRAMEquationProblem",
+    "PRAMProblem",
     "Role",
     "SDCError",
     "SDCProblem",
@@ -48,6 +51,8 @@ __getattr__, __dir__ = _attach(
         "Microdata": "microdata",
         "Objective": "problem",
         "PBGProblem": "pbg",
+        "PRAMEquationProblem": "pram",
+        "PRAMProblem": "pram",
         "Role": "microdata",
         "SDCError": "errors",
         "SDCProblem": "problem",
