@@ -8,10 +8,16 @@ from sdc_problems._lazy import attach as _attach
 
 if TYPE_CHECKING:
     from sdc_problems.algorithms.archive import AddStatus, BoxArchive
+    from sdc_problems.algorithms.elitist_ea import ElitistEA
+    from sdc_problems.algorithms.gomm import GOMM
+    from sdc_problems.algorithms.steady_state_gp import SteadyStateGP
 
 __all__ = [
+    "GOMM",
     "AddStatus",
     "BoxArchive",
+    "ElitistEA",
+    "SteadyStateGP",
 ]
 
 __getattr__, __dir__ = _attach(
@@ -19,5 +25,8 @@ __getattr__, __dir__ = _attach(
     {
         "AddStatus": "archive",
         "BoxArchive": "archive",
+        "ElitistEA": "elitist_ea",
+        "GOMM": "gomm",
+        "SteadyStateGP": "steady_state_gp",
     },
 )
