@@ -31,7 +31,7 @@ class Verdict:
     n_records: int
     n_suppressed: int
     columns: tuple[tuple[str, str, str, str], ...]
-    """Name, role, kind and fate of the columns that were looked at."""
+    """Name, role, kind and fate of the columns that were measured."""
     measures: tuple[Measure, ...]
     skipped: tuple[Skipped, ...]
     notes: tuple[str, ...]
@@ -155,21 +155,21 @@ def _risk(report: Report) -> str:
         if report.comparable
         else f"an intruder finds the right group of records; the smallest holds {number(report.value('k'))}"
     ]
-    if report.value("distinct_l") == 1:
-        parts.append("and in some group the sensitive value is the same for all")
+    if not report.perturbed and report.has("distinct_l") and report.value("distinct_l") == 1:
+        parts.append("in some group all have the same sensitive value")
     if suppressed:
-        parts.append(f"({suppressed:,} records are suppressed and not counted)")
-    return " ".join(parts)
+        parts.append(f"{suppressed:,} records are suppressed and not counted")
+    return "; ".join(parts)
 
 
 def _utility(report: Report) -> str:
     lost = [
-        f"{what} lose {report.value(name):.3g} %"
+        f"{what} lost {report.value(name):.3g} %"
         for name, what in (
             ("pil", "the statistics of the numbers"),
             ("il_categorical", "the categories"),
             ("entropy_loss", "the generalised columns"),
         )
-        if report.has(name)
+        if report.has(name) and report.value(name) > 0
     ]
-    return "; ".join(lost) if lost else "nothing was lost: the quasi-identifiers are as they were"
+    return "; ".join(lost) if lost else "nothing, as far as these measures see"

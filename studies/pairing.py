@@ -5,6 +5,7 @@ Nothing here prints a cell: errors name columns and rows only.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -13,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from sdc_problems._tables.columns import label, parse_numbers
+from sdc_problems._tables.columns import NA_VALUES, label, parse_numbers
+from sdc_problems._tables.read_csv import CSVFile
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators._codes import dense, row_labels
 from sdc_problems.microdata import Attribute, Kind, Microdata
@@ -97,12 +99,18 @@ class Pairing:
     notes: tuple[str, ...]
 
 
-def read_protected(path: Any, **options: Any) -> Microdata:
+def read_protected(path: str | os.PathLike[str], *, delimiter: str = ",", encoding: str = "utf-8") -> Microdata:
     """Read a protected CSV file: every column as text labels, missing cells as suppressed ones."""
-    from sdc_problems._tables.read_csv import CSVFile
-
-    names = CSVFile(path, **options).header()
-    return Microdata.from_csv(path, kinds=dict.fromkeys(names, "nominal"), missing="category", **options)
+    names = CSVFile(
+        path, delimiter=delimiter, encoding=encoding, na_values=NA_VALUES, decimal=".", thousands=None, chunksize=None
+    ).header()
+    return Microdata.from_csv(
+        path,
+        kinds=dict.fromkeys(names, "nominal"),
+        missing="category",
+        delimiter=delimiter,
+        encoding=encoding,
+    )
 
 
 def as_protected(table: Microdata | pd.DataFrame) -> Microdata:
@@ -156,11 +164,13 @@ def pair_files(
     if starred.all():
         starred[:] = False  # all generalised to the top: one group of everybody, and nobody left out
     columns = {name: _settled(column, ~starred, name in quasi_identifiers) for name, column in columns.items()}
-    notes += [
-        f"column {name!r} differs too, and is neither quasi-identifier nor sensitive: it is not measured"
+    others = [
+        name
         for name, column in columns.items()
         if name not in (*quasi_identifiers, *sensitive) and column.fate is not Fate.UNCHANGED
     ]
+    if others:
+        notes.append(f"not measured, as neither quasi-identifier nor sensitive, but different: {_list(others)}")
     return Pairing(
         len(original),
         tuple(columns[name] for name in quasi_identifiers),
@@ -210,6 +220,7 @@ def _pair(before: Attribute, after: Attribute, original: Microdata, protected: M
         if not labelled.any():
             numbers = (values, np.array([np.nan if p is None else float(p[0]) for p in parsed])[new_codes])
         elif quasi:
+            _no_mixture(name, [p is not None for p in parsed], new, new_codes)
             _inside(name, values, new, new_codes)
         else:
             raise SDCError(
@@ -265,6 +276,20 @@ def _refuse_new_values(column: PairedColumn, kept: NDArray[np.bool_]) -> NoRetur
     )
 
 
+def _no_mixture(name: str, numeric: list[bool], labels: list[str], codes: NDArray[Any]) -> None:
+    """Numbers beside words that are no intervals are a mistake, not a generalisation."""
+    words = [
+        not number and text not in SUPPRESSED and parse_interval(text) is None
+        for number, text in zip(numeric, labels, strict=True)
+    ]
+    if any(numeric) and any(words):
+        row = int(np.argmax(np.array(words)[codes])) + 1
+        raise SDCError(
+            f"column {name!r} has different types: numeric in the original; the protected file mixes numbers with text "
+            f"that is no interval and no '*' (first in row {row})"
+        )
+
+
 def _inside(name: str, values: NDArray[np.float64], labels: list[str], codes: NDArray[Any]) -> None:
     """An original value outside the interval published for it shows that the rows do not correspond."""
     everything = Interval(-np.inf, np.inf, True, True)
@@ -307,6 +332,6 @@ def _same_order(columns: list[PairedColumn]) -> list[str]:
     first = int(np.argmax(both[:n] != both[n:])) + 1
     raise SDCError(
         f"the rows seem to be in a different order: {_list([c.name for c in kept])} hold the same values, but not in "
-        f"the same rows (first in row {first}). Put the protected rows in the original's order, or give --same-rows if "
-        "values were swapped on purpose"
+        f"the same rows (first in row {first}). Put the protected rows in the original's order, or give --same-rows "
+        "(same_rows=True) if values were swapped on purpose"
     )

@@ -10,6 +10,7 @@ from sdc_problems import evaluators
 from sdc_problems.evaluators.linkage import ConvergenceWarning
 from sdc_problems.microdata import Kind
 from sdc_problems.studies.pairing import Fate, PairedColumn
+from sdc_problems.studies.summary import number
 from sdc_problems.studies.verdict_parts import Report, names_of, share
 from sdc_problems.studies.verdict_risk import no_distance
 
@@ -79,7 +80,7 @@ def categories(report: Report) -> None:
 
 def detail(report: Report) -> None:
     """What coarser labels and suppressed records cost."""
-    perturbed = [c for c in report.quasi if c.fate is Fate.PERTURBED]
+    perturbed = report.perturbed
     columns = [c for c in report.quasi if c.fate is not Fate.PERTURBED]
     suppressed = report.pairing.suppressed
     if not report.generalised and not suppressed.any():
@@ -109,14 +110,14 @@ def detail(report: Report) -> None:
     confused = evaluators.discernibility(classes, suppressed=suppressed)
     report.add(
         LOSS, "discernibility", "discernibility", confused,
-        f"A record is confused with {confused / n:.3g} records on average, itself included.",
+        f"A record is confused with {number(confused / n)} records on average, itself included.",
         low=n, high=n * n, before=evaluators.discernibility(before),
     )  # fmt: skip
     for column in report.pairing.sensitive:
         wrong = evaluators.cm(classes, column.protected, suppressed=suppressed)
         report.add(
             LOSS, "cm", f"CM, prediction of {column.name}", wrong,
-            f"A majority vote within groups gets {share(wrong, n)} wrong, or has no record to vote on.",
+            f"{share(wrong, n)} are suppressed, or a majority vote within their group predicts them wrongly.",
             unit="records", high=n, of=column.name, before=evaluators.cm(before, column.original),
         )  # fmt: skip
 

@@ -71,6 +71,7 @@ class Report:
         self.quasi = list(pairing.quasi_identifiers)
         self.numeric = [c for c in self.quasi if c.numbers is not None]
         self.categorical = [c for c in self.quasi if c.kind is not Kind.NUMERIC and c.fate is not Fate.GENERALISED]
+        self.perturbed = [c for c in self.quasi if c.fate is Fate.PERTURBED]
         self.generalised = [c for c in self.quasi if c.fate is Fate.GENERALISED]
 
     def has(self, name: str) -> bool:

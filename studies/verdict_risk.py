@@ -58,6 +58,11 @@ def anonymity(report: Report) -> None:
         f"Groups of equal quasi-identifiers hold {number(mean)} records on average.",
         unit="records", low=1, high=n, better="higher", before=evaluators.average_class_size(before),
     )  # fmt: skip
+    if report.perturbed:
+        report.notes.append(
+            f"k, ℓ and t describe the values as published; {names_of(report.perturbed)} hold others than the "
+            "original's, which an intruder does not know: there the linkages tell the risk"
+        )
     for column in report.pairing.sensitive:
         diversity(report, column, classes)
     if not report.pairing.sensitive:

@@ -10,6 +10,8 @@ import click
 from sdc_problems.studies.commands._session import json_option
 
 if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
     from sdc_problems.studies.evaluate import Verdict
     from sdc_problems.studies.verdict_parts import Measure
 
@@ -94,8 +96,6 @@ def _kinds(text: str) -> dict[str, str]:
 
 def show(found: Verdict) -> None:
     """Print a verdict for a person."""
-    from rich.table import Table
-
     from sdc_problems.studies.terminal import console, plain
 
     out = console()
@@ -103,39 +103,48 @@ def show(found: Verdict) -> None:
     out.print(f"Loss: {plain(found.utility, 500)}.")
     out.print(f"Weakest records: {found.weakest:,} of {found.n_records - found.n_suppressed:,} are found for certain.")
     fates = "; ".join(f"{plain(name)} ({kind}, {fate})" for name, _, kind, fate in found.columns)
-    out.print(f"Looked at: {fates}.")
+    out.print(f"Measured: {fates}.")
+    out.print("Beside each value stand its range and ↑ if a higher one is better, ↓ if a lower one is.")
     for group in dict.fromkeys(m.group for m in found.measures):
-        table = Table(
-            title=group, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0)
-        )
-        table.add_column("measure", max_width=30, overflow="fold")
-        table.add_column("value", justify="right", no_wrap=True)
-        table.add_column("range, better", no_wrap=True)
-        table.add_column("what it says", overflow="fold", ratio=1)
-        for m in found.measures:
-            if m.group == group:
-                table.add_row(plain(m.label), _value(m), _range(m), plain(m.sentence, 500))
-        out.print()
-        out.print(table)
+        _show_group(group, [m for m in found.measures if m.group == group], out)
     if found.skipped:
-        out.print("\nNot applicable")
+        out.print("\nNot applicable", style="bold")
         for skipped in found.skipped:
-            out.print(f"  {plain(skipped.label)}: {plain(skipped.why, 500)}")
+            _indented(out, f"{plain(skipped.label)}: {plain(skipped.why, 500)}.", 2)
     for note in found.notes:
-        out.print(f"Note: {plain(note, 500)}")
+        out.print()
+        out.print(f"Note: {plain(note, 500)}.")
 
 
-def _value(measure: Measure) -> str:
+def _show_group(group: str, measures: list[Measure], out: Console) -> None:
+    """Print a measure in two lines: its figures, and its sentence below."""
+    from rich.table import Table
+
+    from sdc_problems.studies.terminal import plain
+
+    out.print(f"\n{group}", style="bold")
+    widths = [max(len(cell) for cell in column) for column in zip(*(_figures(m) for m in measures), strict=True)]
+    for m in measures:
+        table = Table.grid(padding=(0, 2, 0, 0))
+        for width, justify in zip(widths, ("left", "right", "left"), strict=True):
+            table.add_column(min_width=min(width, 34), justify=justify, overflow="fold")  # type: ignore[arg-type]
+        table.add_row(*(plain(cell) for cell in _figures(m)))
+        _indented(out, table, 2)
+        _indented(out, plain(m.sentence, 500), 6)
+
+
+def _indented(out: Console, what: RenderableType, by: int) -> None:
+    from rich.padding import Padding
+
+    out.print(Padding(what, (0, 0, 0, by)))
+
+
+def _figures(measure: Measure) -> tuple[str, str, str]:
+    """Label, value and range with direction."""
     from sdc_problems.studies.summary import number
 
-    unit = " %" if measure.unit == "%" else ""
-    shown = number(measure.value) + unit
-    return shown if measure.before is None else f"{shown} (was {number(measure.before)})"
-
-
-def _range(measure: Measure) -> str:
-    from sdc_problems.studies.summary import number
-
-    top = "…" if measure.high is None else f"…{number(measure.high)}"
-    arrow = {"lower": "low", "higher": "high", "": ""}[measure.better]
-    return f"{number(measure.low)}{top} {arrow}"
+    value = number(measure.value) + (" %" if measure.unit == "%" else "")
+    if measure.before is not None:
+        value += f" (was {number(measure.before)})"
+    top = "" if measure.high is None else f" {number(measure.high)}"
+    return measure.label, value, f"{'↑' if measure.better == 'higher' else '↓'} {number(measure.low)} …{top}"
