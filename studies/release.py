@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -104,7 +104,7 @@ def release(
     text = to_csv(frame, formula_guard=formula_guard)
     with _temporary(out) as temporary:
         temporary.write_bytes(text)
-        guarantees = check(study.task, problem, x, read_text(temporary))
+        guarantees = check(study.task, problem, x, _read_back(temporary, frame, formula_guard))
         broken = [g for g in guarantees if not g.holds]
         if broken:
             raise SDCFailure(
@@ -152,6 +152,15 @@ def release(
     return Released(out, certificate, mapping, content)
 
 
+def _read_back(path: Path, frame: pd.DataFrame, formula_guard: bool) -> pd.DataFrame:
+    """Read the written file under the names that the columns had before the guard."""
+    written = read_text(path)
+    expected = [_guarded(name) if formula_guard else name for name in frame.columns]
+    if list(written.columns) != expected or len(written) != len(frame):
+        raise SDCFailure("the written file cannot be read back as it was meant: nothing is released")
+    return written.set_axis(list(frame.columns), axis=1)
+
+
 def _beside(out: Path, ending: str) -> Path:
     return out.with_name(f"{out.name}.{ending}")
 
@@ -183,7 +192,14 @@ def to_csv(frame: pd.DataFrame, *, formula_guard: bool = False) -> bytes:
                 frame.isetitem(position, column.astype(object).map(_guarded).to_numpy())
         frame.columns = [_guarded(name) for name in frame.columns]
     buffer = io.StringIO(newline="")
-    frame.to_csv(buffer, index=False, lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
+    # Python's csv quotes a lone carriage return only where it ends lines, and readers take it for the end of one.
+    returns = any("\r" in str(name) for name in frame.columns) or any(
+        frame.iloc[:, i].astype(str).str.contains("\r", regex=False).any()
+        for i in range(frame.shape[1])
+        if frame.dtypes.iloc[i].kind not in "iufb"
+    )
+    quoting: Literal[0, 2] = csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
+    frame.to_csv(buffer, index=False, lineterminator="\n", quoting=quoting)
     return buffer.getvalue().encode("utf-8", "surrogatepass")
 
 

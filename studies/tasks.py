@@ -91,6 +91,8 @@ class Task:
         Modules of ``sdc_problems.operators`` whose classes fit the encoding.
     original
         Natural values of the unprotected data, by objective; those that are not defined for it are left out.
+    problem
+        Module and name of the problem's class.
     random
         Whether a release draws random numbers, so that its seed must be kept secret.
     """
@@ -100,12 +102,27 @@ class Task:
     build: Callable[[Table, Mapping[str, Any]], SDCProblem]
     operators: tuple[str, ...]
     original: Callable[[Any], dict[str, float]]
+    problem: tuple[str, str]
     random: bool = False
 
 
 TASKS: dict[str, Task] = {
-    "pbg": Task("How far to generalise each attribute", PBGOptions, _pbg, ("lattice",), _pbg_original),
-    "gomm": Task("Which attributes to microaggregate together", GOMMOptions, _gomm, ("grouping",), _gomm_original),
+    "pbg": Task(
+        title="How far to generalise each attribute",
+        problem=("pbg", "PBGProblem"),
+        options=PBGOptions,
+        build=_pbg,
+        original=_pbg_original,
+        operators=("lattice",),
+    ),
+    "gomm": Task(
+        title="Which attributes to microaggregate together",
+        problem=("gomm", "GOMMProblem"),
+        options=GOMMOptions,
+        build=_gomm,
+        original=_gomm_original,
+        operators=("grouping",),
+    ),
 }
 
 

@@ -112,6 +112,7 @@ class Workshop:
         algorithm: Any = None,
         problem: SDCProblem | None = None,
         pages: int | None = None,
+        rounded: bool = False,
     ) -> Ending:
         """A session that stops after so many new generations."""
         problem = problem or Knapsack()
@@ -133,6 +134,7 @@ class Workshop:
                 algorithm=algorithm,
                 limits=limits or Limits(generations=12),
                 backend=Serial(problem),
+                rounded=rounded,
                 stop=stop,
             )
 
