@@ -20,6 +20,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "compare": ("compare", "Several runs side by side, measured alike."),
     "release": ("release", "Write a solution's protected file, checked, with its certificate."),
     "plot": ("plot", "Pictures of a run and of its solutions."),
+    "report": ("report", "One HTML file to look at: map, solutions, pictures, progress."),
+    "explore": ("explore", "The same page, live, in a browser on this machine."),
     "reproduce": ("reproduce", "A paper's tables and figures, computed again beside the paper's."),
     "schema": ("schema", "The JSON Schema of the study file."),
     "evaluate": ("evaluate", "Measure what a protected file gives away and what it has lost."),

@@ -1,0 +1,57 @@
+"""``sdc report``: one HTML file with everything about a run's front."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command(name="report")
+@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("-o", "--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="HTML file to write.")
+@click.option("--force", is_flag=True, help="Overwrite the file if it exists.")
+@click.option(
+    "--details", type=click.IntRange(min=0), default=40, show_default=True,
+    help="Solutions of each front with pictures, spread evenly; baselines and the shortlist come on top.",
+)  # fmt: skip
+@click.option("--solution", "solutions", multiple=True, help="Id of a solution to include; may be repeated.")
+@click.option(
+    "--points", type=click.IntRange(min=0, max=50_000), default=5_000, show_default=True,
+    help="Dominated points on the map at most.",
+)  # fmt: skip
+@click.option("--data", type=click.Path(path_type=Path), help="Where the run's CSV file is now, if it was moved.")
+def command(
+    folders: tuple[Path, ...],
+    out: Path,
+    force: bool,
+    details: int,
+    solutions: tuple[str, ...],
+    points: int,
+    data: Path | None,
+) -> None:
+    """Write a report of the run in FOLDERS (several if they have the same objectives) as one HTML file.
+
+    It opens from disk in any browser, asks nothing of any server, and holds objective values, sentences and aggregates
+    of at least five records, but no records.
+    """
+    from sdc_problems.errors import SDCError
+    from sdc_problems.studies.folder import write_atomically
+    from sdc_problems.studies.web.payload import Source
+    from sdc_problems.studies.web.report import report
+
+    if out.exists() and not force:
+        raise SDCError(f"{str(out)!r} exists already; choose another file, or overwrite it with --force")
+    sources = [Source.open(folder, data=data) for folder in folders]
+    for source in sources:
+        if source.closed:
+            click.echo(f"{source.run.name}: without pictures, for {source.closed}", err=True)
+    with click.progressbar(length=1, label="solutions", file=click.get_text_stream("stderr")) as bar:
+
+        def progress(done: int, total: int) -> None:
+            bar.length = total
+            bar.update(done - bar.pos)
+
+        html = report(sources, details=details, solutions=solutions, points=points, progress=progress)
+    write_atomically(out.resolve(), html)
+    click.echo(str(out))

@@ -1,0 +1,280 @@
+"""What the page reads: runs as one JSON document. Objectives, progress and aggregates; never a record or a genome.
+
+The document's ``schema`` is ``sdc-explorer/1``; a page refuses another major version. Numbers are in natural units.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdc_problems import __version__
+from sdc_problems.errors import SDCError
+from sdc_problems.problem import SDCProblem
+from sdc_problems.studies.quality import nondominated
+from sdc_problems.studies.records import Axis, History, Solutions
+from sdc_problems.studies.store import Run
+from sdc_problems.studies.tasks import TASKS, unprotected
+from sdc_problems.studies.web.measures import sentence
+from sdc_problems.studies.web.pictures import Detail, attributes
+
+SCHEMA = "sdc-explorer/1"
+SHORTLIST = "shortlist.json"
+MOST_POINTS = 5_000  # dominated points that are sent, over all runs
+_MOST_GENERATIONS = 400
+
+DOMINATED, OWN_FRONT, FRONT, BASELINE, ORIGINAL = range(5)
+
+
+@dataclass
+class Source:
+    """A run, and its problem where the data can be read.
+
+    Attributes
+    ----------
+    run
+        The run.
+    problem
+        The problem, None if the study cannot be built here.
+    closed
+        Why it cannot be built; empty if it can.
+    """
+
+    run: Run
+    problem: SDCProblem | None
+    closed: str
+
+    def __post_init__(self) -> None:
+        self._lock = RLock()
+        self._detail: Detail | None = None
+
+    @classmethod
+    def open(cls, folder: str | Path, *, data: Path | None = None) -> Source:
+        """Open a run folder; without its data the points stay readable, their pictures do not."""
+        from sdc_problems.studies.runner import reopen
+
+        run = Run(folder)
+        try:
+            return cls(run, reopen(run.path, data=data)[1].problem, "")
+        except SDCError as error:
+            return cls(run, None, str(error))
+
+    def detail(self, ident: str) -> dict[str, Any]:
+        """Everything the solution page says of one solution."""
+        with self._lock:
+            solution = self.run.solution(ident)
+            return {
+                "measures": [
+                    {"name": axis.name, "value": number(value)}
+                    for axis, value in zip(self.run.axes, solution.values[0], strict=True)
+                ],
+                **(self.pictures.of(solution) if self.pictures is not None else _closed(self.closed)),
+            }
+
+    @property
+    def pictures(self) -> Detail | None:
+        """What draws a solution of this run."""
+        if self._detail is None and self.problem is not None:
+            self._detail = Detail(self.problem)
+        return self._detail
+
+    @property
+    def task(self) -> str:
+        """Name of the study's task."""
+        return str(self.run.study.get("problem", {}).get("task", ""))
+
+
+def _closed(why: str) -> dict[str, Any]:
+    return {"sentences": [], "closed": why, "picture": None, "after": [], "facts": []}
+
+
+def overview(sources: Sequence[Source], *, points: int = MOST_POINTS) -> dict[str, Any]:
+    """The document without the solutions' pictures: what changes while a study runs.
+
+    Parameters
+    ----------
+    sources
+        Runs with the same objectives.
+    points
+        Dominated points to send at most; they are picked evenly in the order of measurement.
+    """
+    if not sources:
+        raise SDCError("no run was given")
+    axes = sources[0].run.axes
+    for source in sources[1:]:
+        if [(a.name, a.sense) for a in source.run.axes] != [(a.name, a.sense) for a in axes]:
+            raise SDCError(
+                f"{source.run.name!r} optimises {_names(source.run.axes)}, {sources[0].run.name!r} {_names(axes)}:"
+                " only runs with the same objectives fit into one map"
+            )
+    tables = [_points(source, number_of, points // len(sources)) for number_of, source in enumerate(sources)]
+    return {
+        "schema": SCHEMA,
+        "made_with": __version__,
+        "axes": [_axis(axis) for axis in axes],
+        "runs": [_run(source, total) for source, (_, total) in zip(sources, tables, strict=True)],
+        "points": {
+            key: [value for table, _ in tables for value in table[key]]
+            for key in ("id", "run", "seed", "generation", "kind", "feasible", "values")
+        },
+    }
+
+
+def _names(axes: Sequence[Axis]) -> str:
+    return ", ".join(axis.name for axis in axes)
+
+
+def _axis(axis: Axis) -> dict[str, Any]:
+    return {
+        "name": axis.name,
+        "label": axis.label,
+        "sense": axis.sense,
+        "unit": axis.unit,
+        "bounds": [number(bound) for bound in axis.bounds],
+        "sentence": sentence(axis),
+    }
+
+
+def _run(source: Source, total: int) -> dict[str, Any]:
+    run = source.run
+    study = run.study
+    box = run.box()
+    aggregates = run.aggregates(box)
+    states = run.progress()
+    return {
+        "name": run.name,
+        "label": run.label,
+        "task": str(study.get("problem", {}).get("task", "")),
+        "algorithm": str(study.get("algorithm", {}).get("name", "")),
+        "seeds": list(run.seeds),
+        "finished": run.finished,
+        "found": total,
+        "fingerprint": run.fingerprint(),
+        "created": str(run.meta.get("created", "")),
+        "versions": {str(k): str(v) for k, v in dict(run.meta.get("versions", {})).items()},
+        "records": run.meta.get("data", {}).get("records"),
+        "data_digest": str(run.meta.get("data", {}).get("digest", "")),
+        "require": study.get("require", {}),
+        "states": [
+            {
+                "seed": s.seed,
+                "status": s.status,
+                "reason": s.reason,
+                "generations": s.generations,
+                "evaluated": s.evaluated,
+                "solutions": s.solutions,
+                "seconds": number(s.seconds),
+            }
+            for s in states
+        ],
+        "history": [_history(run.history(seed, box)) for seed in run.seeds] if box is not None else [],
+        "band": {
+            "evaluated": aggregates.evaluated.tolist(),
+            "quantiles": [[number(v) for v in row] for row in aggregates.quantiles],
+            "seeds": aggregates.seeds,
+        },
+        "attributes": attributes(source.problem),
+        "closed": source.closed,
+        "shortlist": read_shortlist(run),
+    }
+
+
+def _history(history: History) -> dict[str, Any]:
+    kept = np.unique(np.linspace(0, len(history.generation) - 1, _MOST_GENERATIONS).astype(np.int64))
+    kept = kept[: len(history.generation)]
+    seconds = np.cumsum(history.seconds)
+    return {
+        "seed": history.seed,
+        "generation": history.generation[kept].tolist(),
+        "evaluated": history.evaluated[kept].tolist(),
+        "front": history.front_size[kept].tolist(),
+        "hypervolume": [number(v) for v in history.hypervolume[kept]],
+        "seconds": [number(v) for v in seconds[kept]],
+    }
+
+
+def _points(source: Source, which: int, most: int) -> tuple[dict[str, list[Any]], int]:
+    """Points of a run as columns, and how many solutions it has measured."""
+    run = source.run
+    everything = run.solutions()
+    fronts = [run.front(seed) for seed in run.seeds]
+    own = Solutions.concatenate(fronts, len(run.axes))
+    together = nondominated(own.F)
+    own = own.take(np.argsort(own.F[:, 0], kind="stable"))
+    best = set(Solutions.concatenate(fronts, len(run.axes)).take(together).ids)
+    members = set(own.ids)
+    others = np.array([i for i, ident in enumerate(everything.ids) if ident not in members], dtype=np.int64)
+    if len(others) > most:
+        others = others[np.unique(np.linspace(0, len(others) - 1, most).astype(np.int64))]
+    baselines = run.baselines(genomes=False)
+    table: dict[str, list[Any]] = {k: [] for k in ("id", "run", "seed", "generation", "kind", "feasible", "values")}
+    _add(table, which, everything.take(others), np.full(len(others), DOMINATED))
+    _add(table, which, own, np.array([FRONT if i in best else OWN_FRONT for i in own.ids], dtype=np.int64))
+    _add(table, which, baselines, np.full(len(baselines), BASELINE))
+    task = source.task
+    if source.problem is not None and task in TASKS:
+        untouched = [None if v is None else number(v) for v in unprotected(task, source.problem)]
+        values = {"id": "original", "run": which, "seed": -1, "generation": -1, "kind": ORIGINAL, "feasible": 1}
+        for key, value in {**values, "values": untouched}.items():
+            table[key].append(value)
+    return table, len(everything)
+
+
+def _add(table: dict[str, list[Any]], which: int, found: Solutions, kinds: NDArray[Any]) -> None:
+    table["id"] += found.ids
+    table["run"] += [which] * len(found)
+    table["seed"] += found.seeds.tolist()
+    table["generation"] += found.generations.tolist()
+    table["kind"] += kinds.tolist()
+    table["feasible"] += found.feasible.astype(int).tolist()
+    table["values"] += [[number(v) for v in row] for row in found.values]
+
+
+def number(value: float) -> float | int | None:
+    """A number as JSON keeps it: nine digits are enough for a screen, and what is not finite is no number.
+
+    Examples
+    --------
+    >>> number(1 / 3), number(2.0), number(float("inf"))
+    (0.333333333, 2, None)
+    """
+    value = float(value)
+    if not math.isfinite(value):
+        return None
+    short = float(f"{value:.9g}")
+    return int(short) if short.is_integer() and abs(short) < 1e15 else short
+
+
+def read_shortlist(run: Run) -> list[dict[str, str]]:
+    """The shortlist kept in a run folder; a file that is none is an empty list, for it may be a stranger's."""
+    path = run.path / SHORTLIST
+    if path.is_symlink() or not path.is_file() or path.stat().st_size > 1_000_000:
+        return []
+    try:
+        return check_shortlist(json.loads(path.read_text(encoding="utf-8")))
+    except (ValueError, RecursionError):  # also not UTF-8, not JSON, and SDCError
+        return []
+
+
+def check_shortlist(entries: Any) -> list[dict[str, str]]:
+    """Entries of a shortlist: each an ``id`` and a ``note``, nothing else."""
+    if not isinstance(entries, list) or len(entries) > 200:
+        raise SDCError("a shortlist is a list of at most 200 entries")
+    checked = []
+    for entry in entries:
+        if not isinstance(entry, dict) or set(entry) != {"id", "note"}:
+            raise SDCError("an entry of a shortlist has an id and a note")
+        if not all(isinstance(entry[key], str) for key in ("id", "note")):
+            raise SDCError("the id and the note of a shortlist's entry are text")
+        if len(entry["id"]) > 300 or len(entry["note"]) > 2_000:
+            raise SDCError("a note has at most 2,000 characters")
+        checked.append({"id": entry["id"], "note": entry["note"]})
+    return checked

@@ -1,0 +1,184 @@
+"""What one solution does to the table: sentences, the task's picture, distributions before and after, facts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from sdc_problems._tables.columns import label
+from sdc_problems.errors import SDCError
+from sdc_problems.microdata import Attribute, Kind, Role
+from sdc_problems.problem import SDCProblem
+from sdc_problems.studies.records import Solutions
+from sdc_problems.studies.web.bars import LEAST, bin_bars, label_bars, nice_edges, shortened
+from sdc_problems.studies.web.tasks import picture
+
+DRAW = 1  # seed of the one release that a random method's pictures show
+
+
+def shown_attributes(problem: SDCProblem) -> list[Attribute]:
+    """Attributes whose distribution is shown: all but those that identify a person directly."""
+    return [a for a in problem.data.attributes if a.role is not Role.IDENTIFIER]
+
+
+def attributes(problem: SDCProblem | None) -> list[dict[str, Any]]:
+    """Each attribute with its distribution in the original table."""
+    if problem is None:
+        return []
+    listed = []
+    for attribute in shown_attributes(problem):
+        codes = problem.data.codes(attribute.name)[:, 0]
+        if attribute.kind is Kind.NUMERIC:
+            values = problem.data.values(attribute.name)[:, 0]
+            bars = bin_bars(values, nice_edges(values))
+        else:
+            counts = np.bincount(codes, minlength=attribute.n_categories)
+            order = np.arange(len(counts)) if attribute.kind is Kind.ORDINAL else np.argsort(-counts, kind="stable")
+            labels = attribute.labels
+            bars = label_bars([labels[i] for i in order], counts[order])
+        listed.append(
+            {
+                "name": shortened(attribute.name),
+                "role": attribute.role.value,
+                "kind": attribute.kind.value,
+                "before": bars,
+            }
+        )
+    return listed
+
+
+class Detail:
+    """Draws the solutions of a problem; what does not depend on the solution is computed once."""
+
+    def __init__(self, problem: SDCProblem) -> None:
+        self.problem = problem
+        self.shown = shown_attributes(problem)
+        self._codes = problem.data.codes([a.name for a in self.shown])
+        self._edges = [
+            nice_edges(problem.data.values(a.name)[:, 0]) if a.kind is Kind.NUMERIC else None for a in self.shown
+        ]
+        self._texts = [np.array(a.labels, dtype=object) for a in self.shown]
+
+    def of(self, solution: Solutions) -> dict[str, Any]:
+        """Describe one solution (with its genome)."""
+        assert solution.X is not None
+        x = self.problem.genome(solution.X[0])
+        found: dict[str, Any] = {
+            "sentences": [str(s) for s in self.problem.describe(x)],
+            "closed": "",
+            "picture": picture(self.problem, x),
+            "after": [],
+            "facts": [],
+        }
+        try:
+            released = self.problem.release(x, seed=DRAW)
+        except SDCError as error:
+            found["closed"] = str(error)
+            return found
+        found["after"], found["facts"] = self._compare(x, released)
+        return found
+
+    def _compare(self, x: NDArray[Any], released: pd.DataFrame) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        kept = self._kept(x, released)
+        after: list[dict[str, Any]] = []
+        texts: dict[str, NDArray[np.int64]] = {}
+        changed_cells = cells = 0
+        for position, attribute in enumerate(self.shown):
+            if attribute.name not in released.columns:
+                after.append({"changed": 100.0, "bars": None})
+                continue
+            column = released[attribute.name]
+            codes, values = _factorised(column)
+            now = np.array([label(v) for v in values], dtype=object)
+            texts[attribute.name] = codes
+            changed = None
+            if kept is not None:
+                before = self._texts[position][self._codes[kept, position]]
+                same = now[codes] == before
+                changed = 100.0 * float(1 - same.mean()) if len(same) else 0.0
+                if attribute.role is Role.QUASI_IDENTIFIER:
+                    changed_cells += int((~same).sum())
+                    cells += len(same)
+            if changed == 0 and len(released) == len(self._codes):
+                after.append({"changed": 0.0, "bars": None})
+                continue
+            edges = self._edges[position]
+            if edges is not None and pd.api.types.is_numeric_dtype(column):
+                bars = bin_bars(column.to_numpy(dtype=float), edges)
+            else:
+                counts = np.bincount(codes, minlength=len(now))
+                order = self._order(position, codes, counts, kept)
+                bars = label_bars([str(now[i]) for i in order], counts[order])
+            after.append({"changed": changed, "bars": bars})
+        return after, self._facts(released, texts, changed_cells, cells)
+
+    def _kept(self, x: NDArray[Any], released: pd.DataFrame) -> NDArray[np.int64] | None:
+        """Which original record each released one is; None where it cannot be told."""
+        n = len(self._codes)
+        if len(released) == n:
+            return np.arange(n)
+        if type(self.problem).__name__ != "PBGProblem":
+            return None
+        # The released rows keep their order; the suppressed ones are those that the same release stars instead.
+        starred = self.problem.release(x, seed=DRAW, suppressed="star")  # type: ignore[call-arg]
+        left = np.flatnonzero(~(starred[list(self.problem.data.quasi_identifiers)] == "*").all(axis=1).to_numpy())
+        return left if len(left) == len(released) else None
+
+    def _order(
+        self, position: int, codes: NDArray[Any], counts: NDArray[Any], kept: NDArray[np.int64] | None
+    ) -> NDArray[np.int64]:
+        """Nominal labels by size; others in the order of the original values that they stand for."""
+        if kept is None or self.shown[position].kind is Kind.NOMINAL:
+            return np.argsort(-counts, kind="stable")
+        means = np.bincount(codes, weights=self._codes[kept, position], minlength=len(counts)) / np.maximum(counts, 1)
+        return np.argsort(means, kind="stable")
+
+    def _facts(
+        self, released: pd.DataFrame, texts: dict[str, NDArray[Any]], changed: int, cells: int
+    ) -> list[dict[str, Any]]:
+        total = len(self._codes)
+        facts = [_fact("Records released", len(released), "", f"of {total:,} in the original")]
+        if cells:
+            facts.append(
+                _fact(
+                    "Changed cells",
+                    100.0 * changed / cells,
+                    "%",
+                    "of the quasi-identifiers' values",
+                )
+            )
+        quasi = [texts[name] for name in self.problem.data.quasi_identifiers if name in texts]
+        if quasi and len(released):
+            sizes = np.unique(np.column_stack(quasi), axis=0, return_counts=True)[1]
+            alone = int((sizes == 1).sum())
+            facts.append(
+                _fact("Smallest group", int(sizes.min()), "records", "that share all their quasi-identifiers' values")
+            )
+            if alone == 0 or alone >= LEAST:
+                facts.append(
+                    _fact(
+                        "Records alone",
+                        100.0 * alone / len(released),
+                        "%",
+                        "share them with nobody",
+                    )
+                )
+            facts.append(_fact("Groups", len(sizes), "", "of records that share them"))
+        return facts
+
+
+def _fact(name: str, value: float, unit: str, sentence: str) -> dict[str, Any]:
+    return {"label": name, "value": float(f"{value:.6g}"), "unit": unit, "sentence": sentence}
+
+
+def _factorised(column: pd.Series[Any]) -> tuple[NDArray[np.int64], list[Any]]:
+    codes, values = pd.factorize(column, use_na_sentinel=True)
+    codes = codes.astype(np.int64)
+    listed = list(values)
+    if (codes < 0).any():
+        codes[codes < 0] = len(listed)
+        listed.append("?")
+    return codes, listed

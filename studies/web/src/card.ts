@@ -1,0 +1,158 @@
+// The point in hand, beside the map: what it does, what it scores, what can be done with it; and the shortlist.
+import { concerns, type App, type Part } from "./app";
+import { announce, button, h, replace, uid } from "./dom";
+import { short, withUnit } from "./format";
+import { MOST_COMPARED } from "./state";
+import { ORIGINAL } from "./types";
+
+export function measureList(app: App, i: number): HTMLElement {
+  return h(
+    "dl",
+    { class: "measures" },
+    app.model.axes.map((axis, a) =>
+      h(
+        "div",
+        {},
+        h("dt", {}, short(axis.label, 60), h("span", { class: "way" }, axis.sense === "min" ? "↓ better" : "↑ better")),
+        h("dd", {}, withUnit(app.model.value(a, i), axis.unit)),
+      ),
+    ),
+  );
+}
+
+export function shortlistButton(app: App, key: string): HTMLButtonElement {
+  const on = app.store.shortlisted(key);
+  return button(on ? "★ On the shortlist" : "☆ Shortlist", () => {
+    app.store.toggleShortlist(key);
+    announce(app.store.shortlisted(key) ? "put on the shortlist" : "taken off the shortlist");
+  }, { "aria-pressed": on ? "true" : "false", "data-action": "shortlist" });
+}
+
+export function cardPart(app: App): Part {
+  const { store } = app;
+  const root = h("aside", { class: "card", "aria-label": "The point in hand" });
+  let shownFor = "";
+
+  function build(): void {
+    const i = app.model.find(store.state.current);
+    const focused = root.contains(document.activeElement) ? (document.activeElement as HTMLElement).dataset.action : undefined;
+    if (i < 0) {
+      shownFor = "";
+      replace(
+        root,
+        h("h3", {}, "No point chosen"),
+        h("p", {}, "Every point on the map is one way to protect the table. Those on the line are the trade-offs that no other one beats."),
+        h("p", {}, "Choose a point to read what it does to the data."),
+      );
+      return;
+    }
+    const key = app.model.keys[i];
+    const run = app.model.payload.runs[app.model.run[i]];
+    const lines = h("div", { class: "sentences" });
+    replace(
+      root,
+      h("h3", {}, short(app.model.name(i), 80)),
+      h("p", { class: "muted" }, `${app.model.kindName(i)} · ${short(run.label, 60)}${app.model.usable[i] ? "" : " · does not meet the requirements"}`),
+      measureList(app, i),
+      lines,
+      app.model.kind[i] === ORIGINAL
+        ? h("p", {}, "The table as it is: nothing is protected, nothing is lost.")
+        : h(
+            "div",
+            { class: "row" },
+            button("Understand it", () => { store.set({ view: "solution" }); }, { class: "primary", "data-action": "open" }),
+            shortlistButton(app, key),
+          ),
+    );
+    if (focused !== undefined) root.querySelector<HTMLElement>(`[data-action="${focused}"]`)?.focus();
+    if (app.model.kind[i] !== ORIGINAL) {
+      shownFor = key;
+      void app.details.brief(key).then((sentences) => {
+        if (shownFor === key) replace(lines, sentences.map((text) => h("p", {}, short(text, 600))));
+      });
+    }
+  }
+
+  return {
+    root,
+    update(changed) {
+      if (concerns(changed, "current", "shortlist", "data")) build();
+    },
+  };
+}
+
+export function shortlistPart(app: App): Part {
+  const { store } = app;
+  const root = h("section", { class: "shortlist", "aria-labelledby": "shortlist-title" });
+
+  function build(): void {
+    const active = document.activeElement as HTMLElement | null;
+    const focused = root.contains(active) ? active?.id : undefined;
+    const { shortlist, compare } = store.state;
+    const entries = [...shortlist.keys()];
+    replace(
+      root,
+      h("h3", { id: "shortlist-title" }, "Shortlist"),
+      h(
+        "p",
+        { class: "hint" },
+        app.live === null
+          ? "Kept in the address of this page: copy the address to pass it on."
+          : app.live.readOnly
+            ? "Read only: the shortlist of the run folder is shown; changes are not kept."
+            : "Kept in the run folder.",
+      ),
+      entries.length === 0
+        ? h("p", { class: "muted" }, "Empty. Put a solution here with ☆ or the S key.")
+        : h(
+            "ul",
+            {},
+            entries.map((key, at) => {
+              const i = app.model.find(key);
+              const name = i >= 0 ? app.model.name(i) : `${key} (not in this page)`;
+              const note = h("textarea", {
+                rows: 1, id: `note-${at}`, maxlength: 2000, placeholder: "Note", "aria-label": `Note on ${short(name, 60)}`,
+                oninput: () => { store.note(key, note.value); },
+              });
+              note.value = store.state.shortlist.get(key) ?? "";
+              const box = h("input", { type: "checkbox", id: `compare-${at}`, onchange: () => { store.toggleCompare(key); } });
+              box.checked = compare.includes(key);
+              box.disabled = i < 0 || (!box.checked && compare.length >= MOST_COMPARED);
+              return h(
+                "li",
+                {},
+                h(
+                  "div",
+                  { class: "row" },
+                  button(short(name, 40), () => { store.set({ current: key }); }, { class: "link", id: `pick-${at}`, disabled: i < 0 }),
+                  h("label", { class: "check" }, box, h("span", {}, "compare")),
+                  button("Remove", () => { store.toggleShortlist(key); }, { class: "quiet", id: `remove-${at}`, "aria-label": `Remove ${short(name, 60)}` }),
+                ),
+                i >= 0 && h("p", { class: "muted" }, app.model.axes.map((axis, a) => `${short(axis.label, 30)} ${withUnit(app.model.value(a, i), axis.unit)}`).join(" · ")),
+                note,
+              );
+            }),
+          ),
+      entries.length > 0 &&
+        h(
+          "div",
+          { class: "row" },
+          button(`Compare ${compare.length || ""} side by side`.replace("  ", " "), () => { store.set({ view: "compare" }); }, {
+            id: uid("go"), disabled: compare.length < 2, class: "primary",
+          }),
+          h("span", { class: "muted" }, compare.length < 2 ? "Tick two to four." : ""),
+        ),
+    );
+    if (focused) document.getElementById(focused)?.focus();
+  }
+
+  return {
+    root,
+    update(changed) {
+      // While a note is being typed its own box must not be rebuilt.
+      const typing = document.activeElement?.tagName === "TEXTAREA" && root.contains(document.activeElement);
+      if (concerns(changed, "compare", "data") || (concerns(changed, "shortlist") && !typing)) build();
+    },
+  };
+}
+

@@ -1,0 +1,157 @@
+// Two to four solutions side by side, their differences marked.
+import { concerns, type App, type Part } from "./app";
+import { button, checkbox, h, replace, type Child } from "./dom";
+import { num, short, visible, withUnit } from "./format";
+import { pictureOf } from "./pictures";
+import { capital } from "./solution";
+import type { Detail, Picture } from "./types";
+
+interface Row {
+  label: string;
+  cells: { text: string; best: boolean }[];
+  differs: boolean;
+}
+
+/** Rows of a task's picture that a table can hold: levels by attribute, groups, kept probabilities. */
+export function pictureRows(pictures: (Picture | null)[]): [string, string[]][] {
+  const rows = new Map<string, string[]>();
+  pictures.forEach((picture, p) => {
+    const put = (label: string, text: string): void => {
+      const cells = rows.get(label) ?? pictures.map(() => "–");
+      cells[p] = text;
+      rows.set(label, cells);
+    };
+    if (picture?.type === "lattice") for (const a of picture.attributes) put(a.name, a.levels[a.level]);
+    if (picture?.type === "groups") {
+      for (const [g, group] of picture.groups.entries()) {
+        for (const name of group.attributes) put(name, `with ${group.attributes.filter((o) => o !== name).map((o) => short(o, 30)).join(", ") || "none: on its own"} (group ${g + 1})`);
+      }
+    }
+    if (picture?.type === "matrices") {
+      for (const m of picture.matrices) {
+        const diagonal = m.rows.map((row, i) => row[i]);
+        put(m.attribute, `kept with probability ${num(Math.min(...diagonal))}–${num(Math.max(...diagonal))}`);
+      }
+    }
+    if (picture?.type === "clusters") put("Clusters", String(picture.clusters));
+  });
+  return [...rows];
+}
+
+export function comparePart(app: App): Part {
+  const { store } = app;
+  const root = h("section", { class: "view compare", "aria-label": "Compare" });
+  let onlyDifferences = false;
+  let asked = "";
+
+  function table(caption: string, rows: Row[], names: string[]): Child {
+    const kept = onlyDifferences ? rows.filter((row) => row.differs) : rows;
+    if (rows.length === 0) return null;
+    return h(
+      "div",
+      { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
+      h(
+        "table",
+        { class: "compared" },
+        h("caption", {}, caption),
+        h("thead", {}, h("tr", {}, h("td", {}), names.map((name) => h("th", { scope: "col" }, name)))),
+        h(
+          "tbody",
+          {},
+          kept.map((row) =>
+            h(
+              "tr",
+              { class: row.differs ? "differs" : null },
+              h("th", { scope: "row" }, row.differs && h("span", { class: "unlike", title: "different" }, "≠ "), short(row.label, 60)),
+              row.cells.map((cell) => h("td", {}, cell.text, cell.best && h("strong", { class: "best" }, " best"))),
+            ),
+          ),
+          kept.length === 0 && h("tr", {}, h("td", { colspan: names.length + 1, class: "muted" }, "no differences")),
+        ),
+      ),
+    );
+  }
+
+  function plainRow(label: string, cells: string[]): Row {
+    return { label, cells: cells.map((text) => ({ text: short(text, 200), best: false })), differs: new Set(cells).size > 1 };
+  }
+
+  function render(points: number[], details: (Detail | null)[]): void {
+    const { model } = app;
+    const names = points.map((i) => capital(short(model.name(i), 40)));
+    const measures: Row[] = model.axes.map((axis, a) => {
+      const values = points.map((i) => model.value(a, i));
+      const best = axis.sense === "min" ? Math.min(...values) : Math.max(...values);
+      const differs = new Set(values).size > 1;
+      return {
+        label: `${axis.label} (${axis.sense === "min" ? "smaller" : "larger"} is better)`,
+        cells: values.map((value, at) => ({
+          text: withUnit(value, axis.unit) + (at > 0 && differs && value !== values[0] ? ` (${value > values[0] ? "+" : "−"}${num(Math.abs(value - values[0]))})` : ""),
+          best: differs && value === best,
+        })),
+        differs,
+      };
+    });
+    const facts = [...new Set(details.flatMap((d) => d?.facts.map((f) => f.label) ?? []))].map((label) =>
+      plainRow(label, details.map((d) => {
+        const fact = d?.facts.find((f) => f.label === label);
+        return fact ? withUnit(fact.value, fact.unit) : "–";
+      })),
+    );
+    const attributes = model.payload.runs[model.run[points[0]]].attributes;
+    const sameRun = points.every((i) => model.run[i] === model.run[points[0]]);
+    const changed = sameRun
+      ? attributes.map((attribute, a) => plainRow(attribute.name, details.map((d) => {
+        const share = d?.after[a]?.changed;
+        return share === null || share === undefined ? "–" : `${num(share)} %`;
+      })))
+      : [];
+    const sentences = details.map((d) => d?.sentences ?? []);
+    const known = (text: string): boolean => sentences.every((list) => list.includes(text));
+    replace(
+      root,
+      h("h2", { tabindex: -1 }, "Side by side"),
+      h("div", { class: "row" }, button("Back to the map", () => { store.set({ view: "map" }); }, { class: "quiet" }),
+        checkbox("differences only", onlyDifferences, (on) => { onlyDifferences = on; render(points, details); })),
+      table("Measures", measures, names),
+      table("What they do", pictureRows(details.map((d) => d?.picture ?? null)).map(([label, cells]) => plainRow(label, cells)), names),
+      table("In the released table", facts, names),
+      table("Changed cells", changed, names),
+      h(
+        "div",
+        { class: "columns" },
+        points.map((i, at) =>
+          h(
+            "article",
+            {},
+            h("h3", {}, names[at]),
+            store.state.shortlist.get(model.keys[i]) && h("p", { class: "note" }, visible(store.state.shortlist.get(model.keys[i]) ?? "")),
+            h("div", { class: "sentences" }, sentences[at].map((text) => h("p", { class: known(text) ? "muted" : "differs" }, short(text, 600)))),
+            details[at]?.picture && pictureOf(app, details[at].picture, model.axes.map((_, a) => model.value(a, i))).slice(0, 1),
+            button("Open", () => { store.set({ current: model.keys[i], view: "solution" }); }, { "aria-label": `Open ${names[at]}` }),
+          ),
+        ),
+      ),
+    );
+  }
+
+  function build(): void {
+    const points = store.state.compare.map((key) => app.model.find(key)).filter((i) => i >= 0);
+    if (points.length < 2) {
+      replace(root, h("h2", { tabindex: -1 }, "Side by side"), h("p", {}, "Tick two to four solutions of the shortlist to compare them."),
+        button("To the map", () => { store.set({ view: "map" }); }, { class: "primary" }));
+      return;
+    }
+    const keys = points.map((i) => app.model.keys[i]);
+    const mine = keys.join("\n");
+    asked = mine;
+    void Promise.all(keys.map((key) => app.details.get(key))).then((details) => { if (asked === mine) render(points, details); });
+  }
+
+  return {
+    root,
+    update(changed) {
+      if (store.state.view === "compare" && concerns(changed, "view", "compare", "data")) build();
+    },
+  };
+}

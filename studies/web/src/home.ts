@@ -1,0 +1,157 @@
+// Take it home: the exact commands, the front as CSV, and (live) the release itself.
+import { concerns, type App, type Part } from "./app";
+import { announce, button, h, replace } from "./dom";
+import { download } from "./figure";
+import { quoted, short, visible } from "./format";
+import { splitKey } from "./model";
+import { FRONT } from "./types";
+
+function command(label: string, line: string): HTMLElement {
+  return h(
+    "div",
+    { class: "command" },
+    h("span", { class: "muted" }, label),
+    h("pre", { tabindex: 0, "aria-label": label }, line),
+    button("Copy", () => {
+      void copy(line).then((done) => { announce(done ? "copied" : "could not copy; select the line by hand"); });
+    }, { class: "quiet", "aria-label": `Copy: ${label}` }),
+  );
+}
+
+async function copy(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false; // the browser keeps the clipboard closed; the line can be selected by hand
+  }
+}
+
+/** A cell that no spreadsheet takes for a formula. */
+export function csvCell(value: string | number): string {
+  if (typeof value === "number") return Number.isFinite(value) ? String(value) : "";
+  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+export function frontCsv(app: App): string {
+  const { model } = app;
+  const { points, runs } = model.payload;
+  const head = ["run", "solution", "seed", "generation", "shortlist", "note", ...model.axes.map((axis) => (axis.unit ? `${axis.label} [${axis.unit}]` : axis.label))];
+  const rows: (string | number)[][] = [];
+  for (let i = 0; i < model.n; i++) {
+    const key = model.keys[i];
+    const listed = app.store.shortlisted(key);
+    if (model.kind[i] !== FRONT && !listed) continue;
+    rows.push([
+      runs[points.run[i]].name, points.id[i], points.seed[i], points.generation[i], listed ? "yes" : "",
+      app.store.state.shortlist.get(key) ?? "", ...model.axes.map((_, a) => model.value(a, i)),
+    ]);
+  }
+  return [head, ...rows].map((row) => row.map(csvCell).join(",")).join("\r\n") + "\r\n";
+}
+
+export function commands(app: App, key: string): HTMLElement {
+  const [run, id] = splitKey(key);
+  const folder = quoted(app.model.payload.runs[run].name);
+  const file = `released-${id.replace(/[^A-Za-z0-9-]+/g, "-").slice(0, 40)}.csv`;
+  const root = h(
+    "div",
+    { class: "take" },
+    command("Release it", `sdc release ${folder} --solution ${quoted(id)} --out ${quoted(file)}`),
+  );
+  if (app.live !== null && !app.live.readOnly) root.append(release(app, key));
+  return root;
+}
+
+/** How to repeat a run, and what the commands do. */
+export function repeatRun(app: App, run: number): HTMLElement {
+  const folder = quoted(app.model.payload.runs[run].name);
+  return h(
+    "div",
+    { class: "take" },
+    command("Repeat the run", `sdc run study.toml --out ${folder}`),
+    h("p", { class: "hint" }, "Start the release where the run folder is. It writes the protected file, its value mapping (what became what, for the holder of the data only) and a certificate whose guarantees are counted again in the written file. study.toml lies in the run folder; relative paths in it start at the folder where it was written. With the versions below a repeated run gives the same bytes."),
+  );
+}
+
+function release(app: App, key: string): HTMLElement {
+  const result = h("div", { role: "status" });
+  const go = button("Release this solution now", () => {
+    go.disabled = true;
+    replace(result, h("p", { class: "muted" }, "Releasing and checking …"));
+    app.live!.release(key).then(
+      (done) => {
+        go.disabled = false;
+        replace(
+          result,
+          done.summary.map((line) => h("p", {}, visible(line))),
+          h("p", {}, "Written into the run folder. Save a copy:"),
+          h("div", { class: "row" }, done.files.map((file) =>
+            button(short(file.name, 60), () => {
+              void app.live!.fetchReleased(key, file.kind).then((blob) => { download(file.name, blob); });
+            }),
+          )),
+        );
+      },
+      (error: unknown) => {
+        go.disabled = false;
+        replace(result, h("p", { class: "notice" }, error instanceof Error ? visible(error.message) : "it could not be released"));
+      },
+    );
+  }, { class: "primary" });
+  return h("div", { class: "release" }, go, result);
+}
+
+export function homePart(app: App): Part {
+  const { store } = app;
+  const root = h("section", { class: "view home", "aria-label": "Take it home" });
+
+  function build(): void {
+    const { model } = app;
+    const { runs, made_with } = model.payload;
+    const wanted = [...new Set([...(store.state.current !== null ? [store.state.current] : []), ...store.state.shortlist.keys()])].filter((key) => {
+      const i = model.find(key);
+      return i >= 0 && model.kind[i] < 4;
+    });
+    replace(
+      root,
+      h("h2", { tabindex: -1 }, "Take it home"),
+      wanted.length === 0 && h("p", {}, "Choose a solution, or put some on the shortlist: their commands appear here."),
+      wanted.map((key) => h("article", {}, h("h3", {}, short(model.name(model.find(key)), 80)), store.state.shortlist.get(key) && h("p", { class: "note" }, visible(store.state.shortlist.get(key) ?? "")), commands(app, key))),
+      wanted.length > 0 && [...new Set(wanted.map((key) => splitKey(key)[0]))].map((run) => repeatRun(app, run)),
+      h("h3", {}, "The front"),
+      h("div", { class: "row" }, button("Save the front and the shortlist as CSV", () => {
+        download("front.csv", new Blob([frontCsv(app)], { type: "text/csv" }));
+        announce("front.csv saved");
+      })),
+      h("h3", {}, "Where it comes from"),
+      h(
+        "div",
+        { class: "scroll", tabindex: 0, role: "region", "aria-label": "Where it comes from" },
+        h(
+          "table",
+          {},
+          h("thead", {}, h("tr", {}, ["Run", "Task", "Search", "Records", "Begun", "SHA-256 of the data", "SHA-256 of the run", "Versions"].map((text) => h("th", { scope: "col" }, text)))),
+          h(
+            "tbody",
+            {},
+            runs.map((run) =>
+              h("tr", {}, h("th", { scope: "row" }, short(run.name, 40)), h("td", {}, short(run.task, 30)), h("td", {}, short(run.algorithm, 30)), h("td", { class: "number" }, run.records ?? "–"), h("td", {}, short(run.created.slice(0, 16).replace("T", " "), 20)),
+                h("td", {}, h("code", { title: short(run.data_digest, 64) }, short(run.data_digest.slice(0, 16), 16))), h("td", {}, h("code", { title: short(run.fingerprint, 64) }, short(run.fingerprint.slice(0, 16), 16))),
+                h("td", {}, Object.entries(run.versions).map(([name, version]) => `${short(name, 20)} ${short(version, 20)}`).join(", "))),
+            ),
+          ),
+        ),
+      ),
+      h("p", { class: "muted" }, `Made with sdc-problems ${short(made_with, 20)}. This page holds objective values and aggregates of at least five records, no records.`),
+    );
+  }
+
+  return {
+    root,
+    update(changed) {
+      if (store.state.view === "home" && concerns(changed, "view", "current", "shortlist", "data")) build();
+    },
+  };
+}

@@ -1,0 +1,186 @@
+// The page: reads its data (inlined, or from the server), puts the parts together, keeps the address in step.
+import { ANYTHING, refilter, concerns, FILTERS, type App, type Details, type Part } from "./app";
+import { cardPart, shortlistPart } from "./card";
+import { comparePart } from "./compare";
+import { controlsPart } from "./controls";
+import { announce, announcer, button, h, replace } from "./dom";
+import { count, short } from "./format";
+import { homePart } from "./home";
+import { Server, takeToken } from "./live";
+import { mapPart } from "./map";
+import { Model, keyOf, skewed } from "./model";
+import { parallelPart } from "./parallel";
+import { progressPart } from "./progress";
+import { solutionPart } from "./solution";
+import { Store, fromFragment, shortlistOf, toFragment, type View } from "./state";
+import { tablePart } from "./table";
+import { watchTheme } from "./theme";
+import { checkPayload, FRONT, type Payload } from "./types";
+
+const TITLES: Record<View, string> = { map: "Map", solution: "Solution", compare: "Compare", progress: "Progress", home: "Take it home" };
+
+function fail(error: unknown): void {
+  const text = error instanceof Error ? error.message : String(error);
+  replace(document.getElementById("app")!, h("main", { class: "view" }, h("h1", {}, "Nothing to show"), h("p", { class: "notice" }, short(text, 400))));
+}
+
+function inlined(): Payload | null {
+  const data = document.getElementById("data");
+  return data === null ? null : checkPayload(JSON.parse(data.textContent));
+}
+
+function fromReport(payload: Payload): Details {
+  return {
+    get: (key) => Promise.resolve(payload.details?.[key] ?? null),
+    brief: (key) => Promise.resolve(payload.details?.[key]?.sentences ?? payload.briefs?.[key] ?? []),
+  };
+}
+
+function withStoredShortlist(payload: Payload): Map<string, string> {
+  return new Map(payload.runs.flatMap((run, r) => run.shortlist.map((entry) => [keyOf(r, entry.id), entry.note] as const)));
+}
+
+function start(payload: Payload, details: Details, server: Server | null): App {
+  const model = new Model(payload);
+  const state = fromFragment(location.hash, payload.axes);
+  const given = new URLSearchParams(location.hash.slice(1));
+  if (!given.has("logX")) state.logX = skewed(model, state.x);
+  if (!given.has("logY")) state.logY = skewed(model, state.y);
+  if (state.shortlist.size === 0) state.shortlist = withStoredShortlist(payload);
+  const store = new Store(state);
+  const app: App = { model, store, details, live: server, seen: new Uint8Array(0), selected: new Uint8Array(0) };
+  refilter(app);
+
+  const status = h("span", { class: "status" });
+  const parts: Part[] = [controlsPart(app), mapPart(app), cardPart(app), parallelPart(app), tablePart(app), shortlistPart(app)];
+  const views: Record<Exclude<View, "map">, Part> = { solution: solutionPart(app), compare: comparePart(app), progress: progressPart(app), home: homePart(app) };
+  const [controls, map, card, parallel, table, shortlist] = parts;
+  const mapView = h(
+    "section",
+    { class: "view", "aria-label": "Map" },
+    h("h2", { class: "unseen", tabindex: -1 }, "Map"),
+    controls.root,
+    h("div", { class: "two" }, h("div", {}, map.root, parallel.root), h("div", { class: "beside" }, card.root, shortlist.root)),
+    table.root,
+  );
+  const sections: Record<View, HTMLElement> = {
+    map: mapView, solution: views.solution.root, compare: views.compare.root, progress: views.progress.root, home: views.home.root,
+  };
+  const links = (Object.keys(TITLES) as View[]).map((view) => button(TITLES[view], () => { store.set({ view }); }, { class: "tab", "data-view": view }));
+  const title = h("h1", {});
+  const subtitle = h("p", { class: "muted" });
+  replace(
+    document.getElementById("app")!,
+    h("a", { class: "skip", href: "#main", onclick: (event: Event) => {
+      event.preventDefault();
+      document.getElementById("main")?.focus();
+    } }, "Skip to the content"),
+    h("header", {}, h("div", {}, title, subtitle), h("nav", { "aria-label": "Views" }, links, status)),
+    h("main", { id: "main", tabindex: -1 }, Object.values(sections)),
+    h("footer", {}, h("p", { class: "muted" }, "Objective values and aggregates only; every bar stands for at least five records. Nothing on this page is loaded from elsewhere.")),
+    announcer(),
+  );
+
+  function heading(): void {
+    const { runs } = app.model.payload;
+    let front = 0;
+    for (const kind of app.model.kind) if (kind === FRONT) front += 1;
+    const found = runs.reduce((sum, run) => sum + run.found, 0);
+    const text = runs.length === 1 ? short(runs[0].label, 90) : `${runs.length} runs`;
+    replace(title, text);
+    const records = runs[0].records;
+    replace(subtitle, `${runs.map((run) => short(run.task && run.algorithm ? `${run.task}, ${run.algorithm}` : run.name, 50)).slice(0, 4).join(" · ")}${records === null ? "" : ` · ${count(records)} records`} · ${count(found)} solutions measured, ${count(front)} on the front`);
+    document.title = `${text} – sdc explorer`;
+  }
+
+  function show(moved: boolean): void {
+    const { view } = store.state;
+    for (const [name, section] of Object.entries(sections)) section.hidden = name !== view;
+    for (const link of links) {
+      if (link.dataset.view === view) link.setAttribute("aria-current", "page");
+      else link.removeAttribute("aria-current");
+    }
+    if (moved) {
+      window.scrollTo(0, 0);
+      requestAnimationFrame(() => { sections[view].querySelector<HTMLElement>("h2")?.focus({ preventScroll: true }); });
+    }
+  }
+
+  function tell(changed: ReadonlySet<string>): void {
+    if (concerns(changed, ...FILTERS)) refilter(app);
+    if (concerns(changed, "view")) show(!changed.has("everything"));
+    for (const part of [...parts, ...Object.values(views)]) part.update(changed);
+  }
+
+  let saving = 0;
+  function keep(changed: ReadonlySet<string>): void {
+    const keepsOwn = server !== null && !server.readOnly;
+    const fragment = `#${toFragment(store.state, app.model.axes, !keepsOwn)}`;
+    if (fragment !== location.hash) {
+      if (changed.has("view") || changed.has("current")) history.pushState(null, "", fragment);
+      else history.replaceState(null, "", fragment);
+    }
+    if (keepsOwn && changed.has("shortlist")) {
+      clearTimeout(saving);
+      saving = window.setTimeout(() => {
+        app.model.payload.runs.forEach((_, run) => {
+          server.keepShortlist(run, shortlistOf(store.state, run)).then(
+            () => { status.textContent = "shortlist kept"; },
+            (error: unknown) => { status.textContent = error instanceof Error ? short(error.message, 80) : "not kept"; },
+          );
+        });
+      }, 400);
+    }
+  }
+
+  store.listen((changed) => {
+    tell(changed);
+    if (!travelling) keep(changed);
+    travelling = false;
+  });
+  let travelling = false;
+  addEventListener("popstate", () => {
+    travelling = true;
+    const past = fromFragment(location.hash, app.model.axes);
+    if (server !== null && !server.readOnly) past.shortlist = store.state.shortlist;
+    store.set(past);
+  });
+
+  heading();
+  tell(ANYTHING);
+
+  if (server !== null) {
+    const refresh = async (): Promise<void> => {
+      app.model = new Model(await server.payload());
+      refilter(app);
+      heading();
+      tell(new Set(["data"]));
+      status.textContent = app.model.payload.runs.every((run) => run.finished) ? "finished" : `live · ${new Date().toLocaleTimeString("en-GB")}`;
+    };
+    status.textContent = payload.runs.every((run) => run.finished) ? "finished" : "live";
+    void server.follow(refresh, (connected) => {
+      if (!connected) {
+        status.textContent = "connection lost, trying again";
+        announce("connection to the server lost");
+      }
+    });
+  }
+  return app;
+}
+
+async function begin(): Promise<void> {
+  watchTheme();
+  try {
+    const payload = inlined();
+    if (payload !== null) {
+      start(payload, fromReport(payload), null);
+      return;
+    }
+    const server = new Server(takeToken());
+    start(await server.payload(), server, server);
+  } catch (error) {
+    fail(error);
+  }
+}
+
+void begin();

@@ -1,0 +1,394 @@
+// The risk–utility map: a canvas of points under an SVG of axes, brush and cursor.
+import { quadtree, type Quadtree } from "d3-quadtree";
+import { FILTERS, concerns, timed, type App, type Part } from "./app";
+import { bottomAxis, leftAxis, scale, ticks, type Scale } from "./axes";
+import { announce, h, replace, s } from "./dom";
+import { exported, figure } from "./figure";
+import { axisTitle, short, withUnit } from "./format";
+import { extent, staircase } from "./model";
+import { CanvasPainter, SvgPainter, sized, type Painter, type Shape } from "./painter";
+import { onTheme, seriesColour, theme } from "./theme";
+import { BASELINE, DOMINATED, FRONT, ORIGINAL, OWN_FRONT } from "./types";
+
+const SHAPES: Shape[] = ["dot", "ring", "disc", "diamond", "square"];
+const SIZES = [3, 3, 4, 6, 5.5];
+
+interface Box {
+  width: number;
+  height: number;
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+}
+
+export function mapPart(app: App): Part {
+  const { store } = app;
+  const canvas = h("canvas", { "aria-hidden": "true" });
+  const overlay = s("svg", { class: "overlay", "aria-hidden": "true" });
+  const tip = h("div", { class: "tip", hidden: true });
+  const stage = h(
+    "div",
+    {
+      class: "stage", tabindex: 0, role: "application", "aria-roledescription": "scatter chart",
+      "aria-describedby": "map-keys",
+    },
+    canvas,
+    overlay,
+    tip,
+  );
+  const { root, body } = figure("Risk–utility map", () => picture());
+  root.classList.add("hero");
+  body.append(
+    stage,
+    h(
+      "p",
+      { class: "hint", id: "map-keys" },
+      "Drag to select a region; click a point to read it. Keys: arrows walk through the points, Enter reads one, S puts it on the shortlist, Escape clears the selection.",
+    ),
+  );
+
+  let box: Box = { width: 640, height: 420, left: 62, right: 14, top: 26, bottom: 46 };
+  let x: Scale = scale([0, 1], [0, 1], false);
+  let y: Scale = x;
+  let tree: Quadtree<number> = quadtree<number>();
+  let px = new Float64Array(0);
+  let py = new Float64Array(0);
+  let dragging: { x: number; y: number; moved: boolean } | null = null;
+  const brush = s("rect", { class: "brush", visibility: "hidden" });
+  const cursor = s("circle", { class: "cursor", r: 9, visibility: "hidden" });
+  const chosen = s("circle", { class: "chosen", r: 9, visibility: "hidden" });
+
+  function layout(): void {
+    const width = Math.max(280, body.clientWidth || 640);
+    const narrow = width < 520;
+    box = {
+      width, height: narrow ? Math.round(width * 0.95) : Math.min(560, Math.max(380, Math.round(width * 0.6))),
+      left: narrow ? 48 : 62, right: 14, top: 26, bottom: 46,
+    };
+    stage.style.height = `${box.height}px`;
+  }
+
+  function visibleExtent(axis: number): [number, number] {
+    const column = app.model.values[axis];
+    const values: number[] = [];
+    for (let i = 0; i < app.model.n; i++) if (app.seen[i] && Number.isFinite(column[i])) values.push(column[i]);
+    return values.length ? extent(values) : app.model.extents[axis];
+  }
+
+  function place(): void {
+    const { state } = store;
+    const { model } = app;
+    const ex = visibleExtent(state.x);
+    const ey = visibleExtent(state.y);
+    x = scale(ex, [box.left, box.width - box.right], state.logX);
+    y = scale(ey, [box.height - box.bottom, box.top], state.logY);
+    px = new Float64Array(model.n);
+    py = new Float64Array(model.n);
+    const inside: number[] = [];
+    for (let i = 0; i < model.n; i++) {
+      px[i] = x(model.value(state.x, i));
+      py[i] = y(model.value(state.y, i));
+      if (app.seen[i] && Number.isFinite(px[i]) && Number.isFinite(py[i])) inside.push(i);
+    }
+    tree = quadtree<number>().x((i) => px[i]).y((i) => py[i]).addAll(inside);
+  }
+
+  function colourOf(i: number): string {
+    const t = theme();
+    const kind = app.model.kind[i];
+    if (kind === BASELINE) return t.baseline;
+    if (kind === ORIGINAL) return t.original;
+    const { colour } = store.state;
+    if (colour === "run") return seriesColour(app.model.run[i]);
+    if (colour === "seed") {
+      const { runs, points } = app.model.payload;
+      return seriesColour(runs[points.run[i]].seeds.indexOf(points.seed[i]));
+    }
+    return kind === FRONT ? t.front : kind === OWN_FRONT ? t.own : t.dominated;
+  }
+
+  function paint(painter: Painter): void {
+    const { model, seen, selected } = app;
+    const brushing = store.state.ranges.some((range) => range !== null);
+    for (const v of ticks(y, 6)) painter.line([[box.left, y(v)], [box.width - box.right, y(v)]], theme().rule, 1, 0.5);
+    const front = staircase(model, store.state.x, store.state.y, (i) => Boolean(seen[i]) && model.kind[i] === FRONT);
+    const steps: [number, number][] = [];
+    front.forEach((i, at) => {
+      if (at > 0) steps.push([px[i], py[front[at - 1]]]);
+      steps.push([px[i], py[i]]);
+    });
+    if (steps.length > 1) painter.line(steps, theme().front, 1.2, 0.45);
+    for (let kind = DOMINATED; kind <= ORIGINAL; kind++) {
+      for (let i = 0; i < model.n; i++) {
+        if (!seen[i] || model.kind[i] !== kind || Number.isNaN(px[i] + py[i])) continue;
+        const vivid = selected[i] || kind === ORIGINAL;
+        const alpha = vivid ? (kind === DOMINATED ? 0.65 : 0.95) : 0.13;
+        const size = brushing && vivid && kind === DOMINATED ? SIZES[kind] + 1 : SIZES[kind];
+        painter.mark(SHAPES[kind], px[i], py[i], colourOf(i), size, alpha);
+      }
+    }
+  }
+
+  function title(axis: number): string {
+    return axisTitle(app.model.axes[axis]);
+  }
+
+  function frame(): SVGElement[] {
+    const { state } = store;
+    const bottom = box.height - box.bottom;
+    const right = box.width - box.right;
+    const better = (axis: number): boolean => app.model.axes[axis].sense === "min";
+    const most = Math.max(12, Math.floor((box.width - 150) / 8));
+    return [
+      leftAxis(y, box.left, [box.top, bottom], 6),
+      bottomAxis(x, bottom, [box.left, right], box.width < 520 ? 4 : 8),
+      s("text", { class: "title", x: right, y: box.height - 8, "text-anchor": "end" }, short(title(state.x), most)),
+      s("text", { class: "way", x: box.left, y: box.height - 8 }, better(state.x) ? "← better" : "better →"),
+      s("text", { class: "title", x: 4, y: 14 }, short(title(state.y), most)),
+      s("text", { class: "way", x: right, y: 14, "text-anchor": "end" }, better(state.y) ? "better ↓" : "better ↑"),
+    ];
+  }
+
+  function labels(): SVGElement[] {
+    const found: SVGElement[] = [];
+    for (let i = 0; i < app.model.n; i++) {
+      if (!app.seen[i] || app.model.kind[i] !== ORIGINAL || Number.isNaN(px[i] + py[i])) continue;
+      const left = px[i] > box.width - 100;
+      found.push(
+        s("text", { class: "mark", x: px[i] + (left ? -10 : 10), y: py[i] + 4, "text-anchor": left ? "end" : "start" }, "original"),
+      );
+    }
+    return found;
+  }
+
+  function drawBrush(): void {
+    const { ranges, x: ax, y: ay } = store.state;
+    const rx = ranges[ax];
+    const ry = ax === ay ? rx : ranges[ay];
+    if (rx === null && ry === null) {
+      brush.setAttribute("visibility", "hidden");
+      return;
+    }
+    const clampX = (v: number): number => Math.min(box.width - box.right, Math.max(box.left, v));
+    const clampY = (v: number): number => Math.min(box.height - box.bottom, Math.max(box.top, v));
+    const xs = rx === null ? [box.left, box.width - box.right] : rx.map((v) => clampX(Number.isFinite(v) ? (x(v) || 0) : v < 0 ? -1e9 : 1e9));
+    const ys = ry === null ? [box.top, box.height - box.bottom] : ry.map((v) => clampY(Number.isFinite(v) ? (y(v) || 0) : v < 0 ? 1e9 : -1e9));
+    brush.setAttribute("visibility", "visible");
+    brush.setAttribute("x", String(Math.min(xs[0], xs[1])));
+    brush.setAttribute("y", String(Math.min(ys[0], ys[1])));
+    brush.setAttribute("width", String(Math.abs(xs[1] - xs[0])));
+    brush.setAttribute("height", String(Math.abs(ys[1] - ys[0])));
+  }
+
+  function mark(circle: SVGCircleElement, i: number): void {
+    const there = i >= 0 && i < px.length && Number.isFinite(px[i] + py[i]);
+    circle.setAttribute("visibility", there ? "visible" : "hidden");
+    if (there) {
+      circle.setAttribute("cx", String(px[i]));
+      circle.setAttribute("cy", String(py[i]));
+    }
+  }
+
+  function points(): void {
+    timed("map", () => { paint(new CanvasPainter(sized(canvas, box.width, box.height))); });
+    drawBrush();
+    mark(cursor, store.hover);
+    mark(chosen, app.model.find(store.state.current));
+  }
+
+  function summary(): string {
+    let total = 0;
+    let within = 0;
+    for (let i = 0; i < app.model.n; i++) {
+      total += app.seen[i];
+      within += app.selected[i];
+    }
+    const [ax, ay] = [app.model.axes[store.state.x], app.model.axes[store.state.y]];
+    const way = (sense: string): string => (sense === "min" ? "smaller is better" : "larger is better");
+    return `Risk–utility map: ${title(store.state.x)} (${way(ax.sense)}) across, ${title(store.state.y)} (${way(ay.sense)}) up; ${total} points, ${within} selected. The table below holds the same points.`;
+  }
+
+  function draw(): void {
+    layout();
+    place();
+    overlay.setAttribute("width", String(box.width));
+    overlay.setAttribute("height", String(box.height));
+    overlay.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`);
+    replace(overlay, ...frame(), ...labels(), brush, chosen, cursor);
+    stage.setAttribute("aria-label", summary());
+    points();
+  }
+
+  function picture(): SVGSVGElement {
+    const copy = exported(overlay);
+    const painter = new SvgPainter();
+    paint(painter);
+    copy.insertBefore(painter.group, copy.children[1]);
+    return copy;
+  }
+
+  // -- reading a point ---------------------------------------------------------------------------------------------
+
+  function sentence(i: number): string {
+    const values = app.model.axes.map((axis, a) => `${axis.label} ${withUnit(app.model.value(a, i), axis.unit)}`);
+    return `${app.model.name(i)}, ${app.model.kindName(i)}: ${values.join("; ")}`;
+  }
+
+  let asked = "";
+  function showTip(i: number): void {
+    mark(cursor, i);
+    if (i < 0 || Number.isNaN(px[i] + py[i])) {
+      tip.hidden = true;
+      return;
+    }
+    const { model } = app;
+    const what = h("p", { class: "what" });
+    const run = model.payload.runs.length > 1 ? `, ${short(model.payload.runs[model.run[i]].label, 40)}` : "";
+    const name = model.name(i);
+    const kind = model.kindName(i);
+    replace(
+      tip,
+      h("strong", {}, short(name, 50)),
+      h("span", { class: "muted" }, ` ${model.kind[i] >= BASELINE ? "" : kind}${run}`),
+      h(
+        "dl",
+        {},
+        model.axes.map((axis, a) => [
+          h("dt", {}, short(axis.label, 34)),
+          h("dd", {}, withUnit(model.value(a, i), axis.unit)),
+        ]),
+      ),
+      what,
+    );
+    tip.hidden = false;
+    const key = model.keys[i];
+    asked = key;
+    void app.details.brief(key).then((lines) => {
+      if (asked === key && lines.length > 0) what.textContent = short(lines[0], 220);
+    });
+    const wide = Math.min(300, box.width - 16);
+    tip.style.width = `${wide}px`;
+    const at = px[i] + 16 + wide > box.width ? px[i] - wide - 16 : px[i] + 16;
+    tip.style.left = `${Math.max(4, Math.min(box.width - wide - 4, at))}px`;
+    tip.style.top = `${Math.max(4, Math.min(box.height - 40, py[i] + 12))}px`;
+    if (py[i] > box.height * 0.55) {
+      tip.style.top = "auto";
+      tip.style.bottom = `${box.height - py[i] + 12}px`;
+    } else tip.style.bottom = "auto";
+  }
+
+  function nearest(event: PointerEvent): number {
+    const around = stage.getBoundingClientRect();
+    return tree.find(event.clientX - around.left, event.clientY - around.top, event.pointerType === "touch" ? 30 : 14) ?? -1;
+  }
+
+  // -- pointer and keyboard ----------------------------------------------------------------------------------------
+
+  stage.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
+    const around = stage.getBoundingClientRect();
+    dragging = { x: event.clientX - around.left, y: event.clientY - around.top, moved: false };
+    if (event.pointerType !== "touch") stage.setPointerCapture(event.pointerId);
+  });
+  stage.addEventListener("pointermove", (event) => {
+    if (dragging === null || event.pointerType === "touch") {
+      store.setHover(nearest(event));
+      return;
+    }
+    const around = stage.getBoundingClientRect();
+    const [cx, cy] = [event.clientX - around.left, event.clientY - around.top];
+    if (!dragging.moved && Math.hypot(cx - dragging.x, cy - dragging.y) < 5) return;
+    dragging.moved = true;
+    store.setHover(-1);
+    const { x: ax, y: ay, ranges } = store.state;
+    const span = (of: Scale, a: number, b: number): [number, number] => {
+      const [low, high] = [of.invert(a), of.invert(b)];
+      return low < high ? [low, high] : [high, low];
+    };
+    const next = [...ranges];
+    next[ax] = span(x, dragging.x, cx);
+    if (ay !== ax) next[ay] = span(y, dragging.y, cy);
+    store.set({ ranges: next });
+  });
+  stage.addEventListener("pointerup", (event) => {
+    const moved = dragging?.moved ?? false;
+    dragging = null;
+    if (moved) {
+      let within = 0;
+      for (const one of app.selected) within += one;
+      announce(`${within} points selected`);
+      return;
+    }
+    const i = nearest(event);
+    if (i >= 0) store.set({ current: app.model.keys[i] });
+    else if (store.state.ranges.some((range) => range !== null)) {
+      store.set({ ranges: store.state.ranges.map(() => null) });
+    }
+  });
+  stage.addEventListener("pointercancel", () => { dragging = null; });
+  stage.addEventListener("pointerleave", () => { if (dragging === null) store.setHover(-1); });
+  stage.addEventListener("blur", () => { store.setHover(-1); });
+
+  function walk(across: boolean, step: number): void {
+    const at = store.hover >= 0 ? store.hover : app.model.find(store.state.current);
+    const position = across ? px : py;
+    const other = across ? py : px;
+    const order: number[] = [];
+    for (let i = 0; i < app.model.n; i++) {
+      if (app.selected[i] && app.model.kind[i] !== DOMINATED && Number.isFinite(px[i] + py[i])) order.push(i);
+    }
+    order.sort((a, b) => position[a] - position[b] || other[a] - other[b] || a - b);
+    if (order.length === 0) {
+      announce("no point is selected");
+      return;
+    }
+    const where = order.indexOf(at);
+    const next = where < 0 ? (step > 0 ? 0 : order.length - 1) : Math.max(0, Math.min(order.length - 1, where + step));
+    store.setHover(order[next]);
+    announce(`${next + 1} of ${order.length}: ${sentence(order[next])}`);
+  }
+
+  stage.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const steps: Record<string, [boolean, number]> = {
+      ArrowRight: [true, 1], ArrowLeft: [true, -1], ArrowUp: [false, -1], ArrowDown: [false, 1],
+      Home: [true, -1e9], End: [true, 1e9],
+    };
+    if (Object.hasOwn(steps, event.key)) {
+      walk(...steps[event.key]);
+    } else if (event.key === "Enter" || event.key === " ") {
+      if (store.hover >= 0) store.set({ current: app.model.keys[store.hover] });
+    } else if (event.key.toLowerCase() === "s") {
+      const i = store.hover >= 0 ? store.hover : app.model.find(store.state.current);
+      if (i >= 0) {
+        store.toggleShortlist(app.model.keys[i]);
+        announce(`${app.model.name(i)} ${store.shortlisted(app.model.keys[i]) ? "is on" : "is off"} the shortlist`);
+      }
+    } else if (event.key === "Escape") {
+      store.setHover(-1);
+      store.set({ ranges: store.state.ranges.map(() => null) });
+      announce("selection cleared");
+    } else return;
+    event.preventDefault();
+  });
+
+  store.onHover(showTip);
+  onTheme(draw);
+  new ResizeObserver(() => {
+    if (body.clientWidth > 0 && Math.abs(body.clientWidth - box.width) > 1) draw();
+  }).observe(body);
+
+  return {
+    root,
+    update(changed) {
+      if (changed.size > 0 && [...changed].every((key) => key === "ranges" || key === "current")) {
+        if (concerns(changed, "ranges")) stage.setAttribute("aria-label", summary());
+        points();
+      } else if (concerns(changed, "view", "x", "y", "logX", "logY", "colour", ...FILTERS) && store.state.view === "map") {
+        draw();
+      } else if (concerns(changed, "current")) mark(chosen, app.model.find(store.state.current));
+    },
+  };
+}
+
