@@ -1,0 +1,56 @@
+"""A memory of everything that was ever proposed, so that no evaluation is spent twice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pymoo.core.duplicate import DuplicateElimination
+from pymoo.core.population import Population
+
+from sdc_problems.operators.duplicates import row_keys
+
+
+class NeverTwice(DuplicateElimination):
+    """Drop individuals whose genome has the same bytes as any that was evaluated before, in whatever generation.
+
+    pymoo compares children with the population only, and measures again what the selection has discarded. Where the
+    interesting genomes are few, that is most of the budget.
+
+    Notes
+    -----
+    Linear time; one key per evaluated genome is kept. A call with nothing to compare with is the start of a search
+    (pymoo's initialization) and begins with an empty memory. Individuals that were let through and then cut off
+    without being evaluated are forgotten again.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._seen: set[bytes] = set()
+        self._waiting: dict[bytes, Any] = {}
+
+    def do(self, pop: Any, *args: Any, to_itself: bool = True) -> Any:
+        """Return the individuals that are new, also among themselves."""
+        if not args:
+            self._seen, self._waiting = set(), {}
+        others = [individual for other in args if other is not None for individual in other]
+        self._settle(others)
+        if not len(pop):
+            return pop
+        # A genome made elsewhere may have another dtype: compare in the one of the newcomers.
+        present = set(row_keys(Population.create(*others).get("X").astype(pop[0].X.dtype))) if others else set()
+        keep = []
+        for i, key in enumerate(row_keys(pop.get("X"))):
+            if key in present or key in self._seen or (to_itself and key in self._waiting):
+                continue
+            keep.append(i)
+            self._waiting[key] = pop[i]
+        return pop[keep]
+
+    def _settle(self, others: list[Any]) -> None:
+        """Remember what was evaluated since the last call; forget what neither was nor is about to be."""
+        in_use = {id(individual) for individual in others}
+        for key, individual in list(self._waiting.items()):
+            if individual.evaluated:
+                self._seen.add(key)
+            if individual.evaluated or id(individual) not in in_use:
+                del self._waiting[key]

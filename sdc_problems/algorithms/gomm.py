@@ -1,0 +1,240 @@
+"""GOMM and D-GOMM: a (μ+λ) search with a fixed number of applications of every grouping operator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pymoo.core.algorithm import Algorithm
+from pymoo.core.population import Population
+from pymoo.operators.survival.rank_and_crowding import RankAndCrowding
+from pymoo.util.display.column import Column
+from pymoo.util.display.output import Output
+
+from sdc_problems.algorithms.operator_analysis import children_table, summarise
+from sdc_problems.errors import SDCError, did_you_mean
+from sdc_problems.evaluators._checks import whole
+from sdc_problems.operators.duplicates import ByteDuplicates, row_keys
+from sdc_problems.operators.grouping import MUTATIONS, GroupCrossover, RandomGroupings
+from sdc_problems.operators.portfolio import Ledger, Portfolio, Share
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+GENERATIONS = 100
+PATIENCE = 5  # generations without a survivor after which D-GOMM retires an operator
+
+
+class GOMMOutput(Output):
+    """Best and mean of the first objective, mean number of groups, and how many operators are at work."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.best = Column("best", width=10)
+        self.mean = Column("mean", width=10)
+        self.groups = Column("groups", width=7)
+        self.active = Column("operators", width=9)
+        self.columns += [self.best, self.mean, self.groups, self.active]
+
+    def update(self, algorithm: Any) -> None:
+        """Read the population."""
+        super().update(algorithm)
+        F, X = algorithm.pop.get("F", "X")
+        self.best.set(F[:, 0].min())
+        self.mean.set(F[:, 0].mean())
+        self.groups.set(float(X.max(axis=1).mean() + 1))
+        self.active.set(len(algorithm.portfolio.active))
+
+
+class GOMM(Algorithm):
+    """The genetic optimizer for multivariate microaggregation, with every operator watched.
+
+    Generation 0 is a population of random groupings. Each generation applies the group crossover and each of the five
+    mutations a fixed number of times to parents drawn at random, and keeps the best of parents and children: by cost
+    where there is one objective (parents first among equals, as in the paper's merge), by non-dominated sorting and
+    crowding where there are several.
+
+    Parameters
+    ----------
+    pop_size
+        Groupings in the population.
+    crossovers
+        Crossovers per generation; each makes two children.
+    mutations
+        Children of each mutation per generation, or a number for each by name: ``group_create``,
+        ``group_eliminate``, ``group_split``, ``element_swap``, ``element_move``; those not named are not applied.
+    dynamic
+        Whether an operator whose children are all discarded in five successive generations is retired (D-GOMM). The
+        search ends when no operator is left.
+    eliminate_duplicates
+        Whether groupings that are there already are left out before they are evaluated. By default not for one
+        objective, as in the paper, and for several, where copies would crowd out the front.
+
+    Attributes
+    ----------
+    portfolio
+        The operators, and which are still active.
+
+    Notes
+    -----
+    Balasch-Masoliver (2010), §3.1, §3.4 and §3.5. With the defaults, 100 generations make 10,000 children, so 10,200
+    groupings are evaluated. Without a termination there are 100 generations.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from pymoo.optimize import minimize
+    >>> from sdc_problems import GOMMProblem, Microdata
+    >>> values = np.random.default_rng(1).normal(size=(60, 4)).round(2)
+    >>> frame = pd.DataFrame(values, columns=["height", "weight", "income", "rent"])
+    >>> data = Microdata.from_frame(frame, quasi_identifiers=list(frame))
+    >>> problem = GOMMProblem(data, k=10, objectives=("score",))
+    >>> result = minimize(problem, GOMM(pop_size=10, crossovers=2, mutations=1), ("n_gen", 5), seed=1)
+    >>> problem.decode(result.X).groups
+    (('height', 'rent'), ('weight', 'income'))
+    >>> log = result.algorithm.operator_log
+    >>> log[log.operator == "group_split"].created.sum()
+    np.int64(5)
+    """
+
+    def __init__(
+        self,
+        *,
+        pop_size: int = 200,
+        crossovers: int = 25,
+        mutations: int | Mapping[str, int] = 10,
+        dynamic: bool = False,
+        eliminate_duplicates: bool | None = None,
+    ) -> None:
+        super().__init__(termination=("n_gen", GENERATIONS), output=GOMMOutput())
+        self.pop_size = whole(pop_size, "pop_size", least=2)
+        self.dynamic = bool(dynamic)
+        self._unique = eliminate_duplicates
+        shares = [Share("crossover", GroupCrossover(), whole(crossovers, "crossovers"))]
+        for name, count in _counts(mutations).items():
+            shares.append(Share(name, MUTATIONS[name](), count))
+        if not any(share.count for share in shares):
+            raise SDCError("crossovers and mutations are all 0: nothing would ever be tried")
+        self.portfolio = Portfolio(shares, patience=PATIENCE if dynamic else None)
+        self._ledger = Ledger(self.portfolio.width)
+        self._generations: list[dict[str, float]] = []
+        self._off = Population()
+
+    @property
+    def operator_log(self) -> pd.DataFrame:
+        """One row per generation and operator: what it made and what became of it.
+
+        ``created`` children of which ``evaluated`` were measured; how many ``survived`` the selection of their
+        generation; how many were ``used`` as a parent later; how many ``improved`` or ``worsened`` on their parent (or
+        on the mean of two), ``clones`` of a parent being neither; their mean ``lifetime`` in generations and their mean
+        ``efficiency`` in percent (chapter 4 of the paper).
+        """
+        return summarise(self.children)
+
+    @property
+    def children(self) -> pd.DataFrame:
+        """One row per child: operator, parents, costs, clone or not, lifetime, used or not, efficiency."""
+        names = [objective.name for objective in getattr(self.problem, "objectives", ())]
+        return children_table(self._ledger.table(len(self._generations) - 1), self.portfolio.names, names)
+
+    @property
+    def generation_log(self) -> pd.DataFrame:
+        """One row per generation: evaluations so far, best and mean of each objective, mean number of groups."""
+        import pandas as pd
+
+        return pd.DataFrame(self._generations)
+
+    # -- pymoo's steps --------------------------------------------------------------------------------------------
+
+    def _setup(self, problem: Any, **kwargs: object) -> None:
+        if self._unique is None:
+            self._unique = problem.n_obj > 1
+
+    def _initialize(self) -> None:
+        super()._initialize()
+        self.n_iter = 0  # the first population is no generation of the paper's hundred
+
+    def _initialize_infill(self) -> Population:
+        return RandomGroupings()(self.problem, self.pop_size, random_state=self.random_state)
+
+    def _initialize_advance(self, infills: Any = None, **kwargs: object) -> None:
+        self.n_iter = 0  # pymoo has just set it to 1
+        infills.set("sdc_number", self._ledger.born(0, infills.get("F")))
+        self.pop = self._select(infills, Population())
+        self._note()
+
+    def _infill(self) -> Population | None:
+        if not self.portfolio.active:
+            return None
+        self._off = self.portfolio.breed(self.problem, self.pop, random_state=self.random_state)
+        fresh = ByteDuplicates().do(self._off, self.pop) if self._unique else self._off
+        return Population.create(*fresh)
+
+    def _advance(self, infills: Any = None, **kwargs: object) -> None:
+        if infills is None:
+            self.termination.force_termination = True
+            return
+        self._enter(infills)
+        self.pop = self._select(self.pop, infills)
+        alive = set(self.pop.get("sdc_number").tolist())
+        made = self._off.get("sdc_operator")
+        lives = np.array([number in alive for number in self._off.get("sdc_number")])
+        survived = {name: int(lives[made == i].sum()) for i, name in enumerate(self.portfolio.names)}
+        self.portfolio.observe(survived)
+        self._note()
+
+    def _enter(self, evaluated: Population) -> None:
+        """Write all children of this generation into the ledger, also those that were left out as duplicates."""
+        known = {key: ind.F for ind in (*self.pop, *evaluated) for key in row_keys(ind.X[None, :])}
+        X = self._off.get("X")
+        parents = self._off.get("sdc_parents")
+        measured = {id(child) for child in evaluated}
+        numbers = self.pop.get("sdc_number")
+        parent_x = np.where((parents >= 0)[:, :, None], self.pop.get("X")[parents], -1)
+        born = self._ledger.born(
+            self.n_iter,
+            np.array([known[key] for key in row_keys(X)]),
+            operator=self._off.get("sdc_operator"),
+            parents=np.where(parents >= 0, numbers[parents], -1),
+            clone=(parent_x == X[:, None, :]).all(axis=2).any(axis=1),
+            evaluated=np.array([id(child) in measured for child in self._off]),
+        )
+        self._off.set("sdc_number", born)
+        left_out = [n for n, child in zip(born, self._off, strict=True) if id(child) not in measured]
+        self._ledger.discarded(np.array(left_out, dtype=np.int64), self.n_iter)
+
+    def _select(self, pop: Population, off: Population) -> Population:
+        """Keep the pop_size best; the rest is entered as discarded in this generation."""
+        merged = Population.merge(pop, off)
+        if self.problem.n_obj == 1:
+            kept = merged[np.argsort(merged.get("F")[:, 0], kind="stable")[: self.pop_size]]
+        else:
+            kept = RankAndCrowding().do(
+                self.problem, merged, n_survive=min(self.pop_size, len(merged)), random_state=self.random_state
+            )
+        gone = set(merged.get("sdc_number").tolist()).difference(kept.get("sdc_number").tolist())
+        self._ledger.discarded(np.array(sorted(gone), dtype=np.int64), self.n_iter)
+        return kept
+
+    def _note(self) -> None:
+        F, X = self.pop.get("F", "X")
+        row: dict[str, float] = {"generation": self.n_iter, "evaluations": self.evaluator.n_eval}
+        for j in range(F.shape[1]):
+            objectives = getattr(self.problem, "objectives", None)
+            name = objectives[j].name if objectives else f"f{j}"
+            row[f"best_{name}"], row[f"mean_{name}"] = F[:, j].min(), F[:, j].mean()
+        row["groups"] = X.max(axis=1).mean() + 1.0
+        row["operators"] = len(self.portfolio.active)
+        self._generations.append(row)
+
+
+def _counts(mutations: int | Mapping[str, int]) -> dict[str, int]:
+    if not isinstance(mutations, Mapping):
+        return dict.fromkeys(MUTATIONS, whole(mutations, "mutations"))
+    for name in mutations:
+        if name not in MUTATIONS:
+            raise SDCError(
+                f"unknown mutation {name!r}{did_you_mean(str(name), MUTATIONS)} (known: {', '.join(MUTATIONS)})"
+            )
+    return {name: whole(mutations.get(name, 0), f"mutations[{name!r}]") for name in MUTATIONS}
