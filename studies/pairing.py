@@ -117,8 +117,20 @@ def as_protected(table: Microdata | pd.DataFrame) -> Microdata:
     """Take the table itself, or a data frame as ``read_protected`` would read it."""
     if isinstance(table, Microdata):
         return table
-    names = [str(name) for name in getattr(table, "columns", ())]
-    return Microdata.from_frame(table, kinds=dict.fromkeys(names, "nominal"), missing="category")
+    import pandas as pd
+
+    if not isinstance(table, pd.DataFrame):
+        raise SDCError(f"the protected table must be a Microdata or a pandas DataFrame, not {type(table).__name__}")
+    # Numbers beside "*" in one column are what suppression leaves; as labels they are all text.
+    mixed = {
+        name: [value if pd.isna(value) else label(value) for value in table[name]]
+        for name in table.columns
+        if table[name].dtype == object
+    }
+    texts = table.assign(
+        **{str(name): pd.Series(cells, index=table.index, dtype=object) for name, cells in mixed.items()}
+    )
+    return Microdata.from_frame(texts, kinds={str(name): "nominal" for name in texts.columns}, missing="category")
 
 
 def pair_files(

@@ -11,7 +11,7 @@ from sdc_problems.evaluators.linkage import ConvergenceWarning
 from sdc_problems.microdata import Kind
 from sdc_problems.studies.pairing import Fate, PairedColumn
 from sdc_problems.studies.summary import number
-from sdc_problems.studies.verdict_parts import Report, names_of, share
+from sdc_problems.studies.verdict_parts import Report, hold, names_of, share
 from sdc_problems.studies.verdict_risk import no_distance
 
 LOSS = "Information loss"
@@ -86,7 +86,7 @@ def detail(report: Report) -> None:
     if not report.generalised and not suppressed.any():
         report.skip(LOSS, "GLM, entropy loss", "no quasi-identifier was generalised and no record suppressed")
     elif columns:
-        without = f" (without {names_of(perturbed)}, which hold other values)" if perturbed else ""
+        without = f" (without {names_of(perturbed)}: other values, not coarser ones)" if perturbed else ""
         leaves = np.stack([c.leaves() for c in columns], axis=1)
         sizes = [c.n_categories for c in columns]
         glm = 100 * evaluators.glm(leaves, sizes, suppressed=suppressed, normalised=True)
@@ -103,7 +103,7 @@ def detail(report: Report) -> None:
             unit="%",
         )  # fmt: skip
     else:
-        report.skip(LOSS, "GLM, entropy loss", f"{names_of(perturbed)} hold other values, not coarser ones")
+        report.skip(LOSS, "GLM, entropy loss", f"{hold(perturbed)} other values, not coarser ones")
     n = report.pairing.n_records
     classes = evaluators.equivalence_classes(np.stack([c.protected for c in report.quasi], axis=1))
     before = evaluators.equivalence_classes(np.stack([c.original for c in report.quasi], axis=1))

@@ -54,6 +54,11 @@ def names_of(columns: list[PairedColumn]) -> str:
     return shown if len(columns) <= 4 else f"{shown} and {len(columns) - 4} more"
 
 
+def hold(columns: list[PairedColumn]) -> str:
+    """Columns by name with their verb: "age holds", "age, town hold"."""
+    return f"{names_of(columns)} {'holds' if len(columns) == 1 else 'hold'}"
+
+
 class Report:
     """Collects the measures that apply to a pair of files."""
 

@@ -11,7 +11,7 @@ from sdc_problems import evaluators
 from sdc_problems.microdata import Kind
 from sdc_problems.studies.pairing import PairedColumn
 from sdc_problems.studies.summary import number
-from sdc_problems.studies.verdict_parts import Report, names_of, share
+from sdc_problems.studies.verdict_parts import Report, hold, names_of, share
 
 ANONYMITY = "Anonymity of the protected file"
 RISK = "Disclosure between the files"
@@ -60,7 +60,7 @@ def anonymity(report: Report) -> None:
     )  # fmt: skip
     if report.perturbed:
         report.notes.append(
-            f"k, ℓ and t describe the values as published; {names_of(report.perturbed)} hold others than the "
+            f"k, ℓ and t describe the values as published; {hold(report.perturbed)} others than the "
             "original's, which an intruder does not know: there the linkages tell the risk"
         )
     for column in report.pairing.sensitive:
@@ -148,8 +148,7 @@ def disclosure(report: Report) -> None:
 
 def no_distance(report: Report, what: str) -> str:
     """Why generalised columns do not take part."""
-    verb = "holds" if len(report.generalised) == 1 else "hold"
-    return f"{names_of(report.generalised)} {verb} generalised labels, which have no {what}"
+    return f"{hold(report.generalised)} generalised labels, which have no {what}"
 
 
 def linkage(report: Report) -> None:

@@ -10,7 +10,7 @@ import click
 from sdc_problems.studies.commands._session import json_option
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import Console
 
     from sdc_problems.studies.evaluate import Verdict
     from sdc_problems.studies.verdict_parts import Measure
@@ -118,25 +118,20 @@ def show(found: Verdict) -> None:
 
 def _show_group(group: str, measures: list[Measure], out: Console) -> None:
     """Print a measure in two lines: its figures, and its sentence below."""
-    from rich.table import Table
-
     from sdc_problems.studies.terminal import plain
 
     out.print(f"\n{group}", style="bold")
-    widths = [max(len(cell) for cell in column) for column in zip(*(_figures(m) for m in measures), strict=True)]
-    for m in measures:
-        table = Table.grid(padding=(0, 2, 0, 0))
-        for width, justify in zip(widths, ("left", "right", "left"), strict=True):
-            table.add_column(min_width=min(width, 34), justify=justify, overflow="fold")  # type: ignore[arg-type]
-        table.add_row(*(plain(cell) for cell in _figures(m)))
-        _indented(out, table, 2)
+    rows = [[plain(cell) for cell in _figures(m)] for m in measures]
+    label, value, _ = (max(len(row[j]) for row in rows) for j in range(3))
+    for m, row in zip(measures, rows, strict=True):
+        out.print(f"  {row[0].ljust(min(label, 34))}  {row[1].rjust(value)}  {row[2]}", soft_wrap=True)
         _indented(out, plain(m.sentence, 500), 6)
 
 
-def _indented(out: Console, what: RenderableType, by: int) -> None:
+def _indented(out: Console, what: str, by: int) -> None:
     from rich.padding import Padding
 
-    out.print(Padding(what, (0, 0, 0, by)))
+    out.print(Padding(what, (0, 0, 0, by), expand=False))
 
 
 def _figures(measure: Measure) -> tuple[str, str, str]:
