@@ -106,4 +106,41 @@ def _groups(figure: Figure, problem: Any, x: NDArray[Any]) -> None:
         spine.set_visible(False)
 
 
-PICTURES: dict[str, Callable[[Figure, Any, NDArray[Any]], None]] = {"pbg": _levels, "gomm": _groups}
+def _matrices(figure: Figure, problem: Any, x: NDArray[Any]) -> None:
+    """A heat map per attribute: from the original value (row) to the protected one (column)."""
+    tables = list(problem.decode(x).items())[:6]
+    columns = 2 if len(tables) == 4 else min(3, len(tables))
+    rows = -(-len(tables) // columns)
+    figure.set_size_inches(4.6 * columns, 4.2 * rows)
+    panels = figure.subplots(rows, columns, squeeze=False).ravel()
+    for panel in panels[len(tables) :]:
+        panel.set_visible(False)
+    image = None
+    for panel, (name, table) in zip(panels, tables, strict=False):
+        P = table.to_numpy()
+        image = panel.imshow(P, vmin=0, vmax=1, cmap="Blues", aspect="equal")
+        labels = [plain(str(label), 14) for label in table.index]
+        panel.set_title(plain(name, 40), fontsize=10, parse_math=False)
+        if len(labels) <= 24:
+            panel.set_xticks(range(len(labels)), labels, rotation=60, ha="right", fontsize=7, parse_math=False)
+            panel.set_yticks(range(len(labels)), labels, fontsize=7, parse_math=False)
+        if len(labels) <= 9:
+            for i, j in np.ndindex(P.shape):
+                if P[i, j] >= 0.005:
+                    colour = "white" if P[i, j] > 0.55 else "#202020"
+                    panel.text(j, i, f"{P[i, j]:.2f}", ha="center", va="center", fontsize=7, color=colour)
+        panel.set_xlabel("protected")
+        panel.grid(visible=False)
+    panels[0].set_ylabel("original")
+    if image is not None:
+        figure.colorbar(image, ax=list(panels[: len(tables)]), shrink=0.7, label="probability")
+    if hasattr(problem, "equation"):
+        figure.supxlabel(plain(f"weight of i → j: {problem.equation(x)}", 110), fontsize=9, parse_math=False)
+
+
+PICTURES: dict[str, Callable[[Figure, Any, NDArray[Any]], None]] = {
+    "pbg": _levels,
+    "gomm": _groups,
+    "pram": _matrices,
+    "pram-equations": _matrices,
+}

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 Format = Literal["png", "svg"]
 PICTURES = "pictures"
 MANY = 20_000  # dominated points drawn at most, evenly chosen
-STYLE = {
+STYLE: dict[Any, Any] = {
     "font.size": 10,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -147,7 +147,7 @@ def _map(panel: Axes, runs: Sequence[Run], axes: Sequence[Axis], pair: tuple[int
         better = "more is better" if axis.sense == "max" else "less is better"
         setter(f"{plain(str(axis), 60)}  ({better})", parse_math=False)
         values = np.concatenate([run.solutions().values[:, k] for run in runs])
-        if len(values) and values.min() > 0 and values.max() / values.min() > 200:
+        if axis.unit != "%" and len(values) and values.min() > 0 and 200 < values.max() / values.min() < 1e9:
             _logarithmic(panel, "x" if k == i else "y")
 
 

@@ -7,24 +7,22 @@ the seed of a random protection may not: with them the original values come back
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
 import os
 import secrets
 import shlex
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sdc_problems.errors import SDCError, SDCFailure
+from sdc_problems.studies.csvtext import guarded, read_text, to_csv
 from sdc_problems.studies.folder import STUDY, check_folder, write_atomically
 from sdc_problems.studies.guarantees import check
 from sdc_problems.studies.runner import file_digest, reopen, versions
@@ -37,7 +35,6 @@ if TYPE_CHECKING:
     from sdc_problems.problem import SDCProblem
 
 CERTIFICATE_SCHEMA = "sdc.certificate/1"
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 SUPPRESSED = "(suppressed)"
 
 
@@ -155,7 +152,7 @@ def release(
 def _read_back(path: Path, frame: pd.DataFrame, formula_guard: bool) -> pd.DataFrame:
     """Read the written file under the names that the columns had before the guard."""
     written = read_text(path)
-    expected = [_guarded(name) if formula_guard else name for name in frame.columns]
+    expected = [guarded(name) if formula_guard else name for name in frame.columns]
     if list(written.columns) != expected or len(written) != len(frame):
         raise SDCFailure("the written file cannot be read back as it was meant: nothing is released")
     return written.set_axis(list(frame.columns), axis=1)
@@ -172,52 +169,6 @@ def _name_of(file: Path | None, name: str | None) -> str:
 def _without_identifiers(frame: pd.DataFrame, problem: SDCProblem) -> pd.DataFrame:
     """Direct identifiers have no place in a protected file, whatever the problem does with them."""
     return frame.drop(columns=[name for name in problem.data.identifiers if name in frame.columns])
-
-
-def to_csv(frame: pd.DataFrame, *, formula_guard: bool = False) -> bytes:
-    """Return a table as UTF-8 CSV with a header line; numbers as short as they are exact.
-
-    Parameters
-    ----------
-    frame
-        The table.
-    formula_guard
-        Put an apostrophe before text (and column names) that begins like a formula. Numbers are left alone.
-    """
-    if formula_guard:
-        frame = frame.copy()
-        for position in range(frame.shape[1]):
-            column = frame.iloc[:, position]
-            if column.dtype.kind not in "iufb":
-                frame.isetitem(position, column.astype(object).map(_guarded).to_numpy())
-        frame.columns = [_guarded(name) for name in frame.columns]
-    buffer = io.StringIO(newline="")
-    # Python's csv quotes a lone carriage return only where it ends lines, and readers take it for the end of one.
-    returns = any("\r" in str(name) for name in frame.columns) or any(
-        frame.iloc[:, i].astype(str).str.contains("\r", regex=False).any()
-        for i in range(frame.shape[1])
-        if frame.dtypes.iloc[i].kind not in "iufb"
-    )
-    quoting: Literal[0, 2] = csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
-    frame.to_csv(buffer, index=False, lineterminator="\n", quoting=quoting)
-    return buffer.getvalue().encode("utf-8", "surrogatepass")
-
-
-def _guarded(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_STARTS) else value
-
-
-def read_text(path: Path) -> pd.DataFrame:
-    """Read a CSV file as a stranger would who takes every cell for text."""
-    import pandas as pd
-
-    longest = csv.field_size_limit(sys.maxsize)
-    try:
-        with path.open(encoding="utf-8", errors="surrogatepass", newline="") as stream:
-            rows = list(csv.reader(stream))
-    finally:
-        csv.field_size_limit(longest)
-    return pd.DataFrame(rows[1:], columns=rows[0], dtype=object)
 
 
 def value_mapping(problem: SDCProblem, frame: pd.DataFrame, x: Any, task: str, seed: int | None) -> bytes:

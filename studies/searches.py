@@ -133,21 +133,68 @@ class ParticleOptions(Start):
     archive_size: Size = 200
 
 
+class GOMMSearchOptions(Section):
+    """The genetic optimizer for multivariate microaggregation."""
+
+    pop_size: Size = 200
+    crossovers: Annotated[int, Field(ge=0)] = Field(default=25, description="Group crossovers of a generation.")
+    mutations: Annotated[int, Field(ge=0)] | dict[str, int] = Field(
+        default=10, description="Applications of each mutation in a generation."
+    )
+    dynamic: bool = Field(default=False, description="Retire operators whose children never survive (D-GOMM).")
+
+
+class ElitistOptions(Section):
+    """The elitist (1+1) evolutionary algorithm."""
+
+    crossover_rate: Share = Field(default=0.5, description="Probability of crossover instead of mutation.")
+
+
+class GPOptions(Section):
+    """Steady-state genetic programming."""
+
+    pop_size: Size = 6
+    tournament: Size = Field(default=4, description="Equations in a tournament; an even number.")
+    crossover_rate: Share = 0.5
+
+
 @dataclass(frozen=True)
 class Search:
-    """A search by name: the class, its options, and what it takes of the problem's operators."""
+    """A search by name.
+
+    Attributes
+    ----------
+    title
+        What it is.
+    module
+        Where its class is.
+    options
+        Its options; but for ``start``, ``directions`` and ``reference_points`` they are its constructor's.
+    operators
+        What it takes of the operators.
+    own
+        Whether it has operators of its own, so that it gets only those that a study names.
+    real
+        Whether it proposes real numbers, which are rounded.
+    objectives
+        How many objectives it is for.
+    tasks
+        The tasks it is for; all if None.
+    """
 
     title: str
     module: str
     options: type[Section]
     operators: tuple[str, ...] = ("sampling", "crossover", "mutation", "repair", "eliminate_duplicates")
+    own: bool = False
     real: bool = False
-    tasks: tuple[str, ...] | None = None  # all
-    class_name: str | None = None
+    objectives: Literal["one", "several", "any"] = "several"
+    tasks: tuple[str, ...] | None = None
 
 
 _DE = ("sampling",)
 _MOO = "pymoo.algorithms.moo."
+_OURS = "sdc_problems.algorithms."
 SEARCHES: dict[str, Search] = {
     "NSGA2": Search("NSGA-II", _MOO + "nsga2", PopulationOptions),
     "NSGA3": Search("NSGA-III", _MOO + "nsga3", ManyObjectiveOptions),
@@ -172,7 +219,30 @@ SEARCHES: dict[str, Search] = {
     "NSDE": Search("NSDE", _MOO + "nsde", DifferentialOptions, _DE, real=True),
     "NSDER": Search("NSDE-R", _MOO + "nsder", DifferentialDirectionOptions, _DE, real=True),
     "MOPSO_CD": Search("MOPSO-CD", _MOO + "mopso_cd", ParticleOptions, _DE, real=True),
-    "GA": Search("Genetic algorithm, for one objective", "pymoo.algorithms.soo.nonconvex.ga", PopulationOptions),
+    "GA": Search(
+        "Genetic algorithm, for one objective", "pymoo.algorithms.soo.nonconvex.ga", PopulationOptions, objectives="one"
+    ),
+    "GOMM": Search(
+        "GOMM and D-GOMM", _OURS + "gomm", GOMMSearchOptions, (), own=True, objectives="any", tasks=("gomm",)
+    ),
+    "ElitistEA": Search(
+        "Elitist (1+1) EA for transition matrices",
+        _OURS + "elitist_ea",
+        ElitistOptions,
+        ("sampling", "crossover", "mutation"),
+        own=True,
+        objectives="one",
+        tasks=("pram",),
+    ),
+    "SteadyStateGP": Search(
+        "Steady-state genetic programming",
+        _OURS + "steady_state_gp",
+        GPOptions,
+        ("sampling", "crossover", "mutation"),
+        own=True,
+        objectives="one",
+        tasks=("pram-equations",),
+    ),
 }
 
 
@@ -201,14 +271,7 @@ def build_search(
     from sdc_problems.studies.variation import BaselinesFirst, chosen_operators
 
     search = SEARCHES[name]
-    if search.tasks is not None and task not in search.tasks:
-        raise SDCError(f"algorithm {name} is for the tasks {', '.join(search.tasks)}, not for {task!r}")
-    if problem.n_obj == 1 and search.module.startswith(_MOO):
-        raise SDCError(f"algorithm {name} needs at least two objectives; with one, use GA")
-    if problem.n_obj > 1 and name == "GA":
-        raise SDCError(
-            f"algorithm GA is for one objective, and the problem has {problem.n_obj}; use NSGA2, for example"
-        )
+    _check_fit(name, search, problem, task, operators)
     given = {key: getattr(options, key) for key in type(options).model_fields}
     given = {key: value for key, value in given.items() if value is not None}
     start = given.pop("start", "random")
@@ -216,17 +279,29 @@ def build_search(
         given["ref_dirs"] = _directions(problem.n_obj, given.pop("directions"))
     if "reference_points" in given:
         given["ref_points"] = _points(problem, given.pop("reference_points"))
-    chosen = {**problem.operators(), **chosen_operators(operators, task)}
-    unused = [kind for kind in operators if kind not in search.operators]
-    if unused:
-        raise SDCError(f"algorithm {name} takes no {' and no '.join(unused)} from [operators]")
+    chosen = {} if search.own else problem.operators()
+    chosen |= chosen_operators(operators, task)
     kept = {kind: value for kind, value in chosen.items() if kind in search.operators}
     if start == "baselines":
         kept["sampling"] = BaselinesFirst(kept["sampling"], list(problem.baselines().values()))
-    algorithm_class = getattr(importlib.import_module(search.module), search.class_name or name)
+    algorithm = getattr(importlib.import_module(search.module), name)(**given, **kept)
     if epsilon is not None:
-        given["archive"] = _archive(problem, epsilon)
-    return algorithm_class(**given, **kept)
+        algorithm.archive = _archive(problem, epsilon)
+    return algorithm
+
+
+def _check_fit(name: str, search: Search, problem: SDCProblem, task: str, operators: Mapping[str, Any]) -> None:
+    """Say before anything runs why an algorithm cannot be used for a problem."""
+    if search.tasks is not None and task not in search.tasks:
+        raise SDCError(f"algorithm {name} is for the task {' or '.join(search.tasks)}, not for {task}")
+    if search.objectives == "several" and problem.n_obj == 1:
+        others = [n for n, s in SEARCHES.items() if s.objectives != "several" and task in (s.tasks or (task,))]
+        raise SDCError(f"algorithm {name} needs at least two objectives; with one, use {' or '.join(others)}")
+    if search.objectives == "one" and problem.n_obj > 1:
+        raise SDCError(f"algorithm {name} is for one objective, not for {problem.n_obj}; use for example NSGA2")
+    unused = [kind for kind in operators if kind not in search.operators]
+    if unused:
+        raise SDCError(f"algorithm {name} takes no {' and no '.join(unused)} from [operators]")
 
 
 def _directions(n_obj: int, count: int) -> NDArray[np.float64]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -75,6 +75,59 @@ def _pbg_original(problem: Any) -> dict[str, float]:
     return {o.name: float(v) for o, v in zip(whole.objectives, values, strict=True)}
 
 
+class PRAMOptions(Section):
+    """Which transition matrix each categorical attribute gets, entry by entry."""
+
+    attributes: list[str] = Field(description="Categorical columns to protect.")
+    objectives: list[str] = Field(
+        default=["il", "dr"],
+        description="Any of il, dr, score_mean, score_max, ctbil, dbil, ebil, id, dbrl, prl, bivariate, chi2,"
+        " expectation_ratio, entropy.",
+    )
+    replicates: Annotated[int, Field(ge=1)] = Field(default=5, description="Files that a sampled score is the mean of.")
+    invariant: bool = Field(default=False, description="Whether matrices keep the frequencies in expectation.")
+    diagonal: Annotated[list[float], Field(min_length=2, max_length=2)] | None = Field(
+        default=None, description="Range that every probability of staying is brought into."
+    )
+    band: Annotated[int, Field(ge=1)] | dict[str, int] | None = Field(
+        default=None, description="How many places a category of an ordinal attribute may move."
+    )
+    evaluation: Literal["sampled", "expected"] = Field(
+        default="sampled", description="Score by drawn files, or by expectation without drawing."
+    )
+    against: str | None = Field(default=None, description="Attribute that bivariate and chi2 cross the others with.")
+    seed: Annotated[int, Field(ge=0)] = Field(default=0, description="Of the numbers that all candidates share.")
+
+
+class PRAMEquationOptions(PRAMOptions):
+    """Which equation makes the transition matrices of all attributes."""
+
+    depth: Annotated[int, Field(ge=1, le=12)] = Field(default=5, description="Most levels of an equation's tree.")
+
+
+def _pram(table: Table, options: Mapping[str, Any]) -> SDCProblem:
+    from sdc_problems.pram import PRAMProblem
+
+    return PRAMProblem(table.data, **options)
+
+
+def _pram_equations(table: Table, options: Mapping[str, Any]) -> SDCProblem:
+    from sdc_problems.pram import PRAMEquationProblem
+
+    return PRAMEquationProblem(table.data, **options)
+
+
+def _pram_original(problem: Any) -> dict[str, float]:
+    from sdc_problems.pram import PRAMProblem
+
+    names = [o.name for o in problem.objectives]
+    free = PRAMProblem(
+        problem.data, problem.attributes, objectives=names, evaluation="expected", against=problem.against
+    )
+    values = free.natural(free.evaluate(free.baselines()["identity"]))
+    return dict(zip(names, map(float, values), strict=True))
+
+
 @dataclass(frozen=True)
 class Task:
     """A task by name.
@@ -122,6 +175,24 @@ TASKS: dict[str, Task] = {
         build=_gomm,
         original=_gomm_original,
         operators=("grouping",),
+    ),
+    "pram": Task(
+        title="How to randomise categorical attributes: transition matrices",
+        problem=("pram", "PRAMProblem"),
+        options=PRAMOptions,
+        build=_pram,
+        original=_pram_original,
+        operators=("matrix",),
+        random=True,
+    ),
+    "pram-equations": Task(
+        title="How to randomise categorical attributes: one equation for all matrices",
+        problem=("pram", "PRAMEquationProblem"),
+        options=PRAMEquationOptions,
+        build=_pram_equations,
+        original=_pram_original,
+        operators=("tree",),
+        random=True,
     ),
 }
 

@@ -16,8 +16,9 @@ import pytest
 
 from sdc_problems import SDCError
 from sdc_problems.errors import SDCFailure
+from sdc_problems.studies.csvtext import read_text, to_csv
 from sdc_problems.studies.guarantees import smallest_class
-from sdc_problems.studies.release import read_text, release, to_csv
+from sdc_problems.studies.release import release
 from sdc_problems.studies.store import Run
 
 Sdc = Callable[..., Any]
