@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sdc_problems._tables.columns import NA_VALUES, label, parse_numbers
 from sdc_problems._tables.read_csv import CSVFile
 from sdc_problems.errors import SDCError
-from sdc_problems.evaluators._codes import dense, row_labels
+from sdc_problems.evaluators._codes import dense, pair_counts, row_labels
 from sdc_problems.microdata import Attribute, Kind, Microdata
 from sdc_problems.studies.labels import SUPPRESSED, Interval, parse_interval
 
@@ -63,8 +63,7 @@ class PairedColumn:
         values in it; any other for those that were published under it.
         """
         count = np.zeros(len(self.labels), dtype=np.int64)
-        pairs = np.unique(np.stack([self.protected, self.original], axis=1), axis=0)
-        np.add.at(count, pairs[:, 0], 1)
+        np.add.at(count, pair_counts(self.protected, self.original).first, 1)
         values = parse_numbers(self.labels[: self.n_categories]) if self.kind is Kind.NUMERIC else None
         for code in np.unique(self.protected):
             text = self.labels[code]
@@ -79,11 +78,11 @@ class PairedColumn:
 
     def recoded(self, kept: NDArray[np.bool_]) -> NDArray[np.int64] | None:
         """The label that each original value was published under, if that is one and the same for equal values."""
-        pairs = np.unique(np.stack([self.original[kept], self.protected[kept]], axis=1), axis=0)
-        if len(np.unique(pairs[:, 0])) < len(pairs):
+        pairs = pair_counts(self.original[kept], self.protected[kept])
+        if (pairs.first[1:] == pairs.first[:-1]).any():
             return None
         table = np.full(len(self.labels), -1, dtype=np.int64)
-        table[pairs[:, 0]] = pairs[:, 1]
+        table[pairs.first] = pairs.second
         return table[self.original]
 
 

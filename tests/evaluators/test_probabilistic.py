@@ -77,6 +77,7 @@ def test_ties_do_not_favour_the_truth(rng: np.random.Generator) -> None:
     assert probabilistic_linkage(numbers, numbers + 1e4, kinds="numeric") <= 2.0
 
 
+@pytest.mark.filterwarnings("ignore::sdc_problems.evaluators.linkage.ConvergenceWarning")
 @given(st.integers(0, 2**32 - 1))
 def test_the_order_of_the_records_does_not_matter(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -134,6 +135,7 @@ def test_limits_are_refused_with_the_way_out(rng: np.random.Generator) -> None:
         probabilistic_linkage(np.zeros((3, 63)), np.zeros((3, 63)))
 
 
+@pytest.mark.filterwarnings("ignore::sdc_problems.evaluators.linkage.ConvergenceWarning")
 def test_equal_records_do_not_count_against_the_limit(rng: np.random.Generator) -> None:
     X = rng.integers(0, 3, size=(20000, 3))
     assert probabilistic_linkage(X, X, limit=100) == pytest.approx(100 * 27 / 20000)
