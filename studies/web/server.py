@@ -1,0 +1,266 @@
+"""The live page: one small server on this machine, for whoever holds the token that it prints.
+
+What is defended against: other users and programs of the machine (the token), web pages open in the same browser (the
+token travels in a header that they cannot set; Host and Origin are checked, also against names that are rebound to
+127.0.0.1), and text from a stranger's run folder (content security policy, no markup made of data). No path of a
+request reaches the file system: runs are named by number, solutions by id, files of a release by kind.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import re
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from sdc_problems.errors import SDCError, SDCFailure
+from sdc_problems.studies.folder import inside, write_atomically
+from sdc_problems.studies.web.guard import Guard
+from sdc_problems.studies.web.payload import SHORTLIST, Source, check_shortlist, overview
+from sdc_problems.studies.web.report import DATA_SLOT, POLICY_SLOT, page, policy
+
+LARGEST_BODY = 1_000_000
+MOST_STREAMS = 8
+_MOST_CACHED = 300
+_KINDS = {"table": "text/csv", "mapping": "text/csv", "certificate": "application/json"}
+
+
+class Explorer:
+    """What the server knows and does.
+
+    Parameters
+    ----------
+    sources
+        The runs.
+    token
+        What a request must carry.
+    hosts
+        Values of the Host header that are answered, such as ``127.0.0.1:8731``.
+    read_only
+        Whether the shortlist stays as it is and nothing is released.
+    data
+        Where the runs' CSV file is, if it was moved.
+    pause
+        Seconds between two looks at the runs for the live updates.
+    """
+
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        *,
+        token: str,
+        hosts: Sequence[str],
+        read_only: bool = False,
+        data: Path | None = None,
+        pause: float = 1.0,
+    ) -> None:
+        self.sources = list(sources)
+        self.read_only = read_only
+        self.data = data
+        self.pause = pause
+        html = page()
+        self._policy = policy(html, connect="'self'") + "; frame-ancestors 'none'"
+        self._page = html.replace(POLICY_SLOT, "").replace(DATA_SLOT, "")
+        self._token = token
+        self._hosts = tuple(hosts)
+        self._overview: tuple[Any, bytes] | None = None
+        self._details: OrderedDict[tuple[int, str], bytes] = OrderedDict()
+        self._released: dict[tuple[int, str], dict[str, Path]] = {}
+        self._work = asyncio.Lock()  # one overview or release at a time: they are heavy
+        self._streams = 0
+        overview(self.sources, points=0)  # refuses runs that do not fit together before anybody connects
+
+    def app(self) -> Guard:
+        """The ASGI application."""
+        routes = [
+            Route("/", self.index),
+            Route("/api/payload", self.payload),
+            Route("/api/detail", self.detail),
+            Route("/api/events", self.events),
+            Route("/api/shortlist", self.shortlist, methods=["PUT"]),
+            Route("/api/release", self.release, methods=["POST"]),
+            Route("/api/released", self.released),
+        ]
+        inner = Starlette(routes=routes, exception_handlers={SDCError: _refused, SDCFailure: _failed})
+        return Guard(inner, token=self._token, hosts=self._hosts, policy=self._policy)
+
+    # -- reading --------------------------------------------------------------------------------------------------
+
+    async def index(self, request: Request) -> Response:
+        """The page, without any data."""
+        return Response(self._page, media_type="text/html")
+
+    async def payload(self, request: Request) -> Response:
+        """Points, progress and aggregates."""
+        async with self._work:
+            return Response(await run_in_threadpool(self._current), media_type="application/json")
+
+    def _current(self) -> bytes:
+        version = self._version()
+        if self._overview is None or self._overview[0] != version:
+            document = {**overview(self.sources), "live": {"read_only": self.read_only}}
+            self._overview = (version, _json(document))
+        return self._overview[1]
+
+    def _version(self) -> Any:
+        states = [(s.chain, s.status) for source in self.sources for s in source.run.progress()]
+        return (states, [_changed(source.run.path / SHORTLIST) for source in self.sources])
+
+    async def detail(self, request: Request) -> Response:
+        """One solution."""
+        number, source = self._source(request.query_params.get("run"))
+        ident = str(request.query_params.get("id", ""))[:300]
+        key = (number, ident)
+        if key not in self._details:
+            self._details[key] = _json(await run_in_threadpool(source.detail, ident))
+            while len(self._details) > _MOST_CACHED:
+                self._details.popitem(last=False)
+        return Response(self._details[key], media_type="application/json")
+
+    async def events(self, request: Request) -> Response:
+        """A word whenever a run has changed, and one when all are finished."""
+        if self._streams >= MOST_STREAMS:
+            return JSONResponse({"error": "too many pages follow these runs already"}, status_code=503)
+        return StreamingResponse(self._watch(request), media_type="text/event-stream")
+
+    async def _watch(self, request: Request) -> AsyncIterator[str]:
+        self._streams += 1
+        try:
+            seen = await run_in_threadpool(self._version)
+            yield "retry: 2000\n\n"
+            quiet = 0
+            while not await request.is_disconnected():
+                if await run_in_threadpool(self._finished):
+                    yield "data: finished\n\n"
+                    return
+                version = await run_in_threadpool(self._version)
+                if version != seen:
+                    seen, quiet = version, 0
+                    yield "data: changed\n\n"
+                else:
+                    quiet += 1
+                    if quiet % 15 == 0:
+                        yield ": still here\n\n"
+                await asyncio.sleep(self.pause)
+        finally:
+            self._streams -= 1
+
+    def _finished(self) -> bool:
+        return all(source.run.finished for source in self.sources)
+
+    # -- writing --------------------------------------------------------------------------------------------------
+
+    async def shortlist(self, request: Request) -> Response:
+        """Keep a run's shortlist in its folder."""
+        self._may_write()
+        _, source = self._source(request.query_params.get("run"))
+        entries = check_shortlist(await _body(request))
+        for entry in entries:
+            await run_in_threadpool(source.run.solution, entry["id"])
+        text = json.dumps(entries, indent=1, ensure_ascii=True) + "\n"
+        await run_in_threadpool(write_atomically, inside(source.run.path, SHORTLIST), text)
+        return Response(status_code=204)
+
+    async def release(self, request: Request) -> Response:
+        """Release a solution into its run folder, by the function behind ``sdc release``."""
+        self._may_write()
+        wanted = await _body(request)
+        if not isinstance(wanted, dict) or set(wanted) != {"run", "id"} or not isinstance(wanted["id"], str):
+            raise SDCError("a release takes a run and an id")
+        number, source = self._source(str(wanted["run"]))
+        ident = wanted["id"]
+        async with self._work:
+            return JSONResponse(await run_in_threadpool(self._release, number, source, ident))
+
+    def _release(self, number: int, source: Source, ident: str) -> dict[str, Any]:
+        from sdc_problems.studies.release import release
+
+        source.run.solution(ident)  # refuses an unknown id before it becomes a part of a name
+        out = inside(source.run.path, f"released-{_plain(ident)}.csv")
+        done = release(source.run.path, ident, out, data=self.data, overwrite=True)
+        files = {"table": done.file, "mapping": done.mapping, "certificate": done.certificate}
+        self._released[number, ident] = files
+        promises = done.content["guarantees_checked_in_the_file"]
+        return {
+            "files": [{"kind": kind, "name": path.name} for kind, path in files.items()],
+            "summary": [
+                *done.content["what_was_done"],
+                *(
+                    f"Counted in the written file: {p['name']} {p['found']:g}, promised {p['promised']:g}."
+                    for p in promises
+                ),
+                "The value mapping is for the holder of the data only: with it the original values come back.",
+            ],
+        }
+
+    async def released(self, request: Request) -> Response:
+        """A file of a release that was asked for before."""
+        self._may_write()
+        number, _ = self._source(request.query_params.get("run"))
+        files = self._released.get((number, str(request.query_params.get("id", ""))), {})
+        kind = str(request.query_params.get("kind", ""))
+        if kind not in files or kind not in _KINDS:
+            raise SDCError("release the solution first")
+        path = files[kind]
+        if path.is_symlink() or not path.is_file():
+            raise SDCError(f"{path.name} is not there any more")
+        return Response(await run_in_threadpool(path.read_bytes), media_type=_KINDS[kind])
+
+    def _may_write(self) -> None:
+        if self.read_only:
+            raise SDCError("this explorer is read only")
+
+    def _source(self, number: str | None) -> tuple[int, Source]:
+        if number is None or not re.fullmatch(r"[0-9]{1,4}", number) or int(number) >= len(self.sources):
+            raise SDCError(f"there is no such run; they are numbered 0 to {len(self.sources) - 1}")
+        return int(number), self.sources[int(number)]
+
+
+def _plain(ident: str) -> str:
+    """An id as a part of a file name; a baseline's name may hold anything, so its digest keeps names apart."""
+    if re.fullmatch(r"[0-9]+-[0-9]+", ident):
+        return ident
+    kept = re.sub(r"[^A-Za-z0-9]+", "-", ident).strip("-")[:40]
+    return f"{kept}-{hashlib.sha256(ident.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+
+
+def _changed(path: Path) -> int:
+    try:
+        return path.lstat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _json(document: Any) -> bytes:
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.encode("utf-8", "replace")
+
+
+async def _body(request: Request) -> Any:
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > LARGEST_BODY:
+            raise SDCError(f"more than {LARGEST_BODY} bytes were sent")
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        raise SDCError("what was sent is not JSON") from None
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    return JSONResponse({"error": str(error)}, status_code=400)
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    return JSONResponse({"error": str(error)}, status_code=500)
