@@ -80,10 +80,11 @@ export function select(
   return h("label", { class: "field" }, h("span", {}, label), list);
 }
 
-const live = h("div", { class: "unseen", role: "status", "aria-live": "polite" });
+let live: HTMLElement | null = null;
 export function announcer(): HTMLElement {
+  live ??= h("div", { class: "unseen", role: "status", "aria-live": "polite" });
   return live;
 }
 export function announce(text: string): void {
-  live.textContent = text;
+  announcer().textContent = text;
 }

@@ -1,0 +1,195 @@
+// Unit tests of everything that draws nothing.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { scale, ticks } from "./axes";
+import { compact, joined } from "./distributions";
+import { binLabel, duration, num, quoted, short, visible } from "./format";
+import { csvCell } from "./home";
+import { events } from "./live";
+import { Model, keyOf, ordered, skewed, splitKey, staircase } from "./model";
+import { rounded } from "./parallel";
+import { verdict } from "./pictures";
+import { pictureRows } from "./compare";
+import { rates } from "./progress";
+import { fromFragment, initial, shortlistOf, toFragment } from "./state";
+import { checkPayload, type Axis, type Payload, type Run } from "./types";
+
+const axes: Axis[] = [
+  { name: "k", label: "smallest class", sense: "max", unit: "records", bounds: [1, null], sentence: "" },
+  { name: "il", label: "information loss", sense: "min", unit: "%", bounds: [0, 100], sentence: "" },
+];
+
+const run: Run = {
+  name: "run", label: "Run", task: "pbg", algorithm: "NSGA2", seeds: [1, 2], finished: true, found: 6, fingerprint: "", created: "",
+  versions: {}, records: 10, data_digest: "", require: { k: { min: 2 } }, states: [], history: [],
+  band: { evaluated: [], quantiles: [], seeds: 0 }, attributes: [], closed: "", shortlist: [],
+};
+
+const payload: Payload = {
+  schema: "sdc-explorer/1", made_with: "0", axes, runs: [run],
+  points: {
+    id: ["1-0", "1-1", "2-0", "1-2", "baseline-all", "original"], run: [0, 0, 0, 0, 0, 0], seed: [1, 1, 2, 1, -1, -1],
+    generation: [1, 1, 2, 3, -1, -1], kind: [0, 2, 2, 2, 3, 4], feasible: [1, 1, 1, 0, 1, 1],
+    values: [[2, 50], [2, 20], [8, 40], [3, 35], [10, 100], [1, null]],
+  },
+};
+
+const filter = {
+  dominated: true, own: true, baselines: true, original: true, usable: false,
+  hiddenRuns: new Set<number>(), hiddenSeeds: new Set<number>(), ranges: [null, null],
+};
+
+describe("model", () => {
+  const model = new Model(payload);
+
+  test("finds points by key and keeps keys with colons whole", () => {
+    assert.equal(model.find("0:2-0"), 2);
+    assert.equal(model.find("0:nothing"), -1);
+    assert.deepEqual(splitKey(keyOf(3, "baseline-a:b")), [3, "baseline-a:b"]);
+  });
+
+  test("filters by layer, seed and requirements; the original is exempt from requirements", () => {
+    assert.deepEqual([...model.seen({ ...filter, dominated: false })], [0, 1, 1, 1, 1, 1]);
+    assert.deepEqual([...model.seen({ ...filter, hiddenSeeds: new Set([1]) })], [0, 0, 1, 0, 1, 1]);
+    assert.deepEqual([...model.seen({ ...filter, usable: true })], [1, 1, 1, 0, 1, 1]);
+    assert.deepEqual([...model.usable], [1, 1, 1, 0, 1, 0]);
+  });
+
+  test("selects within ranges; an undefined value is in no range", () => {
+    const seen = model.seen(filter);
+    assert.deepEqual([...model.selected(seen, [[2, 8], null])], [1, 1, 1, 1, 0, 0]);
+    assert.deepEqual([...model.selected(seen, [[2, 8], [0, 40]])], [0, 1, 1, 1, 0, 0]);
+    assert.deepEqual([...model.selected(seen, [null, [-Infinity, Infinity]])], [1, 1, 1, 1, 1, 0]);
+  });
+
+  test("the staircase holds what no other point beats, whatever the direction", () => {
+    assert.deepEqual(staircase(model, 0, 1, (i) => model.kind[i] === 2), [2, 3, 1]);
+    assert.deepEqual(staircase(model, 1, 0, (i) => model.kind[i] === 2), [1, 3, 2]);
+  });
+
+  test("orders rows by any column and never jumps on ties", () => {
+    assert.deepEqual(ordered(model, [0, 1, 2, 3], "k", false), [0, 1, 3, 2]);
+    assert.deepEqual(ordered(model, [0, 1, 2, 3], "k", true), [2, 3, 0, 1]);
+    assert.deepEqual(ordered(model, [3, 2, 1, 0], "id", false), [0, 1, 3, 2]);
+    assert.deepEqual(ordered(model, [5, 0], "il", false), [0, 5]);
+  });
+
+  test("a logarithmic scale is offered for skewed positive values only", () => {
+    const long = { ...payload.points, id: ["a", "b", "c", "d"], run: [0, 0, 0, 0], seed: [1, 1, 1, 1], generation: [1, 1, 1, 1], kind: [2, 2, 2, 2], feasible: [1, 1, 1, 1], values: [[1, 0], [2, 1], [9, 2], [900, 3]] };
+    assert.equal(skewed(new Model({ ...payload, points: long }), 0), true);
+    assert.equal(skewed(new Model({ ...payload, points: long }), 1), false);
+  });
+
+  test("a run without any point can be shown", () => {
+    const none = { id: [], run: [], seed: [], generation: [], kind: [], feasible: [], values: [] };
+    const empty = new Model({ ...payload, points: none });
+    assert.equal(empty.n, 0);
+    assert.deepEqual(empty.extents, [[0, 1], [0, 1]]);
+  });
+
+  test("another schema is refused in words", () => {
+    assert.throws(() => checkPayload({ schema: "sdc-explorer/2" }), /reads sdc-explorer\/1/);
+    assert.throws(() => checkPayload(null), /no data/);
+  });
+});
+
+describe("the address", () => {
+  test("comes back as it went", () => {
+    const state = {
+      ...initial(axes), view: "compare" as const, x: 1, y: 0, logX: true, dominated: false, colour: "seed" as const,
+      current: "0:1-1", shortlist: new Map([["0:1-1", "a|b & <c> “ü”"], ["0:baseline-x y", ""]]), compare: ["0:1-1"],
+      ranges: [[2, 8], null] as const,
+    };
+    const back = fromFragment(`#${toFragment({ ...state, ranges: [[2, 8], null] }, axes, true)}`, axes);
+    assert.deepEqual({ ...back, shortlist: [...back.shortlist] }, { ...state, shortlist: [...state.shortlist] });
+  });
+
+  test("leaves the shortlist to the server where there is one", () => {
+    const state = { ...initial(axes), shortlist: new Map([["0:1-1", "secret"]]) };
+    assert.ok(!toFragment(state, axes, false).includes("secret"));
+    assert.deepEqual(shortlistOf({ ...state, shortlist: new Map([["0:1-1", "n"], ["10:2", ""]]) }, 0), [{ id: "1-1", note: "n" }]);
+  });
+
+  test("of a stranger does no harm", () => {
+    const state = fromFragment("#v=evil&x=nothing&r=9,1,2&r=0,5,1&r=a,b,c&c=javascript:alert(1)&s=%00&s=x&m=0:1&colour=<", axes);
+    assert.deepEqual(state, initial(axes));
+    const long = fromFragment(`#s=0:1-1|${"x".repeat(5000)}`, axes);
+    assert.equal(long.shortlist.get("0:1-1")?.length, 2000);
+  });
+});
+
+describe("words and numbers", () => {
+  test("numbers are short and keep their sign", () => {
+    assert.deepEqual([0, 5000, 12.3456, 0.012345, -3.25, 1e12, 2e-9, null, NaN].map((v) => num(v)), ["0", "5,000", "12.35", "0.0123", "−3.25", "1.00e12", "2.00e−9", "–", "–"]);
+    assert.deepEqual([0.25, 75, 300, 7300].map(duration), ["250 ms", "75 s", "5 min 0 s", "2 h 2 min"]);
+  });
+
+  test("bins are open at both ends", () => {
+    assert.deepEqual([0, 1, 2].map((i) => binLabel([10, 20], i)), ["< 10", "10 – 20", "≥ 20"]);
+    assert.equal(binLabel([], 0), "all");
+  });
+
+  test("direction and control characters are shown as what they are", () => {
+    assert.equal(visible("a\u202eb\u0000c"), "a\ufffdb\ufffdc");
+    assert.equal(short("x".repeat(100), 10).length, 10);
+  });
+
+  test("a word survives a shell, and a cell a spreadsheet", () => {
+    assert.deepEqual(["1-17", "a b", "it's; rm -rf"].map(quoted), ["1-17", "'a b'", `'it'\\''s; rm -rf'`]);
+    assert.deepEqual(["=1+1", 'a"b', -3, "x,y"].map(csvCell), ["'=1+1", '"a""b"', "-3", '"x,y"']);
+  });
+
+  test("ranges are rounded outwards", () => {
+    assert.deepEqual([rounded(1.23456, 0), rounded(1.23456, 1), rounded(-1.23456, 0), rounded(0, 1), rounded(5000, 0)], ["1.234", "1.235", "-1.235", "0", "5000"]);
+  });
+});
+
+describe("charts", () => {
+  test("scales give single values and logarithms some room", () => {
+    const one = scale([5, 5], [0, 100], false);
+    assert.ok(one(5) > 40 && one(5) < 60);
+    assert.ok(ticks(scale([1, 100000], [0, 100], true), 6).length <= 9);
+    assert.equal(scale([0, 10], [0, 100], true)(0) > 0, true); // no logarithm of zero: linear
+  });
+
+  test("before and after meet label by label", () => {
+    const before = { kind: "labels" as const, labels: ["a", "b"], counts: [10, 20], rest: 5, rest_labels: 2 };
+    const after = { kind: "labels" as const, labels: ["b", "*"], counts: [15, 20], rest: 0, rest_labels: 0 };
+    assert.deepEqual(joined(before, after), [
+      { label: "a", before: 10, after: null }, { label: "b", before: 20, after: 15 },
+      { label: "suppressed (*)", before: null, after: 20 }, { label: "all others", before: 5, after: null },
+    ]);
+  });
+
+  test("long lists keep their largest lines and the sum of the others", () => {
+    const lines = Array.from({ length: 20 }, (_, i) => ({ label: String(i), before: i + 5, after: null }));
+    const few = compact(lines, 5);
+    assert.deepEqual(few.map((line) => line.label), ["16", "17", "18", "19", "16 others"]);
+    assert.equal(few.reduce((sum, line) => sum + (line.before ?? 0), 0), lines.reduce((sum, line) => sum + line.before, 0));
+  });
+
+  test("a neighbour is better, worse, equal or a trade-off", () => {
+    assert.deepEqual([[3, 4], [1, 6], [2, 5], [3, 6], [2, null]].map((to) => verdict(["max", "min"], [2, 5], to)), [1, -1, 0, 2, 0]);
+  });
+
+  test("evaluations per second between two entries", () => {
+    const history = { seed: 1, generation: [1, 2], evaluated: [100, 300], front: [1, 1], hypervolume: [0, 0], seconds: [0.5, 1] };
+    assert.deepEqual(rates(history), [200, 400]);
+  });
+
+  test("pictures of several solutions become rows", () => {
+    const groups = (of: string[][]) => ({ type: "groups" as const, k: 3, groups: of.map((attributes) => ({ attributes, loss: 1 })) });
+    const rows = pictureRows([groups([["a", "b"], ["c"]]), groups([["a"], ["b", "c"]]), null]);
+    assert.deepEqual(rows[0], ["a", ["with b (group 1)", "with none: on its own (group 1)", "–"]]);
+    assert.equal(rows.length, 3);
+  });
+});
+
+describe("the live link", () => {
+  test("events arrive whole, however the stream is cut", () => {
+    const [first, rest] = events("retry: 2000\n\ndata: changed\n\nda");
+    assert.deepEqual(first, ["changed"]);
+    assert.deepEqual(events(`${rest}ta: finished\r\n\r\n`), [["finished"], ""]);
+    assert.deepEqual(events(": still here\n\n"), [[], ""]);
+  });
+});
