@@ -17,7 +17,7 @@ from pymoo.operators.crossover.ux import UniformCrossover
 
 from sdc_problems import Microdata, Objective, SDCProblem
 from sdc_problems.operators.duplicates import ByteDuplicates
-from sdc_problems.problem import choose_objectives
+from sdc_problems.problem import STAR, choose_objectives
 
 OBJECTIVES = {
     "k": Objective("k", "smallest class", "max", (1, np.inf), "records"),
@@ -81,7 +81,7 @@ class ColumnSuppressionProblem(SDCProblem):
         return (f"blank out {', '.join(blanked)}",) if blanked else ("change nothing",)
 
     def release(self, x: ArrayLike, *, seed: int | None = None) -> pd.DataFrame:
-        return self.data.frame().assign(**dict.fromkeys(self.decode(x), "*"))
+        return self._publishable().assign(**dict.fromkeys(self.decode(x), STAR))
 
     def baselines(self) -> dict[str, NDArray[Any]]:
         return {"nothing": np.zeros(self.n_var, self.dtype), "everything": np.ones(self.n_var, self.dtype)}

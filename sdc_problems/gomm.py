@@ -241,7 +241,7 @@ class GOMMProblem(SDCProblem):
 
     def release(self, x: ArrayLike, *, seed: int | None = None) -> pd.DataFrame:
         """Return the table with every group of attributes microaggregated on its own; nothing is random here."""
-        frame: pd.DataFrame = self.data.frame()
+        frame = self._publishable()
         values = self.data.values(self.attributes)
         for part in self.engine.groups(self.genome(x)):
             sizes = np.bincount(part.labels)

@@ -22,15 +22,13 @@ from sdc_problems.operators.lattice import (
     LatticeSampling,
     neighbours,
 )
-from sdc_problems.problem import Objective, SDCProblem, choose_objectives
+from sdc_problems.problem import STAR, Objective, SDCProblem, choose_objectives
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from sdc_problems.hierarchy import Hierarchy
     from sdc_problems.microdata import Microdata
-
-STAR = "*"
 
 
 def _catalogue(n_records: int, n_attributes: int, n_sensitive: int) -> dict[str, Objective]:
@@ -326,15 +324,13 @@ class PBGProblem(SDCProblem):
         node = self.genome(x)
         promised = self.decode(node)
         codes = self.data.codes(self.attributes)
-        frame = self.data.frame().reset_index(drop=True)
+        frame = self._publishable()
         groups = np.empty_like(codes)
         for j, (name, hierarchy) in enumerate(self.hierarchies.items()):
             level = int(node[j])
             groups[:, j] = hierarchy.table(self.data.categories(name), attribute=name)[level][codes[:, j]]
             if level > 0:
                 frame[name] = np.array(hierarchy.labels(level), dtype=object)[groups[:, j]]
-        for name in self.data.identifiers:
-            frame[name] = STAR
         lost = suppress_small_classes(equivalence_classes(groups), limit=self.max_suppressed).mask
         if suppressed == "star" and lost.any():
             for name in self.attributes:

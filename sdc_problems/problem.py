@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from sdc_problems.microdata import Microdata
 
+STAR = "*"  # what stands for a cell that is not published
+
 
 @dataclass(frozen=True)
 class Objective:
@@ -142,7 +144,10 @@ class SDCProblem(Problem):
 
     @abstractmethod
     def release(self, x: ArrayLike, *, seed: int | None = None) -> pd.DataFrame:
-        """Return the protected table; it meets the promised guarantee or an SDCError is raised."""
+        """Return the protected table; it meets the promised guarantee or an SDCError is raised.
+
+        Start from ``self._publishable()``: same columns and order of rows, but no identifiers and no index.
+        """
 
     @abstractmethod
     def baselines(self) -> dict[str, NDArray[Any]]:
@@ -191,6 +196,13 @@ class SDCProblem(Problem):
             raise SDCError(f"expected one row of {self.n_var} variables, not shape {x.shape}")
         row: NDArray[Any] = self.genomes(x)[0]
         return row
+
+    def _publishable(self) -> pd.DataFrame:
+        """Return the table that every release starts from: identifiers starred, without the index that may be one."""
+        frame: pd.DataFrame = self.data.frame().reset_index(drop=True)
+        for name in self.data.identifiers:
+            frame[name] = STAR
+        return frame
 
     def _evaluate(self, x: ArrayLike, out: dict[str, Any], *args: object, **kwargs: object) -> None:
         X = self.genomes(x)

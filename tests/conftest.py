@@ -70,6 +70,9 @@ def column_suppression() -> Callable[[], Any]:
     def make() -> Any:
         rng = np.random.default_rng(4)
         frame = pd.DataFrame(rng.integers(0, 4, size=(200, 6)), columns=list("abcdef")).astype(str)
-        return module.ColumnSuppressionProblem(Microdata.from_frame(frame, quasi_identifiers=list("abcdef")))
+        frame["name"] = [f"person {i}" for i in range(200)]
+        frame.index = pd.Index(rng.permutation(1000)[:200], name="record")
+        data = Microdata.from_frame(frame, quasi_identifiers=list("abcdef"), identifiers=["name"])
+        return module.ColumnSuppressionProblem(data)
 
     return make

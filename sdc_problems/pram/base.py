@@ -279,7 +279,7 @@ class TransitionProblem(SDCProblem):
         codes = self.data.codes(self.attributes).astype(np.int64)
         uniforms = np.random.default_rng(seed).random((len(self.attributes), len(self.data)))
         protected = randomize_with(codes, matrices, uniforms)
-        frame: pd.DataFrame = self.data.frame()
+        frame = self._publishable()
         for a, name in enumerate(self.attributes):
             attribute = self.data.attribute(name)
             missing = attribute.n_categories - 1 if attribute.has_missing else None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import copy
 import pickle
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from pymoo.algorithms.moo.moead import MOEAD
@@ -19,11 +20,8 @@ from pymoo.optimize import minimize
 from pymoo.util.ref_dirs import get_reference_directions
 
 from sdc_problems.errors import SDCError
-from sdc_problems.problem import SDCProblem
+from sdc_problems.problem import STAR, SDCProblem
 from sdc_problems.testing.operators import OperatorContract
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PICKLE_LIMIT = 100_000  # bytes: a problem travels with every task, its data must not
 GENERATIONS = 4
@@ -33,8 +31,12 @@ class ProblemContract(OperatorContract):
     """Inherit and define ``make``; define ``check_release`` for the guarantee your problem promises."""
 
     def check_release(self, problem: SDCProblem, x: NDArray[Any], released: pd.DataFrame) -> None:
-        """Assert the promised guarantee on a released table (every problem keeps the columns)."""
-        assert list(released.columns) == list(problem.data.frame().columns)
+        """Assert the promised guarantee on a released table; call this one as well, for what every problem promises."""
+        assert list(released.columns) == list(problem.data.names), "a release keeps the columns"
+        assert isinstance(released.index, pd.RangeIndex), "the original's index may identify records"
+        assert released.index.start == 0
+        for name in problem.data.identifiers:
+            assert (released[name] == STAR).all(), f"identifier {name!r} is published"
 
     def algorithm(self, name: str, problem: SDCProblem) -> Any:
         """Return one of pymoo's algorithms, set up with the problem's operators in one line."""
