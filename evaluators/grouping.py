@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
+from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
@@ -110,7 +111,8 @@ class GroupingEngine:
         Bytes for distance blocks and half as many for the groups' clusters. Tables whose blocks do not fit are
         measured without stored distances.
     threads
-        How many candidates are measured at once; all processors if not given. The result does not depend on it.
+        How many candidates are measured at once; all processors if not given (``NUMBA_NUM_THREADS`` limits them). The
+        result does not depend on it.
 
     Notes
     -----
@@ -140,7 +142,7 @@ class GroupingEngine:
             raise SDCError(f"k = {self.k} is too large for {self.n} records: at most {self.n // 2} gives two clusters")
         self.percent = number(percent, "percent", low=0.0, high=100.0)
         memory = whole(memory, "memory", least=1)
-        self.threads = len(_processors()) if threads is None else whole(threads, "threads", least=1)
+        self.threads = _processors() if threads is None else whole(threads, "threads", least=1)
         self.sst = float((self.Z**2).sum())
         if self.sst == 0:
             raise SDCError("every attribute is constant: there is nothing to lose and nothing to protect")
@@ -152,6 +154,7 @@ class GroupingEngine:
         self._groups_kept = max(2 * self.p, memory // 2 // (4 * self.n + 500))
         self._rows: OrderedDict[bytes, tuple[float, int, int]] = OrderedDict()
         self.stats = CacheStats()
+        self._lock = Lock()  # one caller at a time: what one has placed in the memory, another would replace
 
     def measure(self, labels: object, *, linkage: bool = True) -> NDArray[np.float64]:
         """IL, ID and DLD of each row, in percent.
@@ -169,6 +172,27 @@ class GroupingEngine:
             Columns 100·SSE/SST, share of disclosed cells, share of linked records.
         """
         rows = self._canonical(labels)
+        with self._lock:
+            found = self._find(rows, linkage)
+        out = np.empty((len(rows), 3))
+        for r, (sse, disclosed, links) in enumerate(found):
+            out[r, 0] = 100.0 * sse / self.sst
+            out[r, 1] = 100.0 * disclosed / (self.n * self.p)
+            out[r, 2] = 100.0 * links / self.n if linkage else np.nan
+        return out
+
+    def groups(self, row: object) -> tuple[GroupMeasure, ...]:
+        """Clusters, SSE and disclosed cells of each group of one row, in order of first use."""
+        canonical = self._canonical(np.asarray(row)[None, ...])[0]
+        keys = _group_keys(canonical)
+        with self._lock:
+            self._need(keys)
+            return tuple(self._groups[key] for key in keys)
+
+    # -- the steps ------------------------------------------------------------------------------------------------
+
+    def _find(self, rows: NDArray[np.int32], linkage: bool) -> list[tuple[float, int, int]]:
+        """SSE, disclosed cells and linked records of each row, remembered or measured."""
         keys = [row.tobytes() for row in rows]
         wanted: dict[bytes, NDArray[np.int32]] = {}
         for key, row in zip(keys, rows, strict=True):
@@ -184,22 +208,7 @@ class GroupingEngine:
             self._rows.move_to_end(key)
         while len(self._rows) > ROWS_REMEMBERED:
             self._rows.popitem(last=False)
-        out = np.empty((len(rows), 3))
-        for r, key in enumerate(keys):
-            sse, disclosed, links = found[key]
-            out[r, 0] = 100.0 * sse / self.sst
-            out[r, 1] = 100.0 * disclosed / (self.n * self.p)
-            out[r, 2] = 100.0 * links / self.n if linkage else np.nan
-        return out
-
-    def groups(self, row: object) -> tuple[GroupMeasure, ...]:
-        """Clusters, SSE and disclosed cells of each group of one row, in order of first use."""
-        canonical = self._canonical(np.asarray(row)[None, ...])[0]
-        keys = _group_keys(canonical)
-        self._need(keys)
-        return tuple(self._groups[key] for key in keys)
-
-    # -- the steps ------------------------------------------------------------------------------------------------
+        return [found[key] for key in keys]
 
     def _canonical(self, labels: object) -> NDArray[np.int32]:
         rows = np.asarray(labels)
@@ -325,8 +334,11 @@ class GroupingEngine:
             return list(pool.map(function, items))
 
 
-def _processors() -> Any:
-    return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
+def _processors() -> int:
+    """As many as this process may use: a worker among others is told by numba's variable to take one."""
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    told = os.environ.get("NUMBA_NUM_THREADS", "")
+    return min(available, int(told)) if told.isdecimal() and int(told) else available
 
 
 def _group_keys(row: NDArray[np.int32]) -> tuple[bytes, ...]:
