@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -38,7 +39,7 @@ def test_both_are_partitions_with_groups_of_at_most_that_size(p: int, size: int,
     R = np.corrcoef(np.random.default_rng(seed).normal(size=(p, 30)))
     for build in (correlated_groups, anticorrelated_groups):
         groups = build(R, size)
-        assert sorted(sum(groups, [])) == list(range(p))
+        assert sorted(chain.from_iterable(groups)) == list(range(p))
         assert max(map(len, groups)) <= size
         assert len(groups) == -(-p // size)
 
@@ -76,7 +77,7 @@ def test_bad_input_is_refused() -> None:
 def test_handmade_groups_are_partitions(columns: tuple[str, ...], sizes: dict[str, list[int]]) -> None:
     groupings = handmade_groups(columns[::-1])  # the order of the columns does not matter
     for name, groups in groupings.items():
-        assert sorted(sum(groups, [])) == sorted(columns), name
+        assert sorted(chain.from_iterable(groups)) == sorted(columns), name
         if name in sizes:
             assert [len(group) for group in groups] == sizes[name]
     assert set(sizes) <= set(groupings)
