@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -85,6 +85,11 @@ class Attribute:
     def has_missing(self) -> bool:
         """Whether the last category holds the missing values (``missing="category"``)."""
         return bool(self._spec["missing"])
+
+    def cells(self, codes: NDArray[np.integer]) -> pd.Series[Any]:
+        """Return the cells that codes stand for, of the type that the column has in a frame."""
+        column = replace(self._column(), codes=np.asarray(codes, dtype=np.int32))
+        return column_to_series(column, self.n_categories - 1 if self.has_missing else None)
 
 
 class Microdata:

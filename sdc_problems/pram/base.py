@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sdc_problems._tables.frames import column_to_series
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators._checks import choice, whole
 from sdc_problems.evaluators.transition import TransitionEngine, parts_of
@@ -281,10 +280,7 @@ class TransitionProblem(SDCProblem):
         protected = randomize_with(codes, matrices, uniforms)
         frame = self._publishable()
         for a, name in enumerate(self.attributes):
-            attribute = self.data.attribute(name)
-            missing = attribute.n_categories - 1 if attribute.has_missing else None
-            cells = column_to_series(replace(attribute.column, codes=protected[:, a].astype(np.int32)), missing)
-            frame[name] = cells.set_axis(frame.index)
+            frame[name] = self.data.attribute(name).cells(protected[:, a])
         return frame
 
 
