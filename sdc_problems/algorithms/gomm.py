@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from pymoo.core.algorithm import Algorithm
 from pymoo.core.population import Population
 from pymoo.operators.survival.rank_and_crowding import RankAndCrowding
@@ -15,7 +16,7 @@ from pymoo.util.display.output import Output
 from sdc_problems.algorithms.operator_analysis import children_table, summarise
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.evaluators._checks import whole
-from sdc_problems.operators.duplicates import ByteDuplicates, row_keys
+from sdc_problems.operators.duplicates import row_keys
 from sdc_problems.operators.grouping import MUTATIONS, GroupCrossover, RandomGroupings
 from sdc_problems.operators.portfolio import Ledger, Portfolio, Share
 
@@ -68,7 +69,7 @@ class GOMM(Algorithm):
         Whether an operator whose children are all discarded in five successive generations is retired (D-GOMM). The
         search ends when no operator is left.
     eliminate_duplicates
-        Whether groupings that are there already are left out before they are evaluated. By default not for one
+        Whether groupings that were evaluated before, in whatever generation, are left out. By default not for one
         objective, as in the paper, and for several, where copies would crowd out the front.
 
     Attributes
@@ -120,6 +121,7 @@ class GOMM(Algorithm):
         self._ledger = Ledger(self.portfolio.width)
         self._generations: list[dict[str, float]] = []
         self._off = Population()
+        self._costs: dict[bytes, NDArray[np.float64]] = {}  # of every grouping that was evaluated
 
     @property
     def operator_log(self) -> pd.DataFrame:
@@ -156,11 +158,13 @@ class GOMM(Algorithm):
         self.n_iter = 0  # the first population is no generation of the paper's hundred
 
     def _initialize_infill(self) -> Population:
-        return RandomGroupings()(self.problem, self.pop_size, random_state=self.random_state)
+        pop = RandomGroupings()(self.problem, self.pop_size, random_state=self.random_state)
+        return self._unseen(pop) if self._unique else pop
 
     def _initialize_advance(self, infills: Any = None, **kwargs: object) -> None:
         self.n_iter = 0  # pymoo has just set it to 1
         infills.set("sdc_number", self._ledger.born(0, infills.get("F")))
+        self._remember(infills)
         self.pop = self._select(infills, Population())
         self._note()
 
@@ -168,7 +172,7 @@ class GOMM(Algorithm):
         if not self.portfolio.active:
             return None
         self._off = self.portfolio.breed(self.problem, self.pop, random_state=self.random_state)
-        fresh = ByteDuplicates().do(self._off, self.pop) if self._unique else self._off
+        fresh = self._unseen(self._off) if self._unique else self._off
         return Population.create(*fresh)
 
     def _advance(self, infills: Any = None, **kwargs: object) -> None:
@@ -184,9 +188,18 @@ class GOMM(Algorithm):
         self.portfolio.observe(survived)
         self._note()
 
+    def _unseen(self, pop: Population) -> Population:
+        """Keep those that were never evaluated, each once."""
+        first = {key: i for i, key in reversed(list(enumerate(row_keys(pop.get("X"))))) if key not in self._costs}
+        return pop[sorted(first.values())]
+
+    def _remember(self, pop: Population) -> None:
+        if len(pop):
+            self._costs.update(zip(row_keys(pop.get("X")), pop.get("F"), strict=True))
+
     def _enter(self, evaluated: Population) -> None:
         """Write all children of this generation into the ledger, also those that were left out as duplicates."""
-        known = {key: ind.F for ind in (*self.pop, *evaluated) for key in row_keys(ind.X[None, :])}
+        self._remember(evaluated)
         X = self._off.get("X")
         parents = self._off.get("sdc_parents")
         measured = {id(child) for child in evaluated}
@@ -194,7 +207,7 @@ class GOMM(Algorithm):
         parent_x = np.where((parents >= 0)[:, :, None], self.pop.get("X")[parents], -1)
         born = self._ledger.born(
             self.n_iter,
-            np.array([known[key] for key in row_keys(X)]),
+            np.array([self._costs[key] for key in row_keys(X)]),
             operator=self._off.get("sdc_operator"),
             parents=np.where(parents >= 0, numbers[parents], -1),
             clone=(parent_x == X[:, None, :]).all(axis=2).any(axis=1),

@@ -124,7 +124,7 @@ def test_verbose_run_prints_the_columns(capsys: pytest.CaptureFixture[str]) -> N
 def test_an_operator_is_retired_after_five_useless_generations() -> None:
     result = run(small(dynamic=True), n_gen=60)
     log = result.algorithm.operator_log
-    survived = log.pivot(index="generation", columns="operator", values="survived")
+    survived = log.pivot_table(index="generation", columns="operator", values="survived")
     assert len(result.algorithm.portfolio.active) < 6
     for name, column in survived.items():
         counts = column.dropna().tolist()
