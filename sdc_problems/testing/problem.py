@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,13 @@ PICKLE_LIMIT = 100_000  # bytes: a problem travels with every task, its data mus
 GENERATIONS = 4
 
 
+@cache
+def reference_directions(n_obj: int) -> NDArray[np.float64]:
+    """Twelve directions; they take seconds to spread, and every suite uses the same."""
+    directions: NDArray[np.float64] = get_reference_directions("energy", n_obj, 12, seed=1)
+    return directions
+
+
 class ProblemContract(OperatorContract):
     """Inherit and define ``make``; define ``check_release`` for the guarantee your problem promises."""
 
@@ -43,7 +51,7 @@ class ProblemContract(OperatorContract):
         operators = self.operators(problem)
         directions = None
         if name in ("NSGA3", "MOEAD"):
-            directions = get_reference_directions("energy", problem.n_obj, 12, seed=1)
+            directions = reference_directions(problem.n_obj)
         if name == "NSGA3":
             return NSGA3(directions, **operators)
         if name == "MOEAD":  # keeps duplicates by construction and refuses to be told otherwise
