@@ -206,7 +206,7 @@ SEARCHES: dict[str, Search] = {
     "AGEMOEA": Search("AGE-MOEA", _MOO + "age", PopulationOptions),
     "AGEMOEA2": Search("AGE-MOEA-II", _MOO + "age2", PopulationOptions),
     "RVEA": Search("RVEA", _MOO + "rvea", RVEAOptions),
-    "CTAEA": Search("C-TAEA", _MOO + "ctaea", DirectionOptions),
+    "CTAEA": Search("C-TAEA", "sdc_problems.studies.variation", DirectionOptions),
     "MOEAD": Search("MOEA/D", _MOO + "moead", MOEADOptions, ("sampling", "crossover", "mutation", "repair")),
     "ParallelMOEAD": Search(
         "MOEA/D, a generation at a time", _MOO + "moead", MOEADOptions, ("sampling", "crossover", "mutation", "repair")
@@ -271,7 +271,8 @@ def build_search(
     from sdc_problems.studies.variation import BaselinesFirst, chosen_operators
 
     search = SEARCHES[name]
-    _check_fit(name, search, problem, task, operators)
+    named = chosen_operators(operators, task)
+    _check_fit(name, search, problem, task, named)
     given = {key: getattr(options, key) for key in type(options).model_fields}
     given = {key: value for key, value in given.items() if value is not None}
     start = given.pop("start", "random")
@@ -280,7 +281,7 @@ def build_search(
     if "reference_points" in given:
         given["ref_points"] = _points(problem, given.pop("reference_points"))
     chosen = {} if search.own else problem.operators()
-    chosen |= chosen_operators(operators, task)
+    chosen |= named
     kept = {kind: value for kind, value in chosen.items() if kind in search.operators}
     if start == "baselines":
         kept["sampling"] = BaselinesFirst(kept["sampling"], list(problem.baselines().values()))

@@ -11,6 +11,7 @@ from typing import Any, Literal, Union
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import create_model
+from pymoo.algorithms.moo import ctaea as pymoo_ctaea
 from pymoo.core.crossover import Crossover
 from pymoo.core.mutation import Mutation
 from pymoo.core.population import Population
@@ -67,6 +68,18 @@ def _is_plain(hint: Any) -> bool:
     if origin in (Union, UnionType):
         return all(_is_plain(part) for part in typing.get_args(hint))
     return hint in _PLAIN
+
+
+class CTAEA(pymoo_ctaea.CTAEA):
+    """pymoo's, which would look forever for as many solutions as it has directions where there are fewer."""
+
+    def _initialize_advance(self, infills: Any = None, **kwargs: Any) -> None:
+        if len(infills) < len(self.ref_dirs):
+            raise SDCError(
+                f"C-TAEA found {len(infills)} different solutions to begin with and needs one for each of its"
+                f" {len(self.ref_dirs)} directions: give fewer directions, or use another algorithm"
+            )
+        super()._initialize_advance(infills=infills, **kwargs)
 
 
 class BaselinesFirst(Sampling):
