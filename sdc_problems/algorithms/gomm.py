@@ -121,6 +121,7 @@ class GOMM(Algorithm):
         self._ledger = Ledger(self.portfolio.width)
         self._generations: list[dict[str, float]] = []
         self._off = Population()
+        self._numbers = np.empty(0, dtype=np.int64)  # of the population, in the ledger
         self._costs: dict[bytes, NDArray[np.float64]] = {}  # of every grouping that was evaluated
 
     @property
@@ -163,9 +164,9 @@ class GOMM(Algorithm):
 
     def _initialize_advance(self, infills: Any = None, **kwargs: object) -> None:
         self.n_iter = 0  # pymoo has just set it to 1
-        infills.set("sdc_number", self._ledger.born(0, infills.get("F")))
-        self._remember(infills)
-        self.pop = self._select(infills, Population())
+        self._remember(infills.get("X"), infills.get("F"))
+        self._numbers = self._ledger.born(0, infills.get("F"))
+        self._select(infills, np.arange(len(infills)))
         self._note()
 
     def _infill(self) -> Population | None:
@@ -179,56 +180,56 @@ class GOMM(Algorithm):
         if infills is None:
             self.termination.force_termination = True
             return
-        self._enter(infills)
-        self.pop = self._select(self.pop, infills)
-        alive = set(self.pop.get("sdc_number").tolist())
+        measured = {id(child) for child in infills}
+        evaluated = np.array([id(child) in measured for child in self._off])
+        born = self._enter(evaluated)
+        self._ledger.discarded(born[~evaluated], self.n_iter)
         made = self._off.get("sdc_operator")
-        lives = np.array([number in alive for number in self._off.get("sdc_number")])
-        survived = {name: int(lives[made == i].sum()) for i, name in enumerate(self.portfolio.names)}
-        self.portfolio.observe(survived)
+        self._select(Population.merge(self.pop, infills), np.concatenate([self._numbers, born[evaluated]]))
+        lives = np.isin(born, self._numbers)
+        self.portfolio.observe({name: int(lives[made == i].sum()) for i, name in enumerate(self.portfolio.names)})
         self._note()
+
+    def _set_optimum(self) -> None:
+        if self.problem.n_obj == 1:
+            self.opt = self.pop[:1]  # the population is sorted
+        else:
+            super()._set_optimum()
 
     def _unseen(self, pop: Population) -> Population:
         """Keep those that were never evaluated, each once."""
         first = {key: i for i, key in reversed(list(enumerate(row_keys(pop.get("X"))))) if key not in self._costs}
         return pop[sorted(first.values())]
 
-    def _remember(self, pop: Population) -> None:
-        if len(pop):
-            self._costs.update(zip(row_keys(pop.get("X")), pop.get("F"), strict=True))
+    def _remember(self, X: NDArray[Any], F: NDArray[np.float64]) -> None:
+        self._costs.update(zip(row_keys(X), F, strict=True))
 
-    def _enter(self, evaluated: Population) -> None:
+    def _enter(self, evaluated: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Write all children of this generation into the ledger, also those that were left out as duplicates."""
-        self._remember(evaluated)
-        X = self._off.get("X")
-        parents = self._off.get("sdc_parents")
-        measured = {id(child) for child in evaluated}
-        numbers = self.pop.get("sdc_number")
+        X, parents = self._off.get("X", "sdc_parents")
+        if evaluated.any():
+            self._remember(X[evaluated], self._off[evaluated].get("F"))
         parent_x = np.where((parents >= 0)[:, :, None], self.pop.get("X")[parents], -1)
-        born = self._ledger.born(
+        return self._ledger.born(
             self.n_iter,
             np.array([self._costs[key] for key in row_keys(X)]),
             operator=self._off.get("sdc_operator"),
-            parents=np.where(parents >= 0, numbers[parents], -1),
+            parents=np.where(parents >= 0, self._numbers[parents], -1),
             clone=(parent_x == X[:, None, :]).all(axis=2).any(axis=1),
-            evaluated=np.array([id(child) in measured for child in self._off]),
+            evaluated=evaluated,
         )
-        self._off.set("sdc_number", born)
-        left_out = [n for n, child in zip(born, self._off, strict=True) if id(child) not in measured]
-        self._ledger.discarded(np.array(left_out, dtype=np.int64), self.n_iter)
 
-    def _select(self, pop: Population, off: Population) -> Population:
+    def _select(self, merged: Population, numbers: NDArray[np.int64]) -> None:
         """Keep the pop_size best; the rest is entered as discarded in this generation."""
-        merged = Population.merge(pop, off)
         if self.problem.n_obj == 1:
-            kept = merged[np.argsort(merged.get("F")[:, 0], kind="stable")[: self.pop_size]]
+            kept = np.argsort(merged.get("F")[:, 0], kind="stable")[: self.pop_size]
         else:
-            kept = RankAndCrowding().do(
-                self.problem, merged, n_survive=min(self.pop_size, len(merged)), random_state=self.random_state
-            )
-        gone = set(merged.get("sdc_number").tolist()).difference(kept.get("sdc_number").tolist())
-        self._ledger.discarded(np.array(sorted(gone), dtype=np.int64), self.n_iter)
-        return kept
+            n_survive = min(self.pop_size, len(merged))
+            best = RankAndCrowding().do(self.problem, merged, n_survive=n_survive, random_state=self.random_state)
+            place = {id(individual): i for i, individual in enumerate(merged)}
+            kept = np.array([place[id(individual)] for individual in best])
+        self._ledger.discarded(np.delete(numbers, kept), self.n_iter)
+        self.pop, self._numbers = merged[kept], numbers[kept]
 
     def _note(self) -> None:
         F, X = self.pop.get("F", "X")

@@ -84,7 +84,7 @@ def test_the_best_of_parents_and_children_survive() -> None:
         assert made[made.number.isin(list(alive))].survived.all()
         best = result.algorithm.generation_log.set_index("generation").best_score[generation]
         assert best == min(alive.values())
-    assert sorted(alive) == sorted(result.pop.get("sdc_number").tolist())
+    assert sorted(alive) == sorted(result.algorithm._numbers.tolist())
     assert result.F[0] == min(alive.values())
 
 
@@ -198,11 +198,10 @@ def test_clones_are_children_that_equal_a_parent() -> None:
     class Genomes(Callback):
         def __init__(self) -> None:
             super().__init__()
-            self.x: dict[int, bytes] = {}
+            self.x: list[bytes] = []
 
         def notify(self, algorithm: Any) -> None:
-            for individual in (*algorithm.pop, *algorithm.off):
-                self.x[int(individual.get("sdc_number"))] = individual.X.tobytes()
+            self.x += [x.tobytes() for x in algorithm.off.get("X")]  # everybody, in the order of birth
 
     result = run(small(), callback=Genomes())
     x = result.algorithm.callback.x
