@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems.problem import SDCProblem
-from sdc_problems.studies.web.bars import shortened, size_bars
+from sdc_problems.studies.web.bars import LEAST, shortened, size_bars
 
 MOST_CATEGORIES = 40
 
@@ -76,4 +76,25 @@ def _clusters(problem: Any, x: NDArray[Any]) -> dict[str, Any]:
 
 
 def _matrices(problem: Any, x: NDArray[Any]) -> dict[str, Any]:
-    return {"type": "matrices", "matrices": []}
+    """Transition matrices, and how many records each of their cells is expected to move."""
+    matrices = []
+    for name, table, counts in zip(problem.attributes, problem.matrices(x), problem.frequencies, strict=True):
+        if len(table) > MOST_CATEGORIES:
+            continue  # nobody reads it; the sentences say the most important of it
+        expected = table * counts[:, None]
+        matrices.append(
+            {
+                "attribute": shortened(name),
+                "categories": [shortened(text) for text in problem.data.attribute(name).labels],
+                "rows": [[float(f"{p:.3f}") for p in row] for row in table],
+                "flows": [[_flow(float(records)) for records in row] for row in expected],
+            }
+        )
+    equation = problem.equation(x) if hasattr(problem, "equation") else ""
+    return {"type": "matrices", "equation": equation, "matrices": matrices}
+
+
+def _flow(records: float) -> int | None:
+    """An expected number of records; None for a few."""
+    whole = round(records)
+    return whole if whole == 0 or whole >= LEAST else None

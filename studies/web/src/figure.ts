@@ -49,6 +49,12 @@ export function figure(title: string, picture: () => SVGSVGElement | null, capti
 export function svgFigure(title: string, drawn: SVGSVGElement, caption: Child = null, extra: Child = null): HTMLElement {
   const { root, body } = figure(title, () => exported(drawn), caption);
   body.appendChild(drawn);
+  if (drawn.classList.contains("fixed")) {
+    // It keeps its size and scrolls where the page is narrower: then the keyboard must be able to scroll it.
+    for (const [name, value] of Object.entries({ class: "chart scrolls", tabindex: "0", role: "group", "aria-label": title })) {
+      body.setAttribute(name, value);
+    }
+  }
   if (extra instanceof Node) root.appendChild(extra);
   return root;
 }

@@ -113,11 +113,12 @@ function start(payload: Payload, details: Details, server: Server | null): App {
   }
 
   let saving = 0;
+  let travelling = false; // back and forth in the browser's history adds nothing to it
   function keep(changed: ReadonlySet<string>): void {
     const keepsOwn = server !== null && !server.readOnly;
     const fragment = `#${toFragment(store.state, app.model.axes, !keepsOwn)}`;
     if (fragment !== location.hash) {
-      if (changed.has("view") || changed.has("current")) history.pushState(null, "", fragment);
+      if (!travelling && (changed.has("view") || changed.has("current"))) history.pushState(null, "", fragment);
       else history.replaceState(null, "", fragment);
     }
     if (keepsOwn && changed.has("shortlist")) {
@@ -135,19 +136,20 @@ function start(payload: Payload, details: Details, server: Server | null): App {
 
   store.listen((changed) => {
     tell(changed);
-    if (!travelling) keep(changed);
-    travelling = false;
+    keep(changed);
   });
-  let travelling = false;
   addEventListener("popstate", () => {
     travelling = true;
     const past = fromFragment(location.hash, app.model.axes);
     if (server !== null && !server.readOnly) past.shortlist = store.state.shortlist;
     store.set(past);
+    // The store tells of the change in the next frame.
+    requestAnimationFrame(() => { requestAnimationFrame(() => { travelling = false; }); });
   });
 
   heading();
   tell(ANYTHING);
+  keep(new Set());
 
   if (server !== null) {
     const refresh = async (): Promise<void> => {

@@ -336,7 +336,7 @@ export function mapPart(app: App): Part {
     const other = across ? py : px;
     const order: number[] = [];
     for (let i = 0; i < app.model.n; i++) {
-      if (app.selected[i] && app.model.kind[i] !== DOMINATED && Number.isFinite(px[i] + py[i])) order.push(i);
+      if (app.selected[i] && app.model.kind[i] > OWN_FRONT && Number.isFinite(px[i] + py[i])) order.push(i);
     }
     order.sort((a, b) => position[a] - position[b] || other[a] - other[b] || a - b);
     if (order.length === 0) {

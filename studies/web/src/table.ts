@@ -18,8 +18,8 @@ export function tablePart(app: App): Part {
   const rows = new Map<number, HTMLTableRowElement>();
   const heading = h("h3", { id: "table-title" }, "Solutions");
   const root = h(
-    "section",
-    { class: "table", "aria-labelledby": "table-title" },
+    "div",
+    { class: "solutions" },
     heading,
     tools,
     h(
@@ -102,6 +102,8 @@ export function tablePart(app: App): Part {
   function buildBody(): void {
     const all = listed();
     const visible = all.slice(0, shown);
+    const inHand = app.model.find(store.state.current);
+    if (inHand >= 0 && !visible.includes(inHand)) visible.unshift(inHand); // chosen on the map, off the list
     const active = document.activeElement as HTMLElement | null;
     const focus = body.contains(active) ? (active?.dataset.key ?? active?.dataset.star) : undefined;
     const starred = active?.dataset.star !== undefined;
@@ -114,7 +116,7 @@ export function tablePart(app: App): Part {
     body.replaceChildren(...built);
     replace(
       foot,
-      `${count(visible.length)} of ${count(all.length)} shown. `,
+      `${count(Math.min(shown, all.length))} of ${count(all.length)} shown. `,
       all.length > shown && button(`Show ${Math.min(PAGE * 2, all.length - shown)} more`, () => { shown += PAGE * 2; buildBody(); }, { class: "quiet" }),
     );
     if (focus !== undefined) {

@@ -1,0 +1,262 @@
+"""The report in a real browser, from disk and without a network: every view, linked, by keyboard, for everybody."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.browser
+VIEWS = ["map", "solution", "compare", "progress", "home"]
+
+
+def some(page: Any, count: int = 3) -> list[str]:
+    """Keys of solutions on the front that have a page."""
+    keys = page.evaluate(
+        """() => { const d = JSON.parse(document.getElementById('data').textContent);
+        return d.points.id.map((id, i) => [d.points.run[i] + ':' + id, d.points.kind[i]])
+          .filter(([k, kind]) => kind === 2 && d.details[k]).map(([k]) => k); }"""
+    )
+    return list(keys)[:count]
+
+
+def with_choice(path: Path, keys: list[str], view: str) -> str:
+    chosen = "".join(f"&s={key}&m={key}" for key in keys)
+    return f"{path.as_uri()}#v={view}&c={keys[0]}{chosen}"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1440])
+def test_every_view_is_usable_and_accessible(
+    pbg_report: Path, gomm: Path, make_report: Callable[..., Path], open_tab: Any, width: int, scheme: str
+) -> None:
+    for path in (pbg_report, make_report(gomm)):
+        keys = some(open_tab(path.as_uri()).page)
+        for view in VIEWS:
+            tab = open_tab(with_choice(path, keys, view), width=width, scheme=scheme)
+            tab.page.wait_for_selector("section.view:not([hidden]) h2", state="attached")
+            tab.page.wait_for_load_state("networkidle")
+            assert tab.page.evaluate("document.documentElement.scrollWidth") <= width, view
+            assert tab.page.locator(".notice:visible").count() == 0, view
+            assert tab.axe() == [], view
+
+
+def test_map_table_and_ranges_are_linked_both_ways(pbg_report: Path, open_tab: Any) -> None:
+    page = open_tab(pbg_report.as_uri()).page
+    rows = page.locator(".solutions tbody tr")
+    everything = rows.count()
+    stage = page.get_by_role("application")
+    box = stage.bounding_box()
+
+    # A brush on the map narrows the table and shows its ranges as numbers.
+    page.mouse.move(box["x"] + 80, box["y"] + 40)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=5)
+    page.mouse.up()
+    page.wait_for_function(f"() => document.querySelectorAll('.solutions tbody tr').length < {everything}")
+    least = page.get_by_label("smallest class (k), at least")
+    assert float(least.input_value()) > 0
+    assert "selected" in page.locator(".ranges").inner_text()
+    page.get_by_role("button", name="Clear all ranges").click()
+    page.wait_for_function(f"() => document.querySelectorAll('.solutions tbody tr').length === {everything}")
+
+    # A typed range does the same.
+    least.fill("3")
+    least.press("Tab")
+    page.wait_for_function(f"() => document.querySelectorAll('.solutions tbody tr').length < {everything}")
+    page.get_by_role("button", name="Clear all ranges").click()
+
+    # The pointer on a row finds its point on the map, and a click its description.
+    row = rows.nth(2)
+    row.hover()
+    page.wait_for_selector(".tip:not([hidden])")
+    assert page.locator("circle.cursor").get_attribute("visibility") == "visible"
+    row.get_by_role("button").nth(1).click()
+    page.wait_for_selector("tr[aria-current]")
+    assert page.locator("aside.card .sentences p").count() > 2
+
+    # The pointer on a point finds its row.
+    stage.scroll_into_view_if_needed()
+    box = stage.bounding_box()
+    at = page.locator("circle.chosen")
+    page.mouse.move(box["x"] + float(at.get_attribute("cx")), box["y"] + float(at.get_attribute("cy")))
+    page.wait_for_selector("tr.hover")
+
+
+def test_sorting_by_each_column(pbg_report: Path, open_tab: Any) -> None:
+    page = open_tab(pbg_report.as_uri()).page
+    column = page.get_by_role("button", name=re.compile("general loss metric"))
+    cells = ".solutions tbody tr td:nth-of-type(4)"
+    for direction in ("ascending", "descending"):
+        column.click()
+        page.wait_for_selector(f"th[aria-sort={direction}]")
+        values = [float(v.replace(",", "")) for v in page.locator(cells).all_inner_texts()]
+        assert values == sorted(values, reverse=direction == "descending")
+
+
+def test_everything_by_keyboard(pbg_report: Path, open_tab: Any) -> None:
+    page = open_tab(pbg_report.as_uri()).page
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
+    stage = page.get_by_role("application")
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.getAttribute('role')") == "application":
+            break
+    assert stage.evaluate("e => e === document.activeElement")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    said = page.locator("[aria-live]").inner_text()
+    assert said.startswith("2 of ")
+    assert "smallest class" in said
+    page.keyboard.press("Enter")
+    page.wait_for_selector("tr[aria-current]")
+    page.keyboard.press("s")
+    page.wait_for_selector("section.shortlist li")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("s")
+    page.wait_for_function("() => document.querySelectorAll('section.shortlist li').length === 2")
+
+    # On to the note and the comparison, by Tab, Space and Enter alone.
+    page.locator("#note-0").focus()
+    page.keyboard.type("for the board")
+    for name in ("#compare-0", "#compare-1"):
+        page.locator(name).focus()
+        page.keyboard.press("Space")
+        page.wait_for_function(f"() => document.querySelector('{name}').checked")
+    page.get_by_role("button", name="Compare 2 side by side").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("table.compared")
+    assert page.evaluate("document.activeElement.textContent") == "Side by side"
+    assert page.get_by_text("for the board").count() == 1
+    page.get_by_label("differences only").focus()
+    page.keyboard.press("Space")
+    page.wait_for_function("() => !document.querySelector('table.compared tbody tr:not(.differs) th')")
+
+    # The browser's own way back.
+    page.go_back()
+    page.wait_for_selector(".hero:visible")
+
+
+def test_the_shortlist_travels_in_the_address(pbg_report: Path, open_tab: Any) -> None:
+    page = open_tab(pbg_report.as_uri()).page
+    page.get_by_role("button", name=re.compile("^Shortlist solution")).first.click()
+    note = "50 % & <b>bold</b> | “ü”"
+    page.locator("#note-0").fill(note)
+    page.wait_for_function("() => location.hash.includes('bold')")
+    again = open_tab(page.url).page
+    assert again.locator("#note-0").input_value() == note
+
+
+def test_axes_layers_and_colours(pbg_report: Path, open_tab: Any) -> None:
+    page = open_tab(pbg_report.as_uri()).page
+    page.get_by_role("combobox", name="Across").select_option(label="suppressed records [records]")
+    page.wait_for_function("() => document.querySelector('.overlay').textContent.includes('suppressed records')")
+    page.get_by_role("combobox", name="Colour").select_option(label="seed")
+    before = page.locator("[role=application]").get_attribute("aria-label")
+    page.get_by_label(re.compile("^dominated")).uncheck()
+    page.wait_for_function(
+        "before => document.querySelector('[role=application]').getAttribute('aria-label') !== before", arg=before
+    )
+    page.get_by_text("Seeds (2)").click()
+    page.get_by_label("seed 2").uncheck()
+    page.wait_for_function(
+        "() => ![...document.querySelectorAll('.solutions tbody th')].some(e => e.textContent.startsWith('2-'))"
+    )
+
+
+def test_charts_are_saved_as_svg_and_png(pbg_report: Path, open_tab: Any, tmp_path: Path) -> None:
+    page = open_tab(pbg_report.as_uri()).page
+    keys = some(page)
+    for view in ("map", "solution", "progress"):
+        page = open_tab(with_choice(pbg_report, keys, view)).page
+        page.wait_for_selector("figure:visible")
+        figures = page.locator("figure:visible")
+        for i in range(min(figures.count(), 4)):
+            for kind, start in (("SVG", b"<?xml"), ("PNG", b"\x89PNG")):
+                with page.expect_download() as waiting:
+                    figures.nth(i).get_by_role("button", name=re.compile(f"as {kind}$")).click()
+                path = tmp_path / waiting.value.suggested_filename
+                waiting.value.save_as(path)
+                content = path.read_bytes()
+                assert content.startswith(start)
+                if kind == "SVG":
+                    assert b"var(--" not in content
+                    assert b"class=" not in content
+
+
+def test_take_home_gives_the_commands_and_the_front(pbg_report: Path, open_tab: Any, tmp_path: Path) -> None:
+    keys = some(open_tab(pbg_report.as_uri()).page, 2)
+    page = open_tab(with_choice(pbg_report, keys, "home")).page
+    ident = keys[0].partition(":")[2]
+    assert page.get_by_text(f"sdc release people --solution {ident} --out released-{ident}.csv").count() == 1
+    assert page.get_by_text("sdc run study.toml --out people").count() == 1
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Save the front and the shortlist as CSV").click()
+    waiting.value.save_as(tmp_path / "front.csv")
+    text = (tmp_path / "front.csv").read_text(encoding="utf-8")
+    assert ident in text
+    assert text.startswith("run,solution,seed,generation,shortlist,note,")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_hostile_run_is_harmless(hostile: Path, make_report: Callable[..., Path], open_tab: Any, scheme: str) -> None:
+    path = make_report(hostile)
+    keys = some(open_tab(path.as_uri()).page)
+    for width in (360, 1440):
+        for view in VIEWS:
+            tab = open_tab(with_choice(path, keys, view), width=width, scheme=scheme)
+            tab.page.wait_for_selector("section.view:not([hidden]) h2", state="attached")
+            assert "pwned" not in tab.page.title().replace("document.title='pwned'", "")
+            assert (
+                tab.page.locator("#app img, #app iframe, #app script, #app object, #app a[href]:not(.skip)").count()
+                == 0
+            )
+            assert tab.page.evaluate("document.documentElement.scrollWidth") <= width, view
+            assert "\u202e" not in tab.page.locator("#app").inner_text()
+            assert tab.axe() == [], view
+
+
+def test_hostile_text_in_the_address_is_harmless(pbg_report: Path, open_tab: Any) -> None:
+    fragment = (
+        "#v=map&c=0:<img src=x onerror=alert(1)>&s=0:</script><script>alert(1)</script>|<b>&r=0,NaN,1&x=__proto__"
+    )
+    page = open_tab(pbg_report.as_uri() + fragment).page
+    page.wait_for_selector(".hero")
+    assert page.locator("#app img, #app script").count() == 0
+
+
+def test_several_runs_are_told_apart(
+    pbg: Path, workbench: Any, pbg_text: Any, make_report: Callable[..., Path], open_tab: Any
+) -> None:
+    other = workbench.run("people-longer", pbg_text("Longer", 8))
+    page = open_tab(make_report(pbg, other).as_uri()).page
+    assert page.locator("h1").inner_text() == "2 runs"
+    page.get_by_role("combobox", name="Colour").select_option(label="run")
+    box = page.get_by_label("people-longer")
+    box.uncheck()
+    page.wait_for_function(
+        "() => ![...document.querySelectorAll('.solutions tbody tr')].some(e => e.textContent.includes('people-longer'))"
+    )
+
+
+def test_without_its_data_a_report_still_shows_the_front(
+    gomm: Path, make_report: Callable[..., Path], open_tab: Any, workbench: Any
+) -> None:
+    data = workbench.root / "numbers.csv"
+    hidden = data.rename(data.with_suffix(".away"))
+    try:
+        path = make_report(gomm)
+    finally:
+        hidden.rename(data)
+    html = path.read_text(encoding="utf-8")
+    assert str(workbench.root) not in html
+    page = open_tab(path.as_uri()).page
+    page.locator(".solutions tbody th button").first.click()
+    page.get_by_role("button", name="Understand it").click()
+    page.wait_for_selector(".notice:visible")
+    assert "not at hand" in page.locator(".notice:visible").inner_text()
