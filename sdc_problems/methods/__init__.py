@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 from sdc_problems._lazy import attach as _attach
 
 if TYPE_CHECKING:
+    from sdc_problems.methods.centroids import microaggregate
     from sdc_problems.methods.fixed_size import mdav
+    from sdc_problems.methods.macrogroups import one_step, two_step
     from sdc_problems.methods.mdav_kernels import mdav_kernel
+    from sdc_problems.methods.optimal import exhaustive
     from sdc_problems.methods.pram import (
         diagonal_by_frequency_matrix,
         frequency_matrix,
@@ -18,10 +21,13 @@ if TYPE_CHECKING:
         post_randomize,
     )
     from sdc_problems.methods.pram_limits import band, limit_diagonal, make_dominant, make_invariant
+    from sdc_problems.methods.univariate import mhm, microaggregate_univariate
+    from sdc_problems.methods.variable_size import v_mdav
 
 __all__ = [
     "band",
     "diagonal_by_frequency_matrix",
+    "exhaustive",
     "frequency_matrix",
     "identity_matrix",
     "limit_diagonal",
@@ -30,8 +36,14 @@ __all__ = [
     "max_entropy_matrix",
     "mdav",
     "mdav_kernel",
+    "mhm",
+    "microaggregate",
+    "microaggregate_univariate",
     "normalise_rows",
+    "one_step",
     "post_randomize",
+    "two_step",
+    "v_mdav",
 ]
 
 # A module must not carry the name of a function listed here: importing it would hide the function.
@@ -40,6 +52,7 @@ __getattr__, __dir__ = _attach(
     {
         "band": "pram_limits",
         "diagonal_by_frequency_matrix": "pram",
+        "exhaustive": "optimal",
         "frequency_matrix": "pram",
         "identity_matrix": "pram",
         "limit_diagonal": "pram_limits",
@@ -48,7 +61,13 @@ __getattr__, __dir__ = _attach(
         "max_entropy_matrix": "pram",
         "mdav": "fixed_size",
         "mdav_kernel": "mdav_kernels",
+        "mhm": "univariate",
+        "microaggregate": "centroids",
+        "microaggregate_univariate": "univariate",
         "normalise_rows": "pram",
+        "one_step": "macrogroups",
         "post_randomize": "pram",
+        "two_step": "macrogroups",
+        "v_mdav": "variable_size",
     },
 )
