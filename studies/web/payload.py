@@ -249,6 +249,8 @@ def number(value: float) -> float | int | None:
     value = float(value)
     if not math.isfinite(value):
         return None
+    if abs(value) < 1e-12:  # what rounding leaves of a difference
+        return 0
     short = float(f"{value:.9g}")
     return int(short) if short.is_integer() and abs(short) < 1e15 else short
 

@@ -160,7 +160,8 @@ def _briefs(source: Source, known: set[str]) -> dict[str, list[str]]:
         return {}
     front = source.run.front(genomes=True)
     found: dict[str, list[str]] = {}
-    assert front.X is not None
+    if front.X is None:  # nothing has been measured yet
+        return found
     for ident, x in list(zip(front.ids, front.X, strict=True))[:MOST_BRIEFS]:
         if ident not in known:
             found[ident] = [str(s)[:300] for s in source.problem.describe(x)][:4]

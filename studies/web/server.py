@@ -195,10 +195,7 @@ class Explorer:
             "files": [{"kind": kind, "name": path.name} for kind, path in files.items()],
             "summary": [
                 *done.content["what_was_done"],
-                *(
-                    f"Counted in the written file: {p['name']} {p['found']:g}, promised {p['promised']:g}."
-                    for p in promises
-                ),
+                *(f"Counted in the file: {p['name']} {p['found']:g}, promised {p['promised']:g}." for p in promises),
                 "The value mapping is for the holder of the data only: with it the original values come back.",
             ],
         }

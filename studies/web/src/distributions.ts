@@ -22,7 +22,7 @@ export function joined(before: LabelBars, after: LabelBars): Line[] {
     if (!known.has(label)) lines.push({ label: label === "*" ? "suppressed (*)" : label, before: null, after: after.counts[i] });
   });
   if (before.rest > 0 || after.rest > 0) {
-    lines.push({ label: "all others", before: before.rest || null, after: after.rest || null });
+    lines.push({ label: "rare values", before: before.rest || null, after: after.rest || null });
   }
   return lines;
 }
@@ -70,7 +70,7 @@ function bars(title: string, caption: string, lines: Line[], withAfter: boolean)
       s(
         "g",
         { transform: `translate(0 ${i * row + 4})` },
-        s("text", { class: "label", x: left - 6, y: 14, "text-anchor": "end" }, short(line.label, 17)),
+        s("text", { class: "label", x: left - 6, y: 14, "text-anchor": "end" }, short(line.label, 15)),
         line.before !== null && s("rect", { class: "before", x: left, y: 2, height: withAfter ? 8 : 15, width: Math.max(1, x(line.before)) }),
         line.after !== null && s("rect", { class: "after", x: left, y: 11, height: 8, width: Math.max(1, x(line.after)) }),
         s(

@@ -19,7 +19,7 @@ export function num(value: number | null | undefined): string {
 }
 
 export function withUnit(value: number | null | undefined, unit: string): string {
-  return unit ? `${num(value)} ${unit}` : num(value);
+  return unit ? `${num(value)} ${value === 1 && unit === "records" ? "record" : unit}` : num(value);
 }
 
 export function axisTitle(axis: Axis): string {

@@ -157,7 +157,7 @@ describe("charts", () => {
     const after = { kind: "labels" as const, labels: ["b", "*"], counts: [15, 20], rest: 0, rest_labels: 0 };
     assert.deepEqual(joined(before, after), [
       { label: "a", before: 10, after: null }, { label: "b", before: 20, after: 15 },
-      { label: "suppressed (*)", before: null, after: 20 }, { label: "all others", before: 5, after: null },
+      { label: "suppressed (*)", before: null, after: 20 }, { label: "rare values", before: 5, after: null },
     ]);
   });
 

@@ -211,7 +211,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def open_tab(browser: Any) -> Iterator[Callable[..., Tab]]:
-    """``open_tab(url, width=, scheme=, offline=)``; at the end no tab may have complained or asked for anything else."""
+    """``open_tab(url, width=…)``; at the end no tab may have complained, or asked for anything else."""
     tabs: list[Tab] = []
 
     def open_(url: str, *, width: int = 1440, scheme: str = "light", offline: bool = True, touch: bool = False) -> Tab:

@@ -240,7 +240,7 @@ def test_several_runs_are_told_apart(
     box = page.get_by_label("people-longer")
     box.uncheck()
     page.wait_for_function(
-        "() => ![...document.querySelectorAll('.solutions tbody tr')].some(e => e.textContent.includes('people-longer'))"
+        "() => ![...document.querySelectorAll('.solutions tbody tr')].some(e => e.innerText.includes('people-longer'))"
     )
 
 

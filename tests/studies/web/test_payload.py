@@ -1,0 +1,233 @@
+"""The document that the page reads: what the run says, and nothing that a run folder should keep."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sdc_problems.errors import SDCError
+from sdc_problems.studies.store import Run
+from sdc_problems.studies.web.bars import LEAST
+from sdc_problems.studies.web.payload import (
+    BASELINE,
+    FRONT,
+    ORIGINAL,
+    SHORTLIST,
+    Source,
+    check_shortlist,
+    overview,
+    read_shortlist,
+)
+from sdc_problems.studies.web.report import escaped_json, policy, render, report, spread_evenly
+
+
+@pytest.fixture(scope="module")
+def source(pbg: Path) -> Source:
+    return Source.open(pbg)
+
+
+def embedded(html: str) -> Any:
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', html, flags=re.DOTALL)
+    assert found is not None
+    return json.loads(found[1])
+
+
+def test_points_are_those_of_the_run(source: Source) -> None:
+    points = overview([source])["points"]
+    lengths = {len(column) for column in points.values()}
+    assert len(lengths) == 1
+    by_id = dict(zip(points["id"], range(lengths.pop()), strict=True))
+    everything = source.run.solutions()
+    for ident, values in zip(everything.ids, everything.values, strict=True):
+        np.testing.assert_allclose(points["values"][by_id[ident]], values, rtol=1e-8)
+    front = [i for i, kind in zip(points["id"], points["kind"], strict=True) if kind == FRONT]
+    assert sorted(front) == sorted(source.run.front().ids)
+    assert points["kind"].count(BASELINE) == len(source.run.baselines())
+    assert points["kind"].count(ORIGINAL) == 1
+
+
+def test_dominated_points_are_thinned_evenly_and_the_front_never(source: Source) -> None:
+    few = overview([source], points=10)["points"]
+    assert few["kind"].count(0) == 10
+    assert few["kind"].count(FRONT) == len(source.run.front())
+    assert overview([source], points=0)["points"]["kind"].count(0) == 0
+
+
+def test_histories_and_bands_are_those_of_the_run(source: Source) -> None:
+    run = overview([source])["runs"][0]
+    history = source.run.history(1)
+    assert run["history"][0]["evaluated"] == history.evaluated.tolist()
+    np.testing.assert_allclose(run["history"][0]["hypervolume"], history.hypervolume, atol=1e-12)
+    assert run["band"]["seeds"] == 2
+    assert [state["seed"] for state in run["states"]] == [1, 2]
+
+
+def counts_in(value: Any) -> list[int]:
+    """Every count of a distribution, wherever it is."""
+    if isinstance(value, dict):
+        own = [c for c in value.get("counts", []) if c is not None] + ([value["rest"]] if "rest" in value else [])
+        return own + [c for key, part in value.items() if key != "counts" for c in counts_in(part)]
+    return [c for part in value for c in counts_in(part)] if isinstance(value, list) else []
+
+
+def test_every_bar_stands_for_at_least_five_records(pbg: Path, gomm: Path) -> None:
+    for folder in (pbg, gomm):
+        document = embedded(report([Source.open(folder)]))
+        counts = counts_in(document["runs"]) + counts_in(document["details"])
+        assert len(counts) > 50
+        assert all(c == 0 or c >= LEAST for c in counts)
+
+
+def test_no_record_no_genome_and_no_path_is_in_the_document(gomm: Path, workbench: Any) -> None:
+    html = report([Source.open(gomm)])
+    document = embedded(html)
+    lines = (workbench.root / "numbers.csv").read_text().splitlines()[1:]
+    incomes = {line.split(",")[2] for line in lines}
+    numbers = {str(number) for number in re.findall(r"[\d.]+", json.dumps(document["runs"][0]["attributes"]))}
+    assert len(incomes & numbers) <= 3  # a round edge may happen to be a value
+    assert str(workbench.root) not in html
+    assert "X" not in json.dumps(sorted(document["points"]))
+    assert set(document["points"]) == {"id", "run", "seed", "generation", "kind", "feasible", "values"}
+
+
+def test_a_solution_is_described_as_the_problem_describes_it(source: Source) -> None:
+    ident = source.run.front().ids[1]
+    detail = source.detail(ident)
+    solution = source.run.solution(ident)
+    assert source.problem is not None
+    assert solution.X is not None
+    assert detail["sentences"] == list(source.problem.describe(solution.X[0]))
+    picture = detail["picture"]
+    levels = [attribute["level"] for attribute in picture["attributes"]]
+    assert levels == solution.X[0].tolist()
+    for neighbour in picture["neighbours"]:
+        x = solution.X[0].copy()
+        x[neighbour["attribute"]] += neighbour["step"]
+        expected = source.problem.natural(source.problem.evaluate(x))
+        np.testing.assert_allclose(neighbour["values"], expected, rtol=1e-8)
+    facts = {fact["label"]: fact["value"] for fact in detail["facts"]}
+    released = source.problem.release(solution.X[0])
+    assert facts["Records released"] == len(released)
+    sizes = released.groupby(list(source.problem.data.quasi_identifiers), observed=True).size()
+    assert facts["Smallest group"] == sizes.min()
+
+
+def test_groups_are_pictured_with_their_losses(gomm: Path) -> None:
+    source = Source.open(gomm)
+    ident = source.run.front().ids[0]
+    picture = source.detail(ident)["picture"]
+    solution = source.run.solution(ident)
+    assert source.problem is not None
+    assert solution.X is not None
+    grouping = source.problem.decode(solution.X[0])
+    assert [tuple(group["attributes"]) for group in picture["groups"]] == list(grouping.groups)
+
+
+def test_runs_with_other_objectives_do_not_fit_into_one_map(source: Source, gomm: Path) -> None:
+    with pytest.raises(SDCError, match="only runs with the same objectives"):
+        overview([source, Source.open(gomm)])
+    with pytest.raises(SDCError, match="no run"):
+        overview([])
+
+
+def test_a_run_that_has_not_begun_can_be_shown(workbench: Any, pbg_text: Callable[..., str]) -> None:
+    folder = workbench.begin("not-begun", pbg_text())
+    document = embedded(report([Source.open(folder)]))
+    assert document["points"]["kind"] == [ORIGINAL]
+    assert document["runs"][0]["history"] == []
+
+
+def test_text_cannot_leave_the_data_block() -> None:
+    nasty = "</script><!--<script>\u2028\u2029\ud800&"
+    html = render({"schema": "sdc-explorer/1", "x": nasty})
+    assert embedded(html)["x"] == nasty.replace("\ud800", "?")
+    assert html.count("</script>") == 2
+    assert "<!--<" not in escaped_json(nasty)
+
+
+def test_the_policy_names_exactly_the_page_s_own_script_and_style() -> None:
+    html = render({})
+    found = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', html)
+    assert found is not None
+    assert found[1] == policy(html)
+    assert "default-src 'none'" in found[1]
+    assert "unsafe" not in found[1]
+    for tag in ("script", "style"):
+        block = re.search(rf"<{tag}>(.*?)</{tag}>", html, flags=re.DOTALL)
+        assert block is not None
+        digest = base64.b64encode(hashlib.sha256(block[1].encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in found[1]
+    assert re.search(r"\s(src|href)=", html.split("<style>")[0]) is None
+
+
+def test_the_page_is_small() -> None:
+    assert len(render({}).encode()) < 500_000
+
+
+def test_details_are_spread_along_the_front(source: Source) -> None:
+    front = source.run.front()
+    picked = spread_evenly(front, 4)
+    assert len(set(picked.tolist())) == 4
+    for column in front.F.T:
+        assert column.argmin() in picked or column[picked].min() == column.min()
+    assert spread_evenly(front, 10_000).tolist() == list(range(len(front)))
+
+
+def test_asked_and_shortlisted_solutions_are_included(pbg: Path) -> None:
+    source = Source.open(pbg)
+    asked, listed = source.run.solutions().ids[3], source.run.solutions().ids[5]
+    (pbg / SHORTLIST).write_text(json.dumps([{"id": listed, "note": "n"}, {"id": "9-9", "note": ""}]))
+    try:
+        document = embedded(report([Source.open(pbg)], details=0, solutions=[asked]))
+    finally:
+        (pbg / SHORTLIST).unlink()
+    assert {f"0:{asked}", f"0:{listed}"} <= set(document["details"])
+    assert document["runs"][0]["shortlist"][0] == {"id": listed, "note": "n"}
+    with pytest.raises(SDCError, match="none of the solutions"):
+        report([source], details=0, solutions=["77-1"])
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "{}",
+        "[1]",
+        '[{"id": 1, "note": ""}]',
+        '[{"id": "1-1"}]',
+        '[{"id": "1-1", "note": "", "x": 1}]',
+        "nonsense",
+        "\udc80",
+    ],
+)
+def test_a_shortlist_from_a_stranger_is_checked(pbg: Path, content: str) -> None:
+    (pbg / SHORTLIST).write_bytes(content.encode("utf-8", "surrogateescape"))
+    try:
+        with Run(pbg) as run:
+            assert read_shortlist(run) == []
+    finally:
+        (pbg / SHORTLIST).unlink()
+
+
+def test_a_shortlist_that_is_a_link_is_not_followed(pbg: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere.json").write_text('[{"id": "1-1", "note": "secret"}]')
+    (pbg / SHORTLIST).symlink_to(tmp_path / "elsewhere.json")
+    try:
+        with Run(pbg) as run:
+            assert read_shortlist(run) == []
+    finally:
+        (pbg / SHORTLIST).unlink()
+
+
+def test_shortlists_are_bounded() -> None:
+    with pytest.raises(SDCError, match="200 entries"):
+        check_shortlist([{"id": "1-1", "note": ""}] * 201)
+    with pytest.raises(SDCError, match=r"2,000 characters"):
+        check_shortlist([{"id": "1-1", "note": "x" * 2001}])
