@@ -153,7 +153,9 @@ function start(payload: Payload, details: Details, server: Server | null): App {
 
   if (server !== null) {
     const refresh = async (): Promise<void> => {
+      const first = !app.model.kind.includes(FRONT);
       app.model = new Model(await server.payload());
+      if (first) store.set({ logX: skewed(app.model, store.state.x), logY: skewed(app.model, store.state.y) });
       refilter(app);
       heading();
       tell(new Set(["data"]));

@@ -42,7 +42,7 @@ def test_a_study_is_followed_while_it_runs(
     page.wait_for_function("() => document.querySelector('.status').textContent === 'finished'")
     assert page.get_by_text("finished (limit reached)").count() == 2
     page.get_by_role("button", name="Map", exact=True).click()
-    assert page.locator(".solutions tbody tr").count() > 3
+    page.wait_for_function("() => document.querySelectorAll('.solutions tbody tr').length > 3")
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1440, "light")])
