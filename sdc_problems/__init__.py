@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sdc_problems.errors import SDCError
     from sdc_problems.gomm import GOMMProblem
     from sdc_problems.hierarchy import Hierarchy
+    from sdc_problems.microaggregation import MicroaggregationProblem
     from sdc_problems.microdata import Attribute, Kind, Microdata, Role
     from sdc_problems.pbg import PBGProblem
     from sdc_problems.pram import PRAMEquationProblem, PRAMProblem
@@ -29,6 +30,7 @@ __all__ = [
     "GOMMProblem",
     "Hierarchy",
     "Kind",
+    "MicroaggregationProblem",
     "Microdata",
     "Objective",
     "PBGProblem",
@@ -48,6 +50,7 @@ __getattr__, __dir__ = _attach(
         "GOMMProblem": "gomm",
         "Hierarchy": "hierarchy",
         "Kind": "microdata",
+        "MicroaggregationProblem": "microaggregation",
         "Microdata": "microdata",
         "Objective": "problem",
         "PBGProblem": "pbg",

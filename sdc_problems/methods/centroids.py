@@ -68,8 +68,8 @@ def _means(column: NDArray[np.float64], groups: NDArray[np.intp]) -> NDArray[np.
 def _lower_medians(column: NDArray[np.float64], groups: NDArray[np.intp]) -> NDArray[np.float64]:
     size = np.bincount(groups)
     start = np.cumsum(size) - size
-    ordered: NDArray[np.float64] = column[np.lexsort((column, groups))]
-    return ordered[start + (size - 1) // 2]
+    medians: NDArray[np.float64] = column[np.lexsort((column, groups))][start + (size - 1) // 2]
+    return medians
 
 
 def _modes(column: NDArray[np.float64], groups: NDArray[np.intp]) -> NDArray[np.float64]:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems.errors import SDCError
-from sdc_problems.evaluators._checks import table, whole
 from sdc_problems.evaluators._checks import labels as check_labels
+from sdc_problems.evaluators._checks import table, whole
 from sdc_problems.methods._attributes import smallest_group, z_scores
 from sdc_problems.methods.centroids import microaggregate
 from sdc_problems.methods.fixed_size import mdav

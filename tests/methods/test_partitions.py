@@ -254,7 +254,7 @@ def test_duplicates_only_and_constant_columns(name):
 
 
 def test_exhaustive_refuses_what_it_cannot_try():
-    with pytest.raises(SDCError, match="13 records are too many .* at most 12"):
+    with pytest.raises(SDCError, match=r"13 records are too many .* at most 12"):
         exhaustive(np.arange(13.0), 3)
     with pytest.raises(SDCError, match="overflow"):
         exhaustive([[1e200], [-1e200], [3e200], [4e200]], 2, standardize=False)

@@ -1,0 +1,441 @@
+"""How a partition of records into groups of limited size varies.
+
+A row of X holds one group label per record. The operators ask the problem for ``smallest`` and ``largest``, the limits
+of a group's size, and, if it has them, for ``neighbours``: the positions of the records nearest to each record. They
+never see the records themselves.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pymoo.core.crossover import Crossover
+from pymoo.core.mutation import Mutation
+from pymoo.core.repair import Repair
+from pymoo.core.sampling import Sampling
+from pymoo.core.selection import Selection
+
+from sdc_problems.errors import SDCError
+from sdc_problems.kernel import kernel
+from sdc_problems.operators.canonical import restricted_growth
+
+HOMELESS = -1
+
+
+@kernel()
+def _fit(row: NDArray[np.int64], least: int, most: int, late: NDArray[np.int64]) -> None:
+    """Move as few whole groups and records as needed, in place; ``late`` lists records, the first to move first."""
+    n = len(row)
+    size = np.zeros(n + 1, dtype=np.int64)
+    n_groups = 0
+    for i in range(n):
+        if row[i] >= 0:
+            size[row[i]] += 1
+            n_groups += size[row[i]] == 1
+    # Groups beyond what the records can fill dissolve, the smallest first.
+    while n_groups > n // least:
+        gone = -1
+        for g in range(n + 1):
+            if size[g] > 0 and (gone < 0 or size[g] <= size[gone]):
+                gone = g
+        for i in range(n):
+            if row[i] == gone:
+                row[i] = HOMELESS
+        size[gone] = 0
+        n_groups -= 1
+    for a in range(n):
+        i = late[a]
+        if row[i] >= 0 and size[row[i]] > most:
+            size[row[i]] -= 1
+            row[i] = HOMELESS
+    homes = np.empty(n + 1, dtype=np.int64)
+    count, fresh = 0, 0
+    for g in range(n + 1):
+        if size[g] > 0:
+            homes[count] = g
+            count += 1
+    while count * most < n:
+        while size[fresh] > 0:
+            fresh += 1
+        homes[count] = fresh
+        fresh += 1
+        count += 1
+    homes = homes[:count]
+    # The homeless fill up the groups that are too small, then the smallest ones.
+    for a in range(n):
+        i = late[a]
+        if row[i] == HOMELESS:
+            smallest = int(homes[0])
+            for a_home in range(count):
+                if size[homes[a_home]] < size[smallest]:
+                    smallest = int(homes[a_home])
+            row[i] = smallest
+            size[smallest] += 1
+    # Groups still too small take records from the largest ones.
+    for to in homes:
+        while size[to] < least:
+            source = int(homes[0])
+            for a_home in range(count):
+                if size[homes[a_home]] > size[source]:
+                    source = int(homes[a_home])
+            for a in range(n):
+                i = late[a]
+                if row[i] == source:
+                    row[i] = to
+                    break
+            size[source] -= 1
+            size[to] += 1
+
+
+def limited(
+    labels: NDArray[Any], least: int, most: int, *, random_state: np.random.Generator | None = None
+) -> NDArray[Any]:
+    """Rows of labels with every group's size brought between ``least`` and ``most``, in order of first use.
+
+    What is within the limits keeps its groups. Otherwise the smallest groups dissolve while there are more than the
+    records can fill, groups that are too large lose records, and groups that are too small are filled up, from the
+    largest ones in the end.
+
+    Parameters
+    ----------
+    labels
+        Partitions × records, labels from 0 to the number of records; −1 for records without a group. Not changed.
+    least, most
+        Limits; ``most`` at least ``2·least − 1``, so that any number of records from ``least`` on can be divided.
+    random_state
+        Draws which records move; without it, the last ones of a group do, so that equal rows give equal results.
+
+    Notes
+    -----
+    Total: any row gives a valid one. The random moves are those after Algorithm I of Solanas et al. (2006). O(nG) at
+    worst, with G groups.
+
+    Examples
+    --------
+    >>> limited(np.array([[0, 0, 0, 0, 0, 1, 2]]), 3, 5)
+    array([[0, 0, 0, 0, 1, 1, 1]])
+    """
+    rows = np.array(np.atleast_2d(labels))
+    n = rows.shape[1]
+    if not 1 <= least <= n or most < 2 * least - 1:
+        raise SDCError(f"groups of {least} to {most} cannot hold {n} records: at most must be at least 2·least − 1")
+    if rows.size and (rows.min() < HOMELESS or rows.max() > n):
+        raise SDCError(f"labels must be between {HOMELESS} and {n}")
+    last_first = np.arange(n)[::-1].copy()
+    out = np.empty_like(rows)
+    for r, row in enumerate(rows):
+        wide = row.astype(np.int64)
+        _fit(wide, least, most, last_first if random_state is None else random_state.permutation(n))
+        out[r] = restricted_growth(wide)
+    return out.reshape(np.shape(labels))
+
+
+def limits(problem: Any) -> tuple[int, int]:
+    """Return the smallest and the largest group that a problem allows."""
+    return int(problem.smallest), int(problem.largest)
+
+
+class GroupSizes(Repair):
+    """Repair that brings groups within the problem's limits and numbers them in order of first use."""
+
+    def _do(self, problem: Any, X: NDArray[Any], *args: object, **kwargs: object) -> NDArray[Any]:
+        return limited(X, *limits(problem))
+
+
+class RandomPartitions(Sampling):
+    """Algorithm I of Solanas et al. (2006): each record goes to a random group with room, then the sizes are repaired.
+
+    With free sizes, each row first draws its own k, evenly from the ``smallest`` to the problem's ``k_max``.
+    """
+
+    def _do(
+        self, problem: Any, n_samples: int, *args: object, random_state: np.random.Generator, **kwargs: object
+    ) -> NDArray[Any]:
+        least, n = int(problem.smallest), int(problem.n_var)
+        top = max(least, int(getattr(problem, "k_max", least)))
+        X = np.empty((n_samples, n), dtype=getattr(problem, "dtype", np.int16))
+        for row in X:
+            k = int(random_state.integers(least, top, endpoint=True)) if top > least else least
+            drawn = _with_room(random_state.random(n), n // k, 2 * k - 1)
+            row[:] = limited(drawn, k, 2 * k - 1, random_state=random_state)
+        return X
+
+
+@kernel()
+def _with_room(chance: NDArray[np.float64], n_groups: int, most: int) -> NDArray[np.int64]:
+    """One group per record, evenly among those with fewer than ``most`` (the same as drawing until one has room)."""
+    open_groups = np.arange(n_groups)
+    size = np.zeros(n_groups, dtype=np.int64)
+    count = n_groups
+    row = np.empty(len(chance), dtype=np.int64)
+    for i in range(len(chance)):
+        at = min(int(chance[i] * count), count - 1)
+        row[i] = open_groups[at]
+        size[row[i]] += 1
+        if size[row[i]] == most:
+            count -= 1
+            open_groups[at] = open_groups[count]
+    return row
+
+
+class OnePointCrossover(Crossover):
+    """Two parents exchange the labels behind a random point; two children, whatever their groups become.
+
+    Notes
+    -----
+    Solanas et al. (2006), §II-D, in its plain form: labels of two parents mean different groups.
+    """
+
+    def __init__(self, prob: float = 0.5) -> None:
+        super().__init__(n_parents=2, n_offsprings=2, prob=prob)
+
+    def _do(
+        self, problem: Any, X: NDArray[Any], *args: object, random_state: np.random.Generator, **kwargs: object
+    ) -> NDArray[Any]:
+        _, n_matings, n = X.shape
+        points = np.asarray(random_state.integers(1, max(n, 2), size=n_matings))
+        behind = np.arange(n)[None, :] >= points[:, None]
+        return np.stack([np.where(behind, X[1], X[0]), np.where(behind, X[0], X[1])])
+
+
+class GeneMutation(Mutation):
+    """Every label is replaced by a random one with a small probability (Solanas et al. 2006, §II-D).
+
+    Parameters
+    ----------
+    rate
+        Probability for each label.
+    """
+
+    def __init__(self, rate: float = 0.1) -> None:
+        if not 0 <= rate <= 1:
+            raise SDCError(f"rate must be a probability, not {rate!r}")
+        super().__init__(prob=1.0)
+        self.rate = rate
+
+    def _do(
+        self, problem: Any, X: NDArray[Any], *args: object, random_state: np.random.Generator, **kwargs: object
+    ) -> NDArray[Any]:
+        low, high = np.asarray(problem.xl, dtype=np.int64), np.asarray(problem.xu, dtype=np.int64)
+        hit = random_state.random(X.shape) < self.rate
+        drawn = np.asarray(random_state.integers(low, np.broadcast_to(high, X.shape), endpoint=True))
+        return np.where(hit, drawn, X).astype(X.dtype)
+
+
+class WholeGroupCrossover(Crossover):
+    """Two parents, two children: some groups of one, then the groups of the other that are still whole.
+
+    Each group of the giver is inherited with probability 1/2. Of the receiver's groups, those without an inherited
+    record stay whole, and the rest keep their remaining records if these are enough. Records that are left join the
+    group of their nearest neighbour that has a group with room (any group, if the problem has no neighbours).
+    """
+
+    def __init__(self, prob: float = 0.5) -> None:
+        super().__init__(n_parents=2, n_offsprings=2, prob=prob)
+
+    def _do(
+        self, problem: Any, X: NDArray[Any], *args: object, random_state: np.random.Generator, **kwargs: object
+    ) -> NDArray[Any]:
+        least, most = limits(problem)
+        near = _neighbours(problem)
+        parents = restricted_growth(X.reshape(-1, X.shape[2])).reshape(X.shape)
+        children = np.empty_like(X)
+        for m in range(X.shape[1]):
+            for child, (giver, receiver) in enumerate(((0, 1), (1, 0))):
+                inherited = random_state.random(int(parents[giver, m].max()) + 1) < 0.5
+                row = _inherit(
+                    parents[giver, m].astype(np.int64), parents[receiver, m].astype(np.int64), inherited, least
+                )
+                _join(row, near, random_state.permutation(len(row)), most)
+                children[child, m] = limited(restricted_homes(row), least, most, random_state=random_state)
+        return children
+
+
+def restricted_homes(row: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Labels 0, 1, … in order of their numbers, homeless records left as they are.
+
+    Examples
+    --------
+    >>> restricted_homes(np.array([7, -1, 7, 3]))
+    array([ 1, -1,  1,  0])
+    """
+    used = np.unique(row[row >= 0])
+    return np.where(row < 0, HOMELESS, np.searchsorted(used, row))
+
+
+def _neighbours(problem: Any) -> NDArray[np.int32]:
+    near = getattr(problem, "neighbours", None)
+    return np.empty((problem.n_var, 0), dtype=np.int32) if near is None else near
+
+
+@kernel()
+def _inherit(
+    giver: NDArray[np.int64], receiver: NDArray[np.int64], inherited: NDArray[np.bool_], least: int
+) -> NDArray[np.int64]:
+    n = len(giver)
+    row = np.full(n, HOMELESS, dtype=np.int64)
+    remain = np.zeros(n, dtype=np.int64)
+    for i in range(n):
+        if inherited[giver[i]]:
+            row[i] = giver[i]
+        else:
+            remain[receiver[i]] += 1
+    for i in range(n):
+        if row[i] < 0 and remain[receiver[i]] >= least:
+            row[i] = len(inherited) + receiver[i]
+    return row
+
+
+@kernel()
+def _join(row: NDArray[np.int64], near: NDArray[np.int32], order: NDArray[np.int64], most: int) -> None:
+    size = np.zeros(2 * len(row) + 1, dtype=np.int64)
+    for i in range(len(row)):
+        if row[i] >= 0:
+            size[row[i]] += 1
+    for i in order:
+        if row[i] < 0:
+            for a in range(near.shape[1]):
+                g = row[near[i, a]]
+                if g >= 0 and size[g] < most:
+                    row[i] = g
+                    size[g] += 1
+                    break
+
+
+class RecordMutation(Mutation):
+    """A few records move to, or change places with a record of, another group; sizes stay within the limits.
+
+    The other group is that of one of the record's neighbours, or a random record's if the problem has no neighbours. A
+    record moves if its group can spare it and the other has room; otherwise two records change places, and sometimes
+    they do so in any case. Now and then a large group is cut in two, or two small neighbours become one.
+
+    Parameters
+    ----------
+    prob
+        Probability that a row is mutated at all.
+    mean_moves
+        Mean number of records (geometrically distributed, at least one).
+    """
+
+    def __init__(self, prob: float = 1.0, *, mean_moves: float = 2.0) -> None:
+        if not mean_moves >= 1:
+            raise SDCError(f"mean_moves must be at least 1, not {mean_moves!r}")
+        super().__init__(prob=prob)
+        self.mean_moves = mean_moves
+
+    def _do(
+        self, problem: Any, X: NDArray[Any], *args: object, random_state: np.random.Generator, **kwargs: object
+    ) -> NDArray[Any]:
+        least, most = limits(problem)
+        near = _neighbours(problem)
+        out = np.empty_like(X)
+        for r, row in enumerate(X):
+            wide = limited(row, least, most).astype(np.int64)
+            moves = int(random_state.geometric(1.0 / self.mean_moves))
+            _move(wide, near, random_state.random((moves, 4)), least, most)
+            out[r] = restricted_growth(wide)
+        return out
+
+
+@kernel()
+def _move(row: NDArray[np.int64], near: NDArray[np.int32], chance: NDArray[np.float64], least: int, most: int) -> None:
+    n = len(row)
+    size = np.zeros(n + 1, dtype=np.int64)
+    for i in range(n):
+        size[row[i]] += 1
+    for step in range(len(chance)):
+        i = int(chance[step, 0] * n)
+        other = int(chance[step, 1] * n)
+        if near.shape[1] > 0:
+            other = near[i, int(chance[step, 1] * near.shape[1])]
+        here, there = row[i], row[other]
+        kind = chance[step, 2]
+        if here == there:
+            if kind < 0.25 and size[here] >= 2 * least:
+                _cut(row, near, i, size, least)
+            continue
+        if kind < 0.25 and size[here] + size[there] <= most:
+            for j in range(n):
+                if row[j] == here:
+                    row[j] = there
+            size[there] += size[here]
+            size[here] = 0
+        elif kind < 0.75 and size[here] > least and size[there] < most:
+            row[i] = there
+            size[here] -= 1
+            size[there] += 1
+        elif kind < 0.75 and size[there] > least and size[here] < most:
+            row[other] = here
+            size[there] -= 1
+            size[here] += 1
+        else:
+            pick = int(chance[step, 3] * size[there])
+            for j in range(n):
+                if row[j] == there:
+                    if pick == 0:
+                        row[j] = here
+                        break
+                    pick -= 1
+            row[i] = there
+
+
+@kernel()
+def _cut(row: NDArray[np.int64], near: NDArray[np.int32], i: int, size: NDArray[np.int64], least: int) -> None:
+    """Record i leaves with the nearest of its group, then with any of it, until they are enough for a group."""
+    here, fresh = row[i], 0
+    while size[fresh] > 0:
+        fresh += 1
+    row[i] = fresh
+    size[here] -= 1
+    size[fresh] = 1
+    for a in range(near.shape[1]):
+        if size[fresh] < least and row[near[i, a]] == here:
+            row[near[i, a]] = fresh
+            size[here] -= 1
+            size[fresh] += 1
+    for j in range(len(row)):
+        if size[fresh] < least and row[j] == here:
+            row[j] = fresh
+            size[here] -= 1
+            size[fresh] += 1
+
+
+class RouletteSelection(Selection):
+    """Parents drawn with probability proportional to 1/(F + 1), F being the one objective (Solanas et al. 2006).
+
+    Only for objectives that are at least 0.
+    """
+
+    def _do(
+        self,
+        problem: Any,
+        pop: Any,
+        n_select: int,
+        n_parents: int,
+        *args: object,
+        random_state: np.random.Generator,
+        **kwargs: object,
+    ) -> NDArray[np.int64]:
+        fitness = fitness_of(pop.get("F"))
+        ends = np.cumsum(fitness)
+        drawn = np.searchsorted(ends, random_state.random(n_select * n_parents) * ends[-1], side="right")
+        chosen: NDArray[np.int64] = np.minimum(drawn, len(ends) - 1).reshape(n_select, n_parents)
+        return chosen
+
+
+def fitness_of(F: NDArray[np.float64]) -> NDArray[np.float64]:
+    """1/(F + 1) of a single objective (Solanas et al. 2006, Eq. 8).
+
+    Examples
+    --------
+    >>> fitness_of(np.array([[0.0], [3.0]]))
+    array([1.  , 0.25])
+    """
+    if F.ndim != 2 or F.shape[1] != 1:
+        raise SDCError("roulette selection needs one objective; choose another selection for several")
+    if F.min() < 0:
+        raise SDCError("roulette selection needs an objective that is at least 0, such as sse")
+    fitness: NDArray[np.float64] = 1.0 / (F[:, 0] + 1.0)
+    return fitness
