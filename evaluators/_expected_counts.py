@@ -9,9 +9,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
-from sdc_problems.evaluators._transition_kernels import category_gap
 from sdc_problems.kernel import kernel
 
 _STEP = 0.4  # of the trapezoid rule for A log A, whose error is near exp(-π²/step) = 2e-11
@@ -103,35 +100,3 @@ def expected_x_log_x(size: Any, probability: Any) -> float:
             area += stays * (mean - math.exp(log_transform) * slope)
         total += area * _STEP
     return total
-
-
-@kernel()
-def nearest_pairs(rows: Any, sizes: Any, units: Any, ordinal: Any, nearest: Any) -> Any:
-    """All pairs of a distinct original and a combination of categories whose nearest original it is (or ties)."""
-    u, p = rows.shape
-    capacity = 4 * len(nearest)
-    pair_row = np.empty(capacity, dtype=np.int64)
-    pair_key = np.empty(capacity, dtype=np.int64)
-    found = 0
-    combination = np.empty(p, dtype=np.int64)
-    for key in range(len(nearest)):
-        rest = key
-        for a in range(p - 1, -1, -1):
-            combination[a] = rest % sizes[a]
-            rest //= sizes[a]
-        for x in range(u):
-            d = 0
-            for a in range(p):
-                d += category_gap(rows[x, a], combination[a], units[a], ordinal[a])
-            if d == nearest[key]:
-                if found == capacity:
-                    capacity *= 2
-                    longer_row = np.empty(capacity, dtype=np.int64)
-                    longer_key = np.empty(capacity, dtype=np.int64)
-                    longer_row[:found] = pair_row
-                    longer_key[:found] = pair_key
-                    pair_row, pair_key = longer_row, longer_key
-                pair_row[found] = x
-                pair_key[found] = key
-                found += 1
-    return pair_row[:found].copy(), pair_key[:found].copy()

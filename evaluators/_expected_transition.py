@@ -22,8 +22,9 @@ from scipy.special import ndtr
 
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators._checks import FloatArray, IntArray
-from sdc_problems.evaluators._expected_counts import expected_distances, expected_x_log_x, nearest_pairs
+from sdc_problems.evaluators._expected_counts import expected_distances, expected_x_log_x
 from sdc_problems.evaluators._transition_data import Matrices, TransitionData, chi2, double_ranks, relative_change
+from sdc_problems.evaluators._transition_kernels import nearest_pairs
 
 _MOST_CELLS = 2**26  # groups of records × cells of one contingency table
 _MOST_PAIRS = 2**28  # distinct originals × combinations of categories

@@ -299,8 +299,8 @@ def _invariance(scale: Scale) -> tuple[list[ReportTable], Picture]:
         tuple(rows),
         "The paper's figures are those of DEGREE with SCH (skewed) and with METRO (more uniform) of the Housing file,"
         " so compare the order of the rows. As there, the diagonal limits hold for a matrix before it is made"
-        " invariant. Its 'Only invariance' has a risk of 2.827, but the formula of its §4.1.4 applied to its own initial"
-        f" matrix gives 0.717: what else was done it does not say. {FRESH} fresh files.",
+        " invariant. Its 'Only invariance' has a risk of 2.827, but the formula of its §4.1.4 applied to its own"
+        f" initial matrix gives 0.717: what else was done it does not say. {FRESH} fresh files.",
     )
     return [summary, *ratio_tables], Picture(
         "figures-4.10-4.11", "As Figures 4.10 and 4.11: course of Eq. 4.5", pictures.fitness(experiments)

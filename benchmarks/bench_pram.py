@@ -1,0 +1,119 @@
+"""The transition engine against drawing files and measuring them with the plain functions, in one run.
+
+    SDC_DATA_HOME=… python benchmarks/bench_pram.py [--candidates 40]
+
+Each candidate is a random set of transition matrices for three attributes, scored by five files. The plain way draws
+the same five files with the same uniform numbers and calls il_categorical and dr_categorical's parts on each; both
+must give the same numbers. Probabilistic linkage (PRL), whose estimation by EM costs the same either way, is timed
+apart. The last line times the exact assignment inside PRL against SciPy's on all records, repeated as often
+as they occur. CPU time of one thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from sdc_problems import PRAMProblem, load
+from sdc_problems.evaluators._transport import transport
+from sdc_problems.evaluators.disclosure_risk import interval_disclosure_rank
+from sdc_problems.evaluators.information_loss.categorical import il_categorical
+from sdc_problems.evaluators.linkage import distance_linkage, probabilistic_linkage
+from sdc_problems.methods import normalise_rows
+from sdc_problems.methods.pram import randomize_with
+
+BAR = 10.0  # ms per candidate with 5 files, PRL apart
+FILES = {
+    "german_credit": ("checking_status", "savings_status", "employment"),
+    "solar_flare": ("class_zurich", "largest_spot_size", "spot_distribution"),
+}
+WITHOUT_PRL = ("il", "id", "dbrl")
+
+
+def timed(call: Callable[[], Any]) -> tuple[float, Any]:
+    start = time.process_time()
+    result = call()
+    return 1000 * (time.process_time() - start), result
+
+
+def plain(problem: PRAMProblem, matrices: list[np.ndarray], prl: bool) -> dict[str, float]:
+    """Mean of the measures over the files that the engine draws too."""
+    X = problem.engine.data.codes.astype(np.int64)
+    kinds, sizes = problem.engine.data.kinds, problem.engine.data.sizes
+    total = dict.fromkeys(("prl",) if prl else WITHOUT_PRL, 0.0)
+    for uniforms in problem.engine.uniforms:
+        Y = randomize_with(X, matrices, uniforms)
+        if prl:
+            total["prl"] += probabilistic_linkage(X, Y, kinds=kinds)
+            continue
+        total["il"] += il_categorical(X, Y, kinds=kinds, n_categories=sizes)
+        total["id"] += interval_disclosure_rank(X, Y, kinds=kinds)
+        total["dbrl"] += distance_linkage(X, Y, direction="to_original", kinds=kinds, n_categories=sizes)
+    return {name: value / problem.replicates for name, value in total.items()}
+
+
+def bench(name: str, n_candidates: int) -> None:
+    problem = PRAMProblem(load(name).data, FILES[name])
+    rng = np.random.default_rng(1)
+    candidates = [
+        [normalise_rows(rng.random((n, n)) ** 4 + rng.uniform(0, 3) * np.eye(n)) for n in problem.sizes]
+        for _ in range(n_candidates + 1)
+    ]
+    engine = problem.engine
+    cost: dict[str, list[float]] = {}
+    for number, matrices in enumerate(candidates):
+        timings = {
+            "engine": timed(lambda: engine.sampled(matrices, WITHOUT_PRL)),  # noqa: B023 -- called at once
+            "plain": timed(lambda: plain(problem, matrices, False)),  # noqa: B023
+            "engine, PRL": timed(lambda: engine.sampled(matrices, ["prl"])),  # noqa: B023
+            "plain, PRL": timed(lambda: plain(problem, matrices, True)),  # noqa: B023
+            "expected": timed(lambda: engine.expected(matrices, ["il", "dr"])),  # noqa: B023
+        }
+        for way, other in (("engine", "plain"), ("engine, PRL", "plain, PRL")):
+            for measure, value in timings[other][1].items():
+                assert np.isclose(timings[way][1][measure].mean(), value), measure
+        if number:  # the first compiles
+            for way, (spent, _) in timings.items():
+                cost.setdefault(way, []).append(spent)
+    ms = {way: float(np.median(values)) for way, values in cost.items()}
+    verdict = "met" if ms["engine"] <= BAR else "MISSED"
+    print(f"{name}: {len(problem.data)} records, 3 attributes, {problem.replicates} files, {n_candidates} candidates")
+    times = ms["plain"] / ms["engine"]
+    print(f"  il, id, dbrl  engine {ms['engine']:.2f} ms, plain {ms['plain']:.2f} ms: {times:.1f} times")
+    print(f"  prl           engine {ms['engine, PRL']:.2f} ms, plain {ms['plain, PRL']:.2f} ms")
+    print(f"  il and dr in expectation {ms['expected']:.2f} ms")
+    print(f"  bar of {BAR:.0f} ms per candidate, PRL apart: {verdict}")
+
+
+def bench_assignment() -> None:
+    rng = np.random.default_rng(2)
+    X, Y = rng.integers(0, 5, size=(85, 3)), rng.integers(0, 5, size=(100, 3))
+    cost = -((X[:, None, :] == Y[None, :, :]) * np.array([5_000_000, 3_100_000, 2_200_000])).sum(axis=2)
+    supply, demand = rng.multinomial(1000, np.full(85, 1 / 85)), rng.multinomial(1000, np.full(100, 1 / 100))
+    transport(cost, supply, demand)
+    ours, flow = timed(lambda: transport(cost, supply, demand))
+    single = np.repeat(np.repeat(cost, supply, axis=0), demand, axis=1)
+    theirs, pairs = timed(lambda: linear_sum_assignment(single))
+    assert (flow * cost).sum() == single[pairs].sum()
+    print(f"assignment of 1,000 records of 85 and 100 kinds: {ours:.2f} ms, SciPy {theirs:.1f} ms: ", end="")
+    print(f"{theirs / ours:.0f} times")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--candidates", type=int, default=40)
+    arguments = parser.parse_args()
+    warnings.filterwarnings("ignore", message="EM had not settled")
+    for name in FILES:
+        bench(name, arguments.candidates)
+    bench_assignment()
+
+
+if __name__ == "__main__":
+    main()
