@@ -234,3 +234,10 @@ def test_more_noise_loses_more(rng: np.random.Generator) -> None:
     losses = [pil(X, X + s * noise) for s in (0.0, 0.05, 0.3, 2.0)]
     assert losses == sorted(losses)
     assert losses[0] == 0.0
+
+
+def test_pil_of_a_quantile_in_a_gap_of_the_data() -> None:
+    """Between 1 and 47 the density vanishes: no division by zero, and the other statistics still count."""
+    X = np.array([[1.0], [0.0], [0.0], [0.0], [47.0]])
+    assert pil(X, X) == 0.0
+    assert 0.0 < pil(X, X[::-1] + 5.0) <= 100.0
