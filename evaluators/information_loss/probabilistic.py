@@ -131,9 +131,9 @@ def pil(X: object, Y: object) -> float:
     -----
     Deviations are the asymptotic ones, estimated from the original: ``sqrt(μ2/n)`` for a mean,
     ``sqrt((μ4 - μ2²)/n)`` for a variance, ``sqrt((μ22 - μ11²)/n)`` for a covariance, the delta method for a
-    correlation, ``sqrt(q(1-q)/n)/f(Q)`` for a quantile with a Gaussian kernel density f (infinite in a gap of the data, where f
-    vanishes: such a quantile loses nothing). A statistic without sampling error (a constant attribute) loses 0 if it is
-    untouched and 100 otherwise. With one attribute there are no
+    correlation, ``sqrt(q(1-q)/n)/f(Q)`` for a quantile with a Gaussian kernel density f (infinite in a gap of
+    the data, where f vanishes: such a quantile loses nothing). A statistic without sampling error (a constant
+    attribute) loses 0 if it is untouched and 100 otherwise. With one attribute there are no
     covariances and correlations, and the mean is over three families. O(n·p² + 19·n·p).
 
     Examples
