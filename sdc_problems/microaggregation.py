@@ -68,9 +68,14 @@ class Partition:
     def __str__(self) -> str:
         sizes = [len(group) for group in self.groups]
         return (
-            f"{len(sizes)} groups of {min(sizes)} to {max(sizes)} records; SSE {self.sse:.4g}, "
+            f"{len(sizes)} groups of {_span(sizes)} records; SSE {self.sse:.4g}, "
             f"IL {self.il_sse:.2f} %, ID {self.id:.2f} %, DLD {self.dld:.2f} %"
         )
+
+
+def _span(sizes: Sequence[int]) -> str:
+    low, high = min(sizes), max(sizes)
+    return str(low) if low == high else f"{low} to {high}"
 
 
 class MicroaggregationProblem(SDCProblem):
@@ -224,7 +229,7 @@ class MicroaggregationProblem(SDCProblem):
         what = {"numeric": "mean", "ordinal": "median", "nominal": "most frequent value"}
         used = " or ".join(dict.fromkeys(what[kind] for kind in self.kinds))
         return (
-            f"The {n} records form {len(sizes)} groups of {min(sizes)} to {max(sizes)} similar records; in "
+            f"The {n} records form {len(sizes)} groups of {_span(sizes)} similar records; in "
             f"{', '.join(self.attributes)} each record gets the {used} of its group.",
             f"So whoever knows all of these sees every record at least {found.k} times.",
             f"{found.il_sse:.1f} % of the variation is lost; {found.id:.1f} % of the released values are within 10 % "

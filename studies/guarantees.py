@@ -97,6 +97,13 @@ def _gomm(problem: Any, x: NDArray[Any], frame: pd.DataFrame) -> list[Guarantee]
     return found
 
 
+def _microaggregation(problem: Any, x: NDArray[Any], frame: pd.DataFrame) -> list[Guarantee]:
+    found = problem.decode(x)
+    columns = list(problem.attributes)
+    text = "every record looks like at least k − 1 others"
+    return [_all_records(problem, frame), at_least("k", columns, found.k, smallest_class(frame, columns), text)]
+
+
 def _pram(problem: Any, x: NDArray[Any], frame: pd.DataFrame) -> list[Guarantee]:
     """Nothing but the chosen attributes changed, and they only along moves that the matrices allow."""
     found = [_all_records(problem, frame)]
@@ -126,6 +133,7 @@ def _all_records(problem: Any, frame: pd.DataFrame) -> Guarantee:
 CHECKS: dict[str, Callable[[Any, NDArray[Any], Any], list[Guarantee]]] = {
     "pbg": _pbg,
     "gomm": _gomm,
+    "microaggregation": _microaggregation,
     "pram": _pram,
     "pram-equations": _pram,
 }

@@ -138,9 +138,21 @@ def _matrices(figure: Figure, problem: Any, x: NDArray[Any]) -> None:
         figure.supxlabel(plain(f"weight of i → j: {problem.equation(x)}", 110), fontsize=9, parse_math=False)
 
 
+def _sizes(figure: Figure, problem: Any, x: NDArray[Any]) -> None:
+    """How many groups have how many records."""
+    panel = figure.subplots()
+    sizes, counts = np.unique([len(group) for group in problem.decode(x).groups], return_counts=True)
+    bars = panel.bar(sizes, counts, width=0.8, color="#4c72b0")
+    panel.bar_label(bars, fontsize=9)
+    panel.set_xticks(sizes)
+    panel.set_xlabel("records in a group")
+    panel.set_ylabel("groups")
+
+
 PICTURES: dict[str, Callable[[Figure, Any, NDArray[Any]], None]] = {
     "pbg": _levels,
     "gomm": _groups,
+    "microaggregation": _sizes,
     "pram": _matrices,
     "pram-equations": _matrices,
 }

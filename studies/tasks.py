@@ -39,6 +39,31 @@ def _gomm_original(problem: Any) -> dict[str, float]:
     return {"il": 0.0, "id": 100.0, "dld": dld, "dr": dr, "score": dr / 2}
 
 
+class MicroaggregationOptions(Section):
+    """Which records to merge."""
+
+    k: Annotated[int, Field(ge=2)] = Field(description="Smallest group of records.")
+    objectives: list[str] = Field(default=["sse"], description="Any of sse, il_sse, dld, id, k.")
+    k_max: Annotated[int, Field(ge=2)] | None = Field(
+        default=None, description="Largest value that the smallest group is meant to reach; k if not given."
+    )
+
+
+def _microaggregation(table: Table, options: Mapping[str, Any]) -> SDCProblem:
+    from sdc_problems.microaggregation import MicroaggregationProblem
+
+    return MicroaggregationProblem(table.data, **options)
+
+
+def _microaggregation_original(problem: Any) -> dict[str, float]:
+    from sdc_problems.evaluators.linkage import distance_linkage
+
+    points, codes = problem.points(), problem.data.codes(problem.attributes)
+    smallest = int(np.unique(codes, axis=0, return_counts=True)[1].min())
+    dld = distance_linkage(points, points, kinds=problem.kinds)
+    return {"sse": 0.0, "il_sse": 0.0, "dld": dld, "id": 100.0, "k": float(smallest)}
+
+
 class PBGOptions(Section):
     """To which level of its hierarchy each quasi-identifier is generalised."""
 
@@ -175,6 +200,14 @@ TASKS: dict[str, Task] = {
         build=_gomm,
         original=_gomm_original,
         operators=("grouping",),
+    ),
+    "microaggregation": Task(
+        title="Which records to merge",
+        problem=("microaggregation", "MicroaggregationProblem"),
+        options=MicroaggregationOptions,
+        build=_microaggregation,
+        original=_microaggregation_original,
+        operators=("partition",),
     ),
     "pram": Task(
         title="How to randomise categorical attributes: transition matrices",
