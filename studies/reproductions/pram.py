@@ -270,7 +270,7 @@ def _invariance(scale: Scale) -> tuple[list[ReportTable], Picture]:
     ratio_tables = []
     for name, attribute, against, counts in CROSSINGS:
         data = load(name).data
-        variants = invariance(data, attribute, against, scale.invariance_generations)
+        variants = invariance(data, attribute, against, scale.invariance_generations, FRESH)
         title = f"{attribute} with {against} ({name}, {counts} counts)"
         experiments[title] = variants
         for variant, (utility, risk) in zip(variants, HOUSING[counts], strict=True):
