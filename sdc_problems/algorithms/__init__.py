@@ -10,10 +10,12 @@ if TYPE_CHECKING:
     from sdc_problems.algorithms.archive import AddStatus, BoxArchive
     from sdc_problems.algorithms.elitist_ea import ElitistEA
     from sdc_problems.algorithms.gomm import GOMM
+    from sdc_problems.algorithms.pbg_ea import PBGEA
     from sdc_problems.algorithms.steady_state_gp import SteadyStateGP
 
 __all__ = [
     "GOMM",
+    "PBGEA",
     "AddStatus",
     "BoxArchive",
     "ElitistEA",
@@ -27,6 +29,7 @@ __getattr__, __dir__ = _attach(
         "BoxArchive": "archive",
         "ElitistEA": "elitist_ea",
         "GOMM": "gomm",
+        "PBGEA": "pbg_ea",
         "SteadyStateGP": "steady_state_gp",
     },
 )
