@@ -113,8 +113,8 @@ def nearest_of(
                 best, count = d, 0
             if d == best:
                 count += records[x]
+        ties[key] = count  # before nearest, which says that both are known
         nearest[key] = best
-        ties[key] = count
 
 
 @kernel()
