@@ -1,0 +1,132 @@
+"""What workers gain, what storing costs and what a replay takes: ratios measured side by side in one run.
+
+Run it: ``python benchmarks/bench_parallel.py``. The gain needs as many idle processors as workers.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sdc_problems import load
+from sdc_problems.evaluators.parallel import ProcessPool, Serial
+from sdc_problems.pbg import PBGProblem
+from sdc_problems.pram import PRAMProblem
+from sdc_problems.studies.config import Study
+from sdc_problems.studies.folder import RunLock
+from sdc_problems.studies.journal import Journal
+from sdc_problems.studies.runner import start
+from sdc_problems.studies.search import search
+
+ROUNDS = 3
+
+
+def best_of(action: Callable[[], Any], rounds: int = ROUNDS) -> float:
+    """Shortest of several times: what the machine can do when nobody else uses it."""
+    times = []
+    for _ in range(rounds):
+        begin = time.perf_counter()
+        action()
+        times.append(time.perf_counter() - begin)
+    return min(times)
+
+
+def workers() -> None:
+    """The same candidates on one process and on two; the order alternates, so that both meet the same machine."""
+    people = load("people")
+    problems: dict[str, tuple[Any, int]] = {
+        "PRAM, five files a candidate, both linkages": (
+            PRAMProblem(people.data, ["education", "marital_status", "occupation"], objectives=("il", "dr")),
+            40,
+        ),
+        "PBG, k and GLM": (PBGProblem(people.data, people.hierarchies, threads=1), 4000),
+    }
+    print("workers: seconds for the same candidates")
+    print(f"{'problem':45s} {'candidates':>10s} {'serial':>8s} {'1 worker':>9s} {'2 workers':>9s} {'ratio 1:2':>9s}")
+    for name, (problem, n) in problems.items():
+        rng = np.random.default_rng(1)
+        X = rng.integers(problem.xl.astype(int), problem.xu.astype(int) + 1, (n, problem.n_var)).astype(problem.dtype)
+        with ProcessPool(problem, workers=1) as one, ProcessPool(problem, workers=2) as two:
+            expected = Serial(problem).evaluate(X[:8])["F"].tobytes()
+            for pool in (one, two):  # processes start and compile outside the measurement
+                assert pool.evaluate(X)["F"][:8].tobytes() == expected
+            serial = best_of(lambda: Serial(problem).evaluate(X), 2)  # noqa: B023 -- called at once
+            first, second = [], []
+            for _ in range(ROUNDS):
+                first.append(best_of(lambda: one.evaluate(X), 1))  # noqa: B023
+                second.append(best_of(lambda: two.evaluate(X), 1))  # noqa: B023
+        a, b = min(first), min(second)
+        print(f"{name:45s} {n:10d} {serial:8.2f} {a:9.2f} {b:9.2f} {a / b:9.2f}")
+
+
+STUDY = """
+[data]
+name = "people"
+[problem]
+{problem}
+[algorithm]
+name = "{algorithm}"
+pop_size = {size}
+[termination]
+generations = {generations}
+"""
+
+STUDIES = {
+    "PBG by NSGA-II, cheap measures": ('task = "pbg"\nobjectives = ["k", "l", "glm"]', "NSGA2", 50, 100),
+    "PRAM by NSGA-II, costly measures": (
+        'task = "pram"\nattributes = ["education", "marital_status"]', "NSGA2", 40, 20,
+    ),
+}  # fmt: skip
+
+
+def storing() -> None:
+    """The same search without a store, with one, and replayed from it."""
+    print("\nstoring and replaying: seconds of one seed")
+    print(f"{'study':35s} {'plain':>8s} {'stored':>8s} {'ratio':>7s} {'replay':>8s} {'of the run':>10s} {'kB':>7s}")
+    for name, (problem, algorithm, size, generations) in STUDIES.items():
+        text = STUDY.format(problem=problem, algorithm=algorithm, size=size, generations=generations)
+        study = Study.from_text(text, folder=Path())
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = Path(scratch) / "run"
+            built = start(study, text, folder)
+            Serial(built.problem).evaluate(built.problem.genomes(list(built.problem.baselines().values())))
+            plain = best_of(lambda: plain_search(study, built), 2)  # noqa: B023 -- called at once
+            stored = best_of(lambda: session(study, built, folder), 1)  # noqa: B023
+            replay = best_of(lambda: session(study, built, folder), 2)  # noqa: B023
+            kilobytes = (folder / "run.sqlite").stat().st_size / 1000
+        print(
+            f"{name:35s} {plain:8.2f} {stored:8.2f} {stored / plain:7.2f} {replay:8.2f} {100 * replay / stored:8.0f} %"
+            f" {kilobytes:8.0f}"
+        )
+
+
+def plain_search(study: Study, built: Any) -> None:
+    """pymoo's own loop."""
+    from pymoo.optimize import minimize
+
+    plan = study.plan(built.problem)
+    minimize(built.problem, plan.algorithm, ("n_gen", plan.limits.generations), seed=1)
+
+
+def session(study: Study, built: Any, folder: Path) -> None:
+    """One session: the whole search the first time, a replay of all of it afterwards."""
+    plan = study.plan(built.problem)
+    with RunLock(folder) as lock, Journal.take(folder, lock, versions={}, workers="1") as journal:
+        search(
+            journal,
+            seed=1,
+            problem=plan.problem,
+            algorithm=plan.algorithm,
+            limits=plan.limits,
+            backend=Serial(plan.problem),
+        )
+
+
+if __name__ == "__main__":
+    workers()
+    storing()
