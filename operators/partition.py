@@ -158,9 +158,21 @@ class RandomPartitions(Sampling):
         X = np.empty((n_samples, n), dtype=getattr(problem, "dtype", np.int16))
         for row in X:
             k = int(random_state.integers(least, top, endpoint=True)) if top > least else least
-            drawn = _with_room(random_state.random(n), n // k, 2 * k - 1)
-            row[:] = limited(drawn, k, 2 * k - 1, random_state=random_state)
+            row[:] = random_partition(n, k, random_state)
         return X
+
+
+def random_partition(n: int, k: int, random_state: np.random.Generator) -> NDArray[np.int64]:
+    """One chromosome by Algorithm I of Solanas et al. (2006), repaired by random moves.
+
+    Examples
+    --------
+    >>> random_partition(7, 3, np.random.default_rng(1))
+    array([0, 0, 1, 0, 1, 1, 0])
+    """
+    drawn = _with_room(random_state.random(n), n // k, 2 * k - 1)
+    fitted: NDArray[np.int64] = limited(drawn, k, 2 * k - 1, random_state=random_state)
+    return fitted
 
 
 @kernel()
@@ -405,7 +417,7 @@ def _cut(row: NDArray[np.int64], near: NDArray[np.int32], i: int, size: NDArray[
 class RouletteSelection(Selection):
     """Parents drawn with probability proportional to 1/(F + 1), F being the one objective (Solanas et al. 2006).
 
-    Only for objectives that are at least 0.
+    Only for objectives that are at least 0. A survival may have given its own ``sdc_fitness``, which then counts.
     """
 
     def _do(
@@ -418,7 +430,9 @@ class RouletteSelection(Selection):
         random_state: np.random.Generator,
         **kwargs: object,
     ) -> NDArray[np.int64]:
-        fitness = fitness_of(pop.get("F"))
+        fitness = pop.get("sdc_fitness")
+        if any(value is None for value in fitness):
+            fitness = fitness_of(pop.get("F"))
         ends = np.cumsum(fitness)
         drawn = np.searchsorted(ends, random_state.random(n_select * n_parents) * ends[-1], side="right")
         chosen: NDArray[np.int64] = np.minimum(drawn, len(ends) - 1).reshape(n_select, n_parents)

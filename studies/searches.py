@@ -144,6 +144,25 @@ class GOMMSearchOptions(Section):
     dynamic: bool = Field(default=False, description="Retire operators whose children never survive (D-GOMM).")
 
 
+class SolanasOptions(Section):
+    """The genetic algorithm for microaggregation."""
+
+    pop_size: Size = 100
+    mutation_rate: Share = Field(default=0.1, description="Probability for each record's label.")
+    crossover_rate: Share = Field(default=0.3, description="Probability for each pair of parents.")
+
+
+class HybridOptions(Section):
+    """A heuristic for the whole file, a genetic algorithm for each macrogroup of it."""
+
+    K: Annotated[int, Field(ge=4)] = Field(default=18, description="Records of a macrogroup.")
+    steps: Literal[1, 2] = Field(default=2, description="Macrogroups of records (1), or of MDAV's groups (2).")
+    epochs: Annotated[int, Field(ge=0)] = Field(default=10_000, description="Epochs in each macrogroup per generation.")
+    pop_size: Size = 10
+    mutation_rate: Share = 0.1
+    crossover_rate: Share = 0.5
+
+
 class ElitistOptions(Section):
     """The elitist (1+1) evolutionary algorithm."""
 
@@ -224,6 +243,24 @@ SEARCHES: dict[str, Search] = {
     ),
     "GOMM": Search(
         "GOMM and D-GOMM", _OURS + "gomm", GOMMSearchOptions, (), own=True, objectives="any", tasks=("gomm",)
+    ),
+    "SolanasGA": Search(
+        "Genetic algorithm for microaggregation, up to about 50 records",
+        _OURS + "partition_ga",
+        SolanasOptions,
+        (),
+        own=True,
+        objectives="one",
+        tasks=("microaggregation",),
+    ),
+    "HybridMicroaggregation": Search(
+        "MDAV, then a genetic algorithm in each macrogroup",
+        _OURS + "hybrid_microaggregation",
+        HybridOptions,
+        (),
+        own=True,
+        objectives="one",
+        tasks=("microaggregation",),
     ),
     "ElitistEA": Search(
         "Elitist (1+1) EA for transition matrices",

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from sdc_problems.algorithms.archive import AddStatus, BoxArchive
     from sdc_problems.algorithms.elitist_ea import ElitistEA
     from sdc_problems.algorithms.gomm import GOMM
+    from sdc_problems.algorithms.hybrid_microaggregation import HybridMicroaggregation
+    from sdc_problems.algorithms.partition_ga import SolanasGA
     from sdc_problems.algorithms.pbg_ea import PBGEA
     from sdc_problems.algorithms.steady_state_gp import SteadyStateGP
 
@@ -19,6 +21,8 @@ __all__ = [
     "AddStatus",
     "BoxArchive",
     "ElitistEA",
+    "HybridMicroaggregation",
+    "SolanasGA",
     "SteadyStateGP",
 ]
 
@@ -29,7 +33,9 @@ __getattr__, __dir__ = _attach(
         "BoxArchive": "archive",
         "ElitistEA": "elitist_ea",
         "GOMM": "gomm",
+        "HybridMicroaggregation": "hybrid_microaggregation",
         "PBGEA": "pbg_ea",
+        "SolanasGA": "partition_ga",
         "SteadyStateGP": "steady_state_gp",
     },
 )
