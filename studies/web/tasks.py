@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sdc_problems.problem import SDCProblem
 from sdc_problems.studies.web.bars import LEAST, shortened, size_bars
 
-MOST_CATEGORIES = 40
+MOST_CATEGORIES = 30
 
 
 def picture(problem: SDCProblem, x: NDArray[Any]) -> dict[str, Any] | None:
@@ -70,7 +70,7 @@ def _lattice(problem: Any, x: NDArray[Any]) -> dict[str, Any]:
 
 
 def _clusters(problem: Any, x: NDArray[Any]) -> dict[str, Any]:
-    sizes = np.bincount(x)
+    sizes = np.bincount(problem.labels(x))
     sizes = sizes[sizes > 0]
     return {"type": "clusters", "clusters": len(sizes), "bars": size_bars(sizes)}
 
