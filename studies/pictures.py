@@ -142,7 +142,7 @@ def _sizes(figure: Figure, problem: Any, x: NDArray[Any]) -> None:
     """How many groups have how many records."""
     panel = figure.subplots()
     sizes, counts = np.unique([len(group) for group in problem.decode(x).groups], return_counts=True)
-    bars = panel.bar(sizes, counts, width=0.8, color="#4c72b0")
+    bars = panel.bar(sizes, counts, width=0.8, color=FRONT)
     panel.bar_label(bars, fontsize=9)
     panel.set_xticks(sizes)
     panel.set_xlabel("records in a group")

@@ -86,6 +86,9 @@ def rendered(figure: Figure, kind: Format) -> bytes:
     stream = io.BytesIO()
     metadata: dict[str, Any] = {"Software": None} if kind == "png" else {"Date": None, "Creator": "sdc-problems"}
     with rc_context(STYLE):
+        if figure.get_layout_engine() is not None:  # laid out once: each drawing would move things a little
+            figure.draw_without_rendering()
+            figure.set_layout_engine("none")
         figure.savefig(stream, format=kind, dpi=150, metadata=metadata, bbox_inches="tight")
     return stream.getvalue()
 

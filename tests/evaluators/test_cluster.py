@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import importlib
-import json
 import os
 import signal
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -71,23 +66,6 @@ def lattice() -> PBGProblem:
 
 def nodes(problem: PBGProblem, n: int) -> NDArray[Any]:
     return np.random.default_rng(4).integers(0, problem.xu.astype(int) + 1, (n, problem.n_var)).astype(problem.dtype)
-
-
-@pytest.fixture
-def cluster_of_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """A scheduler and two workers, each started as a command of its own, on loopback."""
-    place = tmp_path / "scheduler.json"
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    file = ["--scheduler-file", str(place), "--host", "127.0.0.1", "--no-dashboard"]
-    dask = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0"]
-    worker = [sys.executable, "-m", "distributed.cli.dask_worker", "--nthreads", "1"]
-    with ExitStack() as stack:
-        for command in (dask + file, worker + file, worker + file):
-            process = stack.enter_context(subprocess.Popen(command, cwd=tmp_path, **quiet))
-            stack.callback(process.kill)
-            while not place.exists():
-                assert process.poll() is None, "the scheduler ended"
-        yield json.loads(place.read_text())["address"]
 
 
 def test_a_problem_travels_without_its_data(lattice: PBGProblem) -> None:

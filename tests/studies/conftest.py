@@ -81,7 +81,8 @@ class ChoiceOfLevels(ChoiceRandomMutation):
 META = {
     "format": [1, 0],
     "versions": {"sdc-problems": "0"},
-    "study": {"algorithm": {"name": "NSGA2"}},
+    "study": {"algorithm": {"name": "NSGA2"}, "problem": {"task": "knapsack"}},
+    "data": {"digest": "", "records": 0, "columns": 0, "file": None, "sha256": None},
     "problem": {
         "n_var": 12,
         "dtype": "int16",
