@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "explore": ("explore", "The same page, live, in a browser on this machine."),
     "reproduce": ("reproduce", "A paper's tables and figures, computed again beside the paper's."),
     "schema": ("schema", "The JSON Schema of the study file."),
+    "protect": ("protect", "Microaggregate a file in one step, with its verdict."),
     "evaluate": ("evaluate", "Measure what a protected file gives away and what it has lost."),
     "data": ("data", "List, describe and fetch the tables that a study can start from."),
 }

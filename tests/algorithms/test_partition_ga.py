@@ -144,8 +144,8 @@ def test_macrogroups_are_searched_alike_by_any_number_of_workers() -> None:
 
 def test_more_generations_go_on_from_the_best() -> None:
     problem = problem_of(random_table(90, 2, 6))
-    hybrid = HybridMicroaggregation(K=18, epochs=300)
-    loss = [minimize(problem, hybrid, ("n_gen", n), seed=2).F[0] for n in (1, 2, 20)]
+    hybrid = HybridMicroaggregation(K=30, epochs=3000)
+    loss = [minimize(problem, hybrid, ("n_gen", n), seed=2).F[0] for n in (1, 2, 3)]
     assert loss[2] < loss[1] < loss[0] == problem.evaluate(problem.baselines()["MDAV"])[0]
 
 
