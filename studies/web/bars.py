@@ -119,6 +119,23 @@ def bin_bars(values: NDArray[np.float64], edges: NDArray[np.float64]) -> dict[st
     }
 
 
+def rounded(bars: dict[str, Any]) -> dict[str, Any]:
+    """Bars in multiples of five.
+
+    Where records were left out, the difference of a bar before and after could be one person.
+
+    Examples
+    --------
+    >>> rounded(label_bars(["a", "b"], [13, 21]))["counts"]
+    [15, 20]
+    """
+    return {
+        **bars,
+        "counts": [None if c is None else LEAST * round(c / LEAST) for c in bars["counts"]],
+        "rest": LEAST * round(bars["rest"] / LEAST),
+    }
+
+
 def size_bars(sizes: ArrayLike) -> list[dict[str, int]]:
     """Clusters by their number of records, neighbouring sizes joined until every bar holds at least ``LEAST`` clusters.
 

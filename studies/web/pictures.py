@@ -13,7 +13,7 @@ from sdc_problems.errors import SDCError
 from sdc_problems.microdata import Attribute, Kind, Role
 from sdc_problems.problem import SDCProblem
 from sdc_problems.studies.records import Solutions
-from sdc_problems.studies.web.bars import LEAST, bin_bars, label_bars, nice_edges, shortened
+from sdc_problems.studies.web.bars import LEAST, bin_bars, label_bars, nice_edges, rounded, shortened
 from sdc_problems.studies.web.tasks import picture
 
 DRAW = 1  # seed of the one release that a random method's pictures show
@@ -86,6 +86,7 @@ class Detail:
         after: list[dict[str, Any]] = []
         texts: dict[str, NDArray[np.int64]] = {}
         changed_cells = cells = 0
+        complete = len(released) == len(self._codes)
         for position, attribute in enumerate(self.shown):
             if attribute.name not in released.columns:
                 after.append({"changed": 100.0, "bars": None})
@@ -102,7 +103,7 @@ class Detail:
                 if attribute.role is Role.QUASI_IDENTIFIER:
                     changed_cells += int((~same).sum())
                     cells += len(same)
-            if changed == 0 and len(released) == len(self._codes):
+            if changed == 0:
                 after.append({"changed": 0.0, "bars": None})
                 continue
             edges = self._edges[position]
@@ -112,7 +113,7 @@ class Detail:
                 counts = np.bincount(codes, minlength=len(now))
                 order = self._order(position, codes, counts, kept)
                 bars = label_bars([str(now[i]) for i in order], counts[order])
-            after.append({"changed": changed, "bars": bars})
+            after.append({"changed": changed, "bars": bars if complete else rounded(bars)})
         return after, self._facts(released, texts, changed_cells, cells)
 
     def _kept(self, x: NDArray[Any], released: pd.DataFrame) -> NDArray[np.int64] | None:

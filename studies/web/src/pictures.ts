@@ -142,12 +142,14 @@ function hasse(app: App, picture: LatticePicture, values: (number | null)[]): HT
     }),
   );
   const chart = s("svg", { viewBox: `0 0 ${width} ${height}`, width, class: "fixed", role: "img", "aria-label": `The node and its ${picture.neighbours.length} neighbours in the lattice; the table below holds them.` }, marks);
-  return svgFigure(
+  const drawn = svgFigure(
     "Neighbours in the lattice",
     chart,
     "Above: one attribute generalised one level further; below: one level less. Solid green edges lead to something better in every objective, dashed ones to a trade-off, grey ones to something worse.",
     table,
   );
+  if (width > 640) drawn.classList.add("span");
+  return drawn;
 }
 
 function matrices(picture: MatrixPicture): HTMLElement[] {

@@ -100,7 +100,7 @@ export function solutionPart(app: App): Part {
           h("span", { class: "key before" }),
           "original ",
           detail !== null && detail.after.length > 0 && [h("span", { class: "key after" }), "released. "],
-          "Every bar stands for at least five records; what is rarer is counted together or left out.",
+          "Every bar stands for at least five records; what is rarer is counted together or left out. Where records are suppressed, the released ones are counted in fives.",
         ),
         h("div", { class: "grid" }, attributes.map((attribute, a) => distribution(attribute, detail?.after[a] ?? null))),
       ],
