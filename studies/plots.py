@@ -209,8 +209,10 @@ def convergence(runs: Sequence[Run]) -> Figure:
                 panel.plot(bands.evaluated, middle, color=colour, linewidth=2, label=text, drawstyle="steps-post")
         panel.set_xlabel("candidates evaluated")
         panel.set_ylabel("hypervolume (share of the box)")
-        if any(run.aggregates(box).seeds for run in runs):
-            panel.legend(loc="lower right", frameon=False, fontsize=9)
+        handles, labels = panel.get_legend_handles_labels()
+        if handles:
+            columns = min(2, len(labels)) if len(runs) > 1 else 1
+            figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False, fontsize=9)
     return figure
 
 

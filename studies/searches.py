@@ -177,6 +177,26 @@ class GPOptions(Section):
     crossover_rate: Share = 0.5
 
 
+Epsilon = Annotated[float, Field(gt=0)] | list[Annotated[float, Field(gt=0)]]
+
+
+class PBGEAOptions(Section):
+    """The evolutionary algorithm of property based generalizations, with its box archive."""
+
+    pop_size: Size = 25
+    epsilon: Epsilon = Field(default=1.0, description="Side of the archive's boxes: one number, or one per objective.")
+    crossover_probability: Share = 0.8
+    mutation_probability: Share | None = Field(default=None, description="Per attribute; one over their number.")
+
+
+class PBGSearchOptions(Section):
+    """The model-guided search for minimal generalisations."""
+
+    max_evaluations: Size = Field(default=1000, description="Nodes to measure at most.")
+    epsilon: Epsilon = Field(default=1.0, description="Side of the archive's boxes: one number, or one per objective.")
+    batch_size: Annotated[int, Field(ge=1)] = Field(default=16, description="Nodes measured between two models.")
+
+
 @dataclass(frozen=True)
 class Search:
     """A search by name.
@@ -195,6 +215,8 @@ class Search:
         Whether it has operators of its own, so that it gets only those that a study names.
     real
         Whether it proposes real numbers, which are rounded.
+    archive
+        Whether a study may give it a box archive; some have their own.
     objectives
         How many objectives it is for.
     tasks
@@ -207,6 +229,7 @@ class Search:
     operators: tuple[str, ...] = ("sampling", "crossover", "mutation", "repair", "eliminate_duplicates")
     own: bool = False
     real: bool = False
+    archive: bool = True
     objectives: Literal["one", "several", "any"] = "several"
     tasks: tuple[str, ...] | None = None
 
@@ -262,6 +285,26 @@ SEARCHES: dict[str, Search] = {
         objectives="one",
         tasks=("microaggregation",),
     ),
+    "PBGEA": Search(
+        "PBG-EA, as published",
+        _OURS + "pbg_ea",
+        PBGEAOptions,
+        (),
+        own=True,
+        archive=False,
+        objectives="any",
+        tasks=("pbg",),
+    ),
+    "PBGSearch": Search(
+        "Model-guided search for minimal generalisations",
+        _OURS + "pbg_search",
+        PBGSearchOptions,
+        (),
+        own=True,
+        archive=False,
+        objectives="any",
+        tasks=("pbg",),
+    ),
     "ElitistEA": Search(
         "Elitist (1+1) EA for transition matrices",
         _OURS + "elitist_ea",
@@ -309,7 +352,7 @@ def build_search(
 
     search = SEARCHES[name]
     named = chosen_operators(operators, task)
-    _check_fit(name, search, problem, task, named)
+    _check_fit(name, search, problem, task, named, epsilon)
     given = {key: getattr(options, key) for key in type(options).model_fields}
     given = {key: value for key, value in given.items() if value is not None}
     start = given.pop("start", "random")
@@ -328,7 +371,14 @@ def build_search(
     return algorithm
 
 
-def _check_fit(name: str, search: Search, problem: SDCProblem, task: str, operators: Mapping[str, Any]) -> None:
+def _check_fit(
+    name: str,
+    search: Search,
+    problem: SDCProblem,
+    task: str,
+    operators: Mapping[str, Any],
+    epsilon: Sequence[float] | None,
+) -> None:
     """Say before anything runs why an algorithm cannot be used for a problem."""
     if search.tasks is not None and task not in search.tasks:
         raise SDCError(f"algorithm {name} is for the task {' or '.join(search.tasks)}, not for {task}")
@@ -340,6 +390,8 @@ def _check_fit(name: str, search: Search, problem: SDCProblem, task: str, operat
     unused = [kind for kind in operators if kind not in search.operators]
     if unused:
         raise SDCError(f"algorithm {name} takes no {' and no '.join(unused)} from [operators]")
+    if epsilon is not None and not search.archive:
+        raise SDCError(f"algorithm {name} has an archive of its own: give algorithm.epsilon instead of [archive]")
 
 
 def _directions(n_obj: int, count: int) -> NDArray[np.float64]:

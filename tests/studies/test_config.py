@@ -179,8 +179,26 @@ def test_every_algorithm_of_pymoo_is_offered_or_refused_with_a_reason() -> None:
 MULTI = [name for name, search in SEARCHES.items() if search.objectives != "one" and search.tasks is None]
 
 
+def pieces_equal_whole(chosen: Study, workshop: Any, content: Callable[[Path], Any]) -> Any:
+    """Run a study in one and in two pieces; the first two generations are the first piece."""
+    problem = chosen.build().problem
+
+    def work(folder: Path, **options: Any) -> Any:
+        plan = chosen.plan(problem)
+        return workshop.work(
+            folder, problem=problem, algorithm=plan.algorithm, limits=plan.limits, rounded=plan.rounded, **options
+        )
+
+    whole, pieces = workshop.create("whole"), workshop.create("pieces")
+    ending = work(whole)
+    work(pieces, stop_after=2)
+    assert work(pieces).replayed == min(2, ending.generations)
+    assert content(whole) == content(pieces)
+    return ending
+
+
 @pytest.mark.parametrize("name", MULTI)
-def test_every_search_runs_and_resumes_with_the_same_bytes(
+def test_every_search_of_pymoo_runs_and_resumes_with_the_same_bytes(
     name: str, workshop: Any, content: Callable[[Path], Any]
 ) -> None:
     section = f'name = "{name}"\n'
@@ -191,23 +209,39 @@ def test_every_search_runs_and_resumes_with_the_same_bytes(
     section += "pop_per_ref_point = 4\n" * ("pop_per_ref_point" in fields)
     section += "reference_points = [[5.0, 100.0], [20.0, 300.0]]\n" * ("reference_points" in fields)
     several = STUDY.replace('name = "NSGA2"\npop_size = 6\n', section)
-    several = several.replace('"gomm"\nk = 3', '"pbg"').replace(
-        '["age", "hours", "wage"]', '["age", "education", "sex"]'
-    )
-    chosen = study(several)
-    problem = chosen.build().problem
+    chosen = study(several.replace('"gomm"\nk = 3', '"pbg"').replace('"hours", "wage"]', '"education", "sex"]'))
+    assert pieces_equal_whole(chosen, workshop, content).generations == 3
 
-    def work(folder: Path, **options: Any) -> Any:
-        plan = chosen.plan(problem)
-        return workshop.work(
-            folder, problem=problem, algorithm=plan.algorithm, limits=plan.limits, rounded=plan.rounded, **options
-        )
 
-    whole, pieces = workshop.create("whole"), workshop.create("pieces")
-    work(whole)
-    work(pieces, stop_after=1)
-    work(pieces)
-    assert content(whole) == content(pieces)
+OURS = {
+    "GOMM": ('task = "gomm"\nk = 3', "pop_size = 8\ncrossovers = 2\nmutations = 1"),
+    "PBGEA": ('task = "pbg"', "pop_size = 6\nepsilon = [2.0, 50.0]"),
+    "PBGSearch": ('task = "pbg"', "max_evaluations = 60\nbatch_size = 8"),
+    "SolanasGA": ('task = "microaggregation"\nk = 3', "pop_size = 8"),
+    "HybridMicroaggregation": ('task = "microaggregation"\nk = 3', "epochs = 20"),
+    "ElitistEA": ('task = "pram"\nattributes = ["education", "sex"]\nobjectives = ["score_mean"]', ""),
+    "SteadyStateGP": ('task = "pram-equations"\nattributes = ["education", "sex"]\nobjectives = ["score_max"]', ""),
+    "GA": ('task = "microaggregation"\nk = 3', "pop_size = 8"),
+}
+
+
+def test_every_search_of_ours_is_tried() -> None:
+    assert set(OURS) | set(MULTI) == set(SEARCHES)
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_our_searches_run_and_resume_with_the_same_bytes(
+    name: str, workshop: Any, content: Callable[[Path], Any]
+) -> None:
+    problem, options = OURS[name]
+    text = STUDY.replace('task = "gomm"\nk = 3', problem).replace('"NSGA2"\npop_size = 6', f'"{name}"\n{options}')
+    if name.startswith("PBG"):
+        text = text.replace('"hours", "wage"]', '"education", "sex"]')
+    chosen = study(text)
+    assert pieces_equal_whole(chosen, workshop, content).generations >= 3
+    wrong = {"gomm": 'task = "pbg"'}.get(chosen.task, 'task = "gomm"\nk = 3')
+    with pytest.raises(SDCError):
+        study(text.replace(problem, wrong)).build()
 
 
 def test_c_taea_does_not_search_forever_for_solutions_that_do_not_exist(workshop: Any) -> None:
