@@ -8,6 +8,7 @@ from sdc_problems._lazy import attach as _attach
 
 if TYPE_CHECKING:
     from sdc_problems.methods.centroids import microaggregate
+    from sdc_problems.methods.counting import chance_bound, representatives
     from sdc_problems.methods.fixed_size import mdav
     from sdc_problems.methods.macrogroups import one_step, two_step
     from sdc_problems.methods.mdav_kernels import mdav_kernel
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "band",
+    "chance_bound",
     "diagonal_by_frequency_matrix",
     "exhaustive",
     "frequency_matrix",
@@ -42,6 +44,7 @@ __all__ = [
     "normalise_rows",
     "one_step",
     "post_randomize",
+    "representatives",
     "two_step",
     "v_mdav",
 ]
@@ -51,6 +54,7 @@ __getattr__, __dir__ = _attach(
     __name__,
     {
         "band": "pram_limits",
+        "chance_bound": "counting",
         "diagonal_by_frequency_matrix": "pram",
         "exhaustive": "optimal",
         "frequency_matrix": "pram",
@@ -67,6 +71,7 @@ __getattr__, __dir__ = _attach(
         "normalise_rows": "pram",
         "one_step": "macrogroups",
         "post_randomize": "pram",
+        "representatives": "counting",
         "two_step": "macrogroups",
         "v_mdav": "variable_size",
     },
