@@ -19,7 +19,7 @@ export function pictureOf(app: App, picture: Picture, values: (number | null)[])
 function groups(picture: GroupsPicture): HTMLElement {
   const width = 640;
   const most = Math.max(1e-9, ...picture.groups.map((group) => group.loss));
-  const x = scaleLinear().domain([0, most]).range([0, 110]);
+  const x = scaleLinear().domain([0, most]).range([0, 95]);
   let top = 22;
   const rows: SVGElement[] = [
     s("text", { class: "way", x: 0, y: 12 }, "protected together"),
@@ -49,7 +49,7 @@ function groups(picture: GroupsPicture): HTMLElement {
     top = bottom + 8;
   });
   const spoken = picture.groups.map((g) => `${g.attributes.map((a) => short(a, 40)).join(", ")}: ${num(g.loss)} % lost`).join("; ");
-  const chart = s("svg", { viewBox: `0 0 ${width} ${top}`, class: "wide", role: "img", "aria-label": `Attribute groups. ${spoken}.` }, rows);
+  const chart = s("svg", { viewBox: `0 0 ${width} ${top}`, class: "wide medium", role: "img", "aria-label": `Attribute groups. ${spoken}.` }, rows);
   return svgFigure("Attribute groups", chart, `Each block is microaggregated on its own, in clusters of at least ${picture.k} records.`,
     numbers("groups", ["attributes", "variance lost [%]"], picture.groups.map((g) => [g.attributes.map((a) => short(a, 60)).join(", "), num(g.loss)])));
 }
@@ -257,7 +257,7 @@ function clusters(picture: ClusterPicture): HTMLElement {
   );
   const chart = s(
     "svg",
-    { viewBox: `0 0 ${width} ${height}`, class: "wide", role: "img", "aria-label": `Cluster sizes: ${bars.map((bar) => `${bar.clusters} clusters of ${label(bar)} records`).join("; ")}.` },
+    { viewBox: `0 0 ${width} ${height}`, class: "wide small", role: "img", "aria-label": `Cluster sizes: ${bars.map((bar) => `${bar.clusters} clusters of ${label(bar)} records`).join("; ")}.` },
     marks,
     s("line", { class: "base", x1: 10, x2: width - 10, y1: y(0), y2: y(0) }),
     s("text", { class: "title", x: width - 10, y: height - 6, "text-anchor": "end" }, "records in the cluster"),

@@ -73,6 +73,40 @@ seeds = 1
 """
 
 
+MICROAGGREGATION = """
+[data]
+name = "people"
+records = 200
+quasi_identifiers = ["age", "hours", "wage"]
+[problem]
+task = "microaggregation"
+k = 3
+k_max = 6
+objectives = ["il_sse", "dld"]
+[algorithm]
+name = "NSGA2"
+pop_size = 8
+start = "baselines"
+[termination]
+generations = 3
+"""
+
+PRAM = """
+[data]
+name = "people"
+records = 300
+[problem]
+task = "{task}"
+attributes = ["workclass", "diagnosis"]
+replicates = 1
+[algorithm]
+name = "NSGA2"
+pop_size = 8
+[termination]
+generations = 3
+"""
+
+
 @dataclass
 class Workbench:
     """Makes run folders under one roof."""
@@ -127,6 +161,21 @@ def gomm(workbench: Workbench) -> Path:
                 [round(tall, 1), round(tall - 100 + draw.gauss(0, 8), 1), round(draw.lognormvariate(10, 1)), age]
             )
     return workbench.run("groups", GOMM)
+
+
+@pytest.fixture(scope="session")
+def microaggregation(workbench: Workbench) -> Path:
+    return workbench.run("merged", MICROAGGREGATION)
+
+
+@pytest.fixture(scope="session")
+def pram(workbench: Workbench) -> Path:
+    return workbench.run("randomised", PRAM.format(task="pram"))
+
+
+@pytest.fixture(scope="session")
+def pram_equations(workbench: Workbench) -> Path:
+    return workbench.run("equations", PRAM.format(task="pram-equations"))
 
 
 @pytest.fixture(scope="session")

@@ -28,20 +28,34 @@ def with_choice(path: Path, keys: list[str], view: str) -> str:
     return f"{path.as_uri()}#v={view}&c={keys[0]}{chosen}"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1440])
+@pytest.mark.parametrize(
+    ("task", "width", "scheme"),
+    [
+        *(("pbg", width, scheme) for width in (360, 1440) for scheme in ("light", "dark")),
+        ("gomm", 360, "dark"),
+        ("gomm", 1440, "light"),
+        ("microaggregation", 360, "light"),
+        ("microaggregation", 1440, "dark"),
+        ("pram", 360, "dark"),
+        ("pram", 1440, "light"),
+        ("pram_equations", 1440, "dark"),
+    ],
+)
 def test_every_view_is_usable_and_accessible(
-    pbg_report: Path, gomm: Path, make_report: Callable[..., Path], open_tab: Any, width: int, scheme: str
+    request: pytest.FixtureRequest, make_report: Callable[..., Path], open_tab: Any, task: str, width: int, scheme: str
 ) -> None:
-    for path in (pbg_report, make_report(gomm)):
-        keys = some(open_tab(path.as_uri()).page)
-        for view in VIEWS:
-            tab = open_tab(with_choice(path, keys, view), width=width, scheme=scheme)
-            tab.page.wait_for_selector("section.view:not([hidden]) h2", state="attached")
-            tab.page.wait_for_load_state("networkidle")
-            assert tab.page.evaluate("document.documentElement.scrollWidth") <= width, view
-            assert tab.page.locator(".notice:visible").count() == 0, view
-            assert tab.axe() == [], view
+    path = make_report(request.getfixturevalue(task), details=4)
+    keys = some(open_tab(path.as_uri()).page)
+    pictures = {"pbg": 2, "gomm": 1, "microaggregation": 1, "pram": 4, "pram_equations": 5}
+    for view in VIEWS:
+        tab = open_tab(with_choice(path, keys, view), width=width, scheme=scheme)
+        tab.page.wait_for_selector("section.view:not([hidden]) h2", state="attached")
+        tab.page.wait_for_load_state("networkidle")
+        assert tab.page.evaluate("document.documentElement.scrollWidth") <= width, view
+        assert tab.page.locator(".notice:visible").count() == 0, view
+        if view == "solution":
+            assert tab.page.locator(".figures figure").count() == pictures[task]
+        assert tab.axe() == [], view
 
 
 def test_map_table_and_ranges_are_linked_both_ways(pbg_report: Path, open_tab: Any) -> None:
