@@ -21,7 +21,7 @@ from sdc_problems.studies.web.payload import MOST_POINTS, SHORTLIST, Source, ove
 PAGE = Path(__file__).parent / "dist" / "page.html"
 DATA_SLOT = "<!-- data -->"
 POLICY_SLOT = "<!-- policy -->"
-MOST_BRIEFS = 1_000
+MOST_BRIEFS = 400
 _CLOSED = "The data of this run were not at hand when this report was made: pictures and distributions are missing."
 
 
@@ -155,7 +155,7 @@ def spread_evenly(front: Solutions, most: int) -> NDArray[np.int64]:
 
 
 def _briefs(source: Source, known: set[str]) -> dict[str, list[str]]:
-    """First sentences for the tooltips of the rest of the front."""
+    """Sentences on the rest of the front, for tooltips and the card."""
     if source.problem is None:
         return {}
     front = source.run.front(genomes=True)
@@ -164,7 +164,7 @@ def _briefs(source: Source, known: set[str]) -> dict[str, list[str]]:
         return found
     for ident, x in list(zip(front.ids, front.X, strict=True))[:MOST_BRIEFS]:
         if ident not in known:
-            found[ident] = [str(s)[:300] for s in source.problem.describe(x)][:4]
+            found[ident] = [str(s)[:300] for s in source.problem.describe(x)][:14]
     return found
 
 
