@@ -41,7 +41,7 @@ export function cardPart(app: App): Part {
       replace(
         root,
         h("h3", {}, "No point chosen"),
-        h("p", {}, "Every point on the map is one way to protect the table. Those on the line are the trade-offs that no other one beats."),
+        h("p", {}, "Every point on the map is one way to protect the table. The filled circles are the front: trade-offs that no other one beats in everything."),
         h("p", {}, "Choose a point to read what it does to the data."),
       );
       return;
