@@ -72,8 +72,18 @@ def inside(folder: Path, name: str) -> Path:
     return Path(folder).resolve() / name
 
 
-def write_atomically(path: Path, content: bytes | str) -> None:
-    """Write a file so that a reader finds the old or the new content, never a part; a link there is replaced."""
+def write_atomically(path: Path, content: bytes | str, *, private: bool = False) -> None:
+    """Write a file so that a reader finds the old or the new content, never a part; a link there is replaced.
+
+    Parameters
+    ----------
+    path
+        The file.
+    content
+        Its content.
+    private
+        Whether only this user may read it.
+    """
     data = content.encode("utf-8") if isinstance(content, str) else content
     try:
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".sdc-")
@@ -84,10 +94,10 @@ def write_atomically(path: Path, content: bytes | str) -> None:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        # mkstemp makes a private file; the result gets the permissions that an ordinary new file would have.
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(temporary).chmod(0o666 & ~mask)
+        if not private:  # as mkstemp makes it; otherwise it gets the permissions of an ordinary new file
+            mask = os.umask(0)
+            os.umask(mask)
+            Path(temporary).chmod(0o666 & ~mask)
         Path(temporary).replace(path)
     except OSError as error:
         Path(temporary).unlink(missing_ok=True)

@@ -19,12 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from sdc_problems.errors import SDCError, SDCFailure
 from sdc_problems.studies.csvtext import guarded, read_text, to_csv
 from sdc_problems.studies.folder import STUDY, check_folder, write_atomically
 from sdc_problems.studies.guarantees import check
+from sdc_problems.studies.mapping import measured_in_file, record_by_record, value_mapping
 from sdc_problems.studies.runner import file_digest, reopen, versions
 from sdc_problems.studies.store import Run
 from sdc_problems.studies.tasks import TASKS
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from sdc_problems.problem import SDCProblem
 
 CERTIFICATE_SCHEMA = "sdc.certificate/1"
-SUPPRESSED = "(suppressed)"
 
 
 @dataclass(frozen=True)
@@ -101,7 +99,8 @@ def release(
     text = to_csv(frame, formula_guard=formula_guard)
     with _temporary(out) as temporary:
         temporary.write_bytes(text)
-        guarantees = check(study.task, problem, x, _read_back(temporary, frame, formula_guard))
+        written = _read_back(temporary, frame, formula_guard)
+        guarantees = check(study.task, problem, x, written)
         broken = [g for g in guarantees if not g.holds]
         if broken:
             raise SDCFailure(
@@ -109,6 +108,7 @@ def release(
                 + "; ".join(f"{g.name}: {g.found:g} where {g.promised:g} was promised" for g in broken)
                 + "): nothing is released"
             )
+        aligned, lost = record_by_record(problem, x, written)
         content = {
             "schema": CERTIFICATE_SCHEMA,
             "title": study.title,
@@ -120,6 +120,7 @@ def release(
                 for axis, value in zip(axes, problem.natural(measured), strict=True)
             },
             "guarantees_checked_in_the_file": [g.as_dict() for g in guarantees],
+            "measured_in_the_file": measured_in_file(problem, aligned),
             "input": {
                 "source": _name_of(built.table.file, study.sections.data.name),
                 "sha256": None if built.table.file is None else file_digest(built.table.file),
@@ -141,9 +142,7 @@ def release(
             "versions": {"run": meta["versions"], "release": versions()},
         }
         # The data comes last: it never stands there without its certificate.
-        private = value_mapping(problem, frame, x, study.task, seed if task.random else None)
-        write_atomically(mapping, private)
-        mapping.chmod(0o600)
+        write_atomically(mapping, value_mapping(problem, aligned, lost, seed if task.random else None), private=True)
         write_atomically(certificate, json.dumps(content, indent=2, ensure_ascii=True, allow_nan=False) + "\n")
         temporary.replace(out)
     return Released(out, certificate, mapping, content)
@@ -169,37 +168,6 @@ def _name_of(file: Path | None, name: str | None) -> str:
 def _without_identifiers(frame: pd.DataFrame, problem: SDCProblem) -> pd.DataFrame:
     """Direct identifiers have no place in a protected file, whatever the problem does with them."""
     return frame.drop(columns=[name for name in problem.data.identifiers if name in frame.columns])
-
-
-def value_mapping(problem: SDCProblem, frame: pd.DataFrame, x: Any, task: str, seed: int | None) -> bytes:
-    """Return what became of each value: column, original, released, number of records; for the data's holder only."""
-    import pandas as pd
-
-    original = problem.data.frame().reset_index(drop=True)
-    aligned = frame.reset_index(drop=True)
-    lost = np.zeros(len(original), dtype=bool)
-    if len(frame) != len(original):
-        starred = problem.release(x, suppressed="star")  # type: ignore[call-arg]
-        aligned = starred.reset_index(drop=True)
-        columns = list(problem.data.quasi_identifiers)
-        lost = (aligned[columns] == "*").all(axis=1).to_numpy()
-    parts = []
-    for name in original.columns:
-        if name not in frame.columns:
-            continue
-        pairs = pd.DataFrame({"original": original[name].astype(str), "released": aligned[name].astype(str)})
-        pairs.loc[lost, "released"] = SUPPRESSED
-        if (pairs["original"] == pairs["released"]).all():
-            continue  # a column that was left as it is
-        counted = pairs.value_counts(sort=False).reset_index(name="records")
-        counted = counted.sort_values(["original", "released"], kind="stable")
-        counted.insert(0, "column", name)
-        parts.append(counted)
-    table = pd.concat(parts) if parts else pd.DataFrame(columns=["column", "original", "released", "records"])
-    if seed is not None:
-        first = pd.DataFrame([{"column": "(seed)", "original": "", "released": str(seed), "records": 0}])
-        table = pd.concat([first, table])
-    return to_csv(table)
 
 
 def _reproduce(folder: Path, solution: str, out: Path, seed: int | None, random: bool, guard: bool) -> list[str]:

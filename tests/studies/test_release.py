@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -14,12 +15,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sdc_problems import SDCError
+from sdc_problems import PRAMProblem, SDCError, load
 from sdc_problems.errors import SDCFailure
-from sdc_problems.studies.csvtext import read_text, to_csv
-from sdc_problems.studies.guarantees import smallest_class
+from sdc_problems.studies.config import Study
+from sdc_problems.studies.csvtext import as_written, read_text, to_csv
+from sdc_problems.studies.guarantees import check, smallest_class
 from sdc_problems.studies.release import release
 from sdc_problems.studies.store import Run
+from sdc_problems.studies.tasks import TASKS
 
 Sdc = Callable[..., Any]
 
@@ -213,3 +216,54 @@ def test_hostile_names_are_harmless_everywhere(tmp_path: Path, sdc: Sdc) -> None
     svg = (work / "run" / "pictures" / "ru-map.svg").read_text()
     assert "<script>" not in svg
     assert "<b>" not in svg
+
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.toml"))
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_every_task_is_released_and_checked(example: Path, tmp_path: Path, sdc: Sdc) -> None:
+    text = re.sub(r"\[termination\][^\[]*", "[termination]\ngenerations = 2\n\n", example.read_text())
+    text = re.sub(r"\[require\][^\[]*", "", re.sub(r"seeds = \d+", "seeds = 1", text))
+    (tmp_path / "study.toml").write_text(text)
+    sdc("run", tmp_path / "study.toml", "--out", tmp_path / "run", "--no-pictures")
+    with Run(tmp_path / "run") as run:
+        ident = run.front().ids[-1]
+    done = release(tmp_path / "run", ident, tmp_path / "out.csv")
+    checked = done.content["guarantees_checked_in_the_file"]
+    assert checked
+    assert all(g["holds"] for g in checked)
+    assert done.content["measured_in_the_file"]["schema"] == "sdc.verdict/1"
+    assert done.content["what_was_done"]
+    mapping = pd.read_csv(done.mapping, dtype=str, keep_default_na=False)
+    random = mapping[mapping["column"] == "(seed)"]
+    study, _ = Study.from_file(tmp_path / "study.toml")
+    assert len(random) == TASKS[study.task].random
+    if len(random):
+        seed = random["released"].iloc[0]
+        assert seed not in done.certificate.read_text(), "the seed undoes the protection"
+        again = release(tmp_path / "run", ident, tmp_path / "again.csv", seed=int(seed))
+        other = release(tmp_path / "run", ident, tmp_path / "other.csv")
+        assert again.file.read_bytes() == done.file.read_bytes()
+        assert other.file.read_bytes() != done.file.read_bytes()
+        assert "--seed SEED" in done.content["reproduce"][1]
+
+
+def test_a_value_that_moved_where_it_may_not_is_found() -> None:
+    people = load("people")
+    problem = PRAMProblem(people.data, ["sex", "income"])
+    x = problem.encode({"sex": [[1, 0], [0.5, 0.5]], "income": [[1, 0], [0, 1]]})
+    honest = as_written(problem.release(x, seed=1))
+    assert all(g.holds for g in check("pram", problem, x, honest))
+    original = as_written(people.data.frame())
+    for column, value, name in (
+        ("sex", "male", "impossible moves"),  # from female, whose row keeps them
+        ("income", "over 50k", "impossible moves"),
+        ("income", "a fortune", "impossible moves"),
+        ("age", "17", "changed elsewhere"),
+    ):
+        row = int(np.flatnonzero((original["sex"] == "female") & (original["income"] == "up to 50k"))[0])
+        forged = honest.copy()
+        forged.loc[row, column] = value
+        assert [g.name for g in check("pram", problem, x, forged) if not g.holds] == [name]
+    assert [g.name for g in check("pram", problem, x, honest.iloc[1:]) if not g.holds] == ["records"]
