@@ -120,7 +120,7 @@ def bench(name: str, columns: tuple[str, ...], k: int, every: int) -> None:
         scale = len(rows) / len(sample)
         lasted, worked = scale * (time.perf_counter() - lasted), scale * (time.process_time() - worked)
         print(
-            f"  definition, {definition.__name__}: {lasted:.1f} s wall, {worked:.1f} s CPU, from {len(sample)} candidates:"
+            f"  definition, {definition.__name__}: {lasted:.1f} s wall, {worked:.1f} s CPU ({len(sample)} candidates);"
             f" {lasted / wall:.1f} × wall, {worked / cpu:.1f} × CPU (bar: {TIMES_FASTER:.0f} ×)"
         )
         apart = np.abs(measured - expected).max(axis=0)
