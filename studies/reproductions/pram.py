@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sdc_problems import PRAMProblem, load
 from sdc_problems.studies.reproductions import pram_pictures as pictures
-from sdc_problems.studies.reproductions.pram_paper import DEPTHS, EA, EA_SCORES, GP, HOUSING
+from sdc_problems.studies.reproductions.pram_paper import DEPTHS, EA, EA_SCORES, GP, GP_MEANS, HOUSING
 from sdc_problems.studies.reproductions.pram_runs import (
     FLARE,
     FULL,
@@ -32,6 +32,13 @@ SOURCE = (
 )
 FRESH = 200
 
+SHORT = {  # names of the builders' matrices on the map
+    "frequency-based, p = 0.5": "frequency 0.5",
+    "frequency-based, p = 0.8": "frequency 0.8",
+    "diagonal by frequency, θ = 0.5": "θ 0.5",
+    "diagonal by frequency, θ = 1": "θ 1",
+    "maximum entropy, 0.6": "max. entropy 0.6",
+}
 CROSSINGS = (
     ("people", "marital_status", "income", "skewed"),
     ("people", "marital_status", "sex", "uniform"),
@@ -161,9 +168,11 @@ def _equations(case: Case, scale: Scale) -> dict[tuple[str, int], list[Course]]:
     }
 
 
-def _cells(ours: tuple[float, float], paper: tuple[float, float]) -> tuple[Cell, ...]:
-    """IL, DR, the larger of them and their mean."""
-    pairs = [*zip(ours, paper, strict=True), (max(ours), max(paper)), (sum(ours) / 2, sum(paper) / 2)]
+def _cells(ours: tuple[float, float], paper: tuple[float, float], mean: float | None = None) -> tuple[Cell, ...]:
+    """IL, DR, the larger of them, and their mean where the paper prints one."""
+    pairs = [*zip(ours, paper, strict=True), (max(ours), max(paper))]
+    if mean is not None:
+        pairs.append((sum(ours) / 2, mean))
     return tuple(Cell(x, p, ".2f") for x, p in pairs)
 
 
@@ -175,8 +184,10 @@ def _gp_table(case: Case, by_max: Course, by_mean: Course, number: str) -> Repor
     names = ("Freq PRAM", "Unif PRAM", "GP Max", "GP Mean")
     equations = ("", "", by_max.problem.equation(by_max.x), by_mean.problem.equation(by_mean.x))
     rows = tuple(
-        (name, *_cells(mine, paper), equation)
-        for name, mine, paper, equation in zip(names, ours, GP[case.name], equations, strict=True)
+        (name, *_cells(mine, paper, mean), equation)
+        for name, mine, paper, mean, equation in zip(
+            names, ours, GP[case.name], GP_MEANS[case.name], equations, strict=True
+        )
     )
     return ReportTable(
         f"table-{number}",
@@ -192,7 +203,7 @@ def _depth_rows(case: Case, runs: Mapping[tuple[str, int], Sequence[Course]]) ->
     rows: list[tuple[str | Cell, ...]] = []
     for depth, paper in DEPTHS[case.name].items():
         ours = median(runs["score_max", depth]).last
-        rows.append((f"{case.title}, depth {depth}", *_cells(ours, paper)[:3]))
+        rows.append((f"{case.title}, depth {depth}", *_cells(ours, paper)))
     return rows
 
 
@@ -235,7 +246,7 @@ def _front(case: Case, scale: Scale, ea: Course, by_max: Course, by_mean: Course
         "Freq": GP[case.name][0],
         "Unif": GP[case.name][1],
     }
-    builders = {name: tuple(problem.evaluate(x)) for name, x in problem.baselines().items()}
+    builders = {SHORT.get(name, name): tuple(problem.evaluate(x)) for name, x in problem.baselines().items()}
     ours = {"EA": ea.last, "GP max": by_max.last, "GP mean": by_mean.last}
     fronts = {"NSGA-II front": F, "NSGA-II front, diagonal at least 0.55": kept}
     rows = tuple(

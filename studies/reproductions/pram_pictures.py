@@ -102,8 +102,8 @@ def ru_map(
         panel.set_xlabel("information loss (percent, less is better)")
         panel.set_ylabel("disclosure risk (percent, less is better)")
         panel.set_title(title, loc="left", fontsize=11, fontweight="bold")
-        panel.set_xlim(-1, max(limit, *(x for x, _ in {**builders, **ours, **paper}.values())) + 8)
-        panel.set_ylim(-1, limit)
+        panel.set_xlim(-6, max(limit, *(x for x, _ in {**builders, **ours, **paper}.values())) + 8)
+        panel.set_ylim(-3, limit)
         figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=9)
     return figure
 
