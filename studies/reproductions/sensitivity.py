@@ -1,0 +1,137 @@
+"""Which settings of a search matter, and which values of them are best: analysis of variance, Tukey, Scheffé."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import stats
+
+from sdc_problems.errors import SDCError
+
+LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class Anova:
+    """Main effects on one response.
+
+    Attributes
+    ----------
+    p
+        Significance of each factor; 1 where the response does not vary at all.
+    mean_square, freedom
+        Of the residuals, for the comparisons that follow.
+    """
+
+    p: Mapping[str, float]
+    mean_square: float
+    freedom: float
+
+    def significant(self, level: float = LEVEL) -> tuple[str, ...]:
+        """Factors that matter."""
+        return tuple(name for name, p in self.p.items() if p < level)
+
+
+def anova(runs: pd.DataFrame, response: str, factors: Sequence[str]) -> Anova:
+    """Analysis of variance with main effects only, each adjusted for the others (type II).
+
+    Parameters
+    ----------
+    runs
+        One row per run.
+    response
+        Column with what is explained.
+    factors
+        Columns with the settings; one that has a single value is left out.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"rate": [0, 0, 0, 1, 1, 1], "sse": [5.0, 5.1, 4.9, 2.0, 2.1, 1.9]})
+    >>> anova(runs, "sse", ["rate"]).significant()
+    ('rate',)
+    """
+    if len(runs) == 0:
+        raise SDCError("there are no runs to analyse")
+    varied = [name for name in factors if len(runs[name].unique()) > 1]
+    y = runs[response].to_numpy(dtype=float)
+    if not varied or np.ptp(y) <= 1e-9 * max(np.abs(y).max(), 1.0):
+        return Anova(dict.fromkeys(factors, 1.0), 0.0, max(len(runs) - 1.0, 1.0))
+    from statsmodels.formula.api import ols
+    from statsmodels.stats.anova import anova_lm
+
+    renamed = pd.DataFrame({f"f{i}": runs[name].to_numpy() for i, name in enumerate(varied)})
+    renamed["y"] = y
+    model = ols("y ~ " + " + ".join(f"C(f{i})" for i in range(len(varied))), renamed).fit()
+    table = anova_lm(model, typ=2)
+    p = dict.fromkeys(factors, 1.0)
+    for i, name in enumerate(varied):
+        p[name] = float(table.loc[f"C(f{i})", "PR(>F)"])
+    return Anova(p, float(model.mse_resid), float(model.df_resid))
+
+
+def best_values(runs: pd.DataFrame, response: str, factor: str, found: Anova) -> tuple[float, ...]:
+    """Values of a factor whose mean response differs from the smallest one neither by Tukey's nor by Scheffé's test.
+
+    Parameters
+    ----------
+    runs, response, factor
+        As for ``anova``.
+    found
+        Its analysis: both tests take their error from it.
+
+    Notes
+    -----
+    Two means differ if ``|a − b| / s`` exceeds ``q(0.95; g, df) / √2`` (Tukey and Kramer) or ``√((g − 1) F(0.95; g − 1,
+    df))`` (Scheffé), where s² = MS·(1/n₁ + 1/n₂) and g is the number of values. Scheffé's limit is the larger one, so a
+    value is in the group of the best as soon as Tukey's test puts it there; both are computed and must agree to drop
+    one.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"rate": [0, 0, 0, 1, 1, 1, 2, 2, 2], "sse": [5, 5.1, 4.9, 2, 2.1, 1.9, 2.1, 2, 2]})
+    >>> best_values(runs, "sse", "rate", anova(runs, "sse", ["rate"]))
+    (1.0, 2.0)
+    """
+    groups = runs.groupby(factor)[response]
+    means, counts = groups.mean(), groups.size()
+    g = len(means)
+    values = tuple(float(v) for v in means.index)
+    if g < 2 or found.mean_square <= 0:
+        return values
+    best = means.to_numpy().argmin()
+    spread = np.sqrt(found.mean_square * (1 / counts.to_numpy() + 1 / counts.to_numpy()[best]))
+    away: NDArray[np.float64] = (means.to_numpy() - means.to_numpy()[best]) / spread
+    tukey = stats.studentized_range.ppf(1 - LEVEL, g, found.freedom) / np.sqrt(2)
+    scheffe = np.sqrt((g - 1) * stats.f.ppf(1 - LEVEL, g - 1, found.freedom))
+    kept = (away <= tukey) | (away <= scheffe)
+    return tuple(v for v, keep in zip(values, kept, strict=True) if keep)
+
+
+def recommended(
+    runs: pd.DataFrame, *, quality: str, effort: str, factors: Sequence[str]
+) -> dict[str, tuple[float, ...]]:
+    """Values of each factor that give the best quality and, among these, the least effort.
+
+    The four steps of Solanas et al. (2006), §IV: analysis of variance on quality, best values of the factors that
+    matter, analysis on effort of the runs with these values, best values of the factors that matter then. A factor that
+    matters for neither keeps all its values.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"rate": [0, 0, 0, 1, 1, 1], "sse": [5, 5.1, 4.9, 2, 2.1, 1.9], "epochs": range(6)})
+    >>> recommended(runs, quality="sse", effort="epochs", factors=["rate"])
+    {'rate': (1.0,)}
+    """
+    left = {name: tuple(float(v) for v in sorted(runs[name].unique())) for name in factors}
+    for response in (quality, effort):
+        found = anova(runs, response, factors)
+        better = {name: best_values(runs, response, name, found) for name in found.significant()}
+        left.update(better)
+        for name, values in better.items():
+            chosen = runs[runs[name].isin(values)]
+            runs = chosen if len(chosen) else runs
+    return left
