@@ -20,6 +20,7 @@ from sdc_problems.methods.centroids import microaggregate
 
 MEASURES = ("sse", "il_sse", "dld", "id", "k")
 NEIGHBOURS = 16
+_FEW_RECORDS = 5000  # a protected file has few distinct rows: below, comparing with all of them beats a search tree
 _WORTH_A_THREAD = 1 << 20  # additions; below, starting threads takes longer than the work
 
 
@@ -186,7 +187,7 @@ class PartitionEngine:
             kinds=self.kinds,
             n_categories=self._sizes,
             standardise=False,
-            engine="table",
+            engine="table" if self.n <= _FEW_RECORDS else "auto",
         )
 
     def _errors(self, rows: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
