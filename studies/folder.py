@@ -15,6 +15,7 @@ import sqlite3
 import stat
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -258,7 +259,7 @@ class RunLock:
             raise SDCFailure(
                 f"cannot work in {str(self._path.parent)!r}: {error.strerror}; a run needs a folder it may write to"
             ) from None
-        if not stat.S_ISREG(os.fstat(self._file.fileno()).st_mode) or not _try_lock(self._file):
+        if not stat.S_ISREG(os.fstat(self._file.fileno()).st_mode) or not _patiently(self._file):
             self._file.seek(0)
             holder = self._file.read(64).strip()
             self._file.close()
@@ -275,6 +276,33 @@ class RunLock:
         if self._file is not None:
             self._file.truncate(0)
             self._file.close()
+
+
+def is_worked_on(folder: Path) -> bool:
+    """Whether a process holds the run's lock (on Windows, where one cannot look, whether one wrote its number)."""
+    try:
+        file = inside(folder, LOCK).open("r")
+    except OSError:
+        return False
+    with file:
+        if sys.platform == "win32":
+            return bool(file.read(64).strip())
+        import fcntl
+
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return True
+        return False
+
+
+def _patiently(file: IO[str]) -> bool:
+    """Try a few times: who only looks whether a run is worked on holds its lock for a moment."""
+    for _ in range(5):
+        if _try_lock(file):
+            return True
+        time.sleep(0.02)
+    return False
 
 
 def _try_lock(file: IO[str]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -111,6 +111,20 @@ class Journal:
         """Say that a seed is ``waiting``, ``running``, or ``finished`` and why it ended."""
         with guarded(f"the end of seed {seed}"), self._transaction():
             self._db.execute("UPDATE seeds SET status = ?, reason = ? WHERE seed = ?", (status, reason, seed))
+
+    def revise(self, study: Mapping[str, Any]) -> None:
+        """Keep a study whose limits, requirements, title or seeds have changed."""
+        with guarded("the changed study"), self._transaction():
+            self._db.execute("UPDATE meta SET value = ? WHERE key = 'study'", (json.dumps(study),))
+
+    def add_seeds(self, seeds: Sequence[int]) -> None:
+        """Add seeds behind the others."""
+        if not seeds:
+            return
+        with guarded("the new seeds"), self._transaction():
+            (last,) = self._db.execute("SELECT MAX(position) FROM seeds").fetchone()
+            rows = [(seed, last + 1 + i) for i, seed in enumerate(seeds)]
+            self._db.executemany("INSERT INTO seeds VALUES (?, ?, 'waiting', '')", rows)
 
     def add_baselines(self, baselines: Mapping[str, Mapping[str, NDArray[Any]]]) -> None:
         """Keep the solutions that need no search, with their measures."""

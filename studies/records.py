@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +26,15 @@ class Axis:
     sense: str
     bounds: tuple[float, float]
     unit: str
+
+    @classmethod
+    def stored(cls, facts: Mapping[str, Any]) -> Axis:
+        """Read what was stored; an infinite bound is stored as null."""
+        if facts["sense"] not in ("min", "max"):
+            raise ValueError(f"sense {facts['sense']!r}")
+        low, high = facts["bounds"]
+        bounds = (-math.inf if low is None else float(low), math.inf if high is None else float(high))
+        return cls(str(facts["name"]), str(facts["label"]), str(facts["sense"]), bounds, str(facts["unit"]))
 
     def __str__(self) -> str:
         return f"{self.label} [{self.unit}]" if self.unit else self.label

@@ -6,15 +6,9 @@ over measure the candidates of each. Every process writes its own generations; t
 
 from __future__ import annotations
 
-import functools
-import hashlib
-import importlib.metadata
-import json
 import multiprocessing
-import platform
 import signal
 import threading
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -26,18 +20,17 @@ from typing import Any
 
 import numpy as np
 
-from sdc_problems import __version__
-from sdc_problems.errors import SDCError, SDCFailure
+from sdc_problems.errors import SDCFailure
 from sdc_problems.evaluators.parallel import Serial, end_with_parent, measure, one_thread, open_backend
 from sdc_problems.problem import SDCProblem
 from sdc_problems.studies.config import Built, Plan, Study
-from sdc_problems.studies.folder import FORMAT, STUDY, RunLock, check_folder, create_folder
-from sdc_problems.studies.journal import Journal, now
+from sdc_problems.studies.folder import RunLock, check_folder
+from sdc_problems.studies.journal import Journal
+from sdc_problems.studies.opening import CHANGEABLE, file_digest, reopen, start, versions
 from sdc_problems.studies.search import Ending, search
 from sdc_problems.studies.store import Run
-from sdc_problems.studies.tasks import unprotected
 
-_VERSIONED = ("pymoo", "numpy", "scipy", "pandas", "numba", "moocore")
+__all__ = ["Outcome", "file_digest", "reopen", "start", "versions", "work"]
 
 
 @dataclass(frozen=True)
@@ -57,105 +50,6 @@ class Outcome:
     folder: Path
     endings: tuple[Ending, ...]
     interrupted: bool
-
-
-@functools.cache
-def versions() -> dict[str, str]:
-    """Versions that results may depend on."""
-    found = {name: importlib.metadata.version(name) for name in _VERSIONED}
-    return {"sdc-problems": __version__, **found, "python": platform.python_version()}
-
-
-def start(study: Study, text: str, folder: Path) -> Built:
-    """Build the study, to be sure that it can be built, and make its run folder."""
-    if Path(folder).exists():
-        raise SDCError(f"{str(folder)!r} exists already: continue it with `sdc resume`, or choose another --out")
-    built = study.build()
-    problem = built.problem
-    meta = {
-        "format": list(FORMAT),
-        "created": now(),
-        "versions": versions(),
-        "study": study.values(),
-        "given": _without_run(tomllib.loads(text)),
-        "folder": str(study.folder),
-        "data": {
-            "digest": built.table.digest,
-            "records": built.table.data.n_records,
-            "columns": len(built.table.data.names),
-            "file": None if built.table.file is None else str(built.table.file),
-            "sha256": None if built.table.file is None else file_digest(built.table.file),
-        },
-        "problem": {
-            "class": type(problem).__name__,
-            "n_var": int(problem.n_var),
-            "dtype": str(problem.dtype),
-            "original": unprotected(study.task, problem),
-            "objectives": [
-                {
-                    "name": o.name,
-                    "label": o.label,
-                    "sense": o.sense,
-                    "bounds": [b if np.isfinite(b) else None for b in map(float, o.bounds)],
-                    "unit": o.unit,
-                }
-                for o in problem.objectives
-            ],
-        },
-    }
-    create_folder(Path(folder), text, meta, study.sections.run.numbers)
-    return built
-
-
-def reopen(folder: Path, *, data: Path | None = None) -> tuple[Study, Built, Mapping[str, Any]]:
-    """Build the study of a run folder again, and refuse a changed study or changed data.
-
-    Parameters
-    ----------
-    folder
-        The run folder.
-    data
-        Where its CSV file is now, if it was moved.
-    """
-    folder = check_folder(folder)
-    with Run(folder) as run:
-        meta = dict(run.meta)
-    try:
-        text = (folder / STUDY).read_text(encoding="utf-8-sig")
-        given = _without_run(tomllib.loads(text))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise SDCError(f"{STUDY} in {str(folder)!r} cannot be read: {error}") from None
-    difference = _difference(meta["given"], given)
-    if difference:
-        raise SDCError(
-            f"{STUDY} in {str(folder)!r} was changed after the run began ({difference}); put it back, or start a new"
-            " run with it"
-        )
-    values = tomllib.loads(text)
-    if data is not None:
-        values = {**values, "data": {**values["data"], "file": str(data.resolve())}}
-    study = Study.from_values(values, folder=Path(meta["folder"]))
-    try:
-        built = study.build()
-    except (SDCError, OSError) as error:
-        raise SDCError(f"the study of {str(folder)!r} cannot be built again: {error}") from None
-    if built.table.digest != meta["data"]["digest"]:
-        raise SDCError(
-            f"the data of {str(folder)!r} changed after the run began: {_where(built)} had SHA-256"
-            f" {meta['data']['digest'][:12]}…, now {built.table.digest[:12]}… ({meta['data']['records']} records then,"
-            f" {built.table.data.n_records} now). Put the old file back, or start a new run"
-        )
-    return study, built, meta
-
-
-def _where(built: Built) -> str:
-    return "the table" if built.table.file is None else str(built.table.file)
-
-
-def file_digest(path: Path) -> str:
-    """SHA-256 of a file."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def work(
@@ -199,6 +93,7 @@ def work(
     with RunLock(folder) as lock, ExitStack() as stack:
         place = f"{workers} processes" if scheduler is None else f"{scheduler}, {workers} processes"
         journal = stack.enter_context(Journal.take(folder, lock, versions=versions(), workers=place))
+        _take_over_changes(journal, folder, study)
         _keep_baselines(journal, folder, made.problem)
         seeds = [seed for seed in run_section.numbers if journal.status(seed) != "finished"]
         crew = _Crew(folder, lock.token, study, made, tell)
@@ -219,32 +114,17 @@ def work(
         return crew.side_by_side(seeds, jobs, workers // jobs, scheduler, stop)
 
 
-def _without_run(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the part of a study that decides what comes out, as JSON would keep it."""
-    run = given.get("run", {})
-    kept = {"seeds": run["seeds"]} if "seeds" in run else {}
-    try:
-        plain: dict[str, Any] = json.loads(json.dumps({**given, "run": kept}))
-    except TypeError as error:
-        raise SDCError(f"dates and times have no place in a study: {error}") from None
-    return plain
-
-
-def _difference(before: Any, after: Any, place: str = "") -> str:
-    """Say where two nested tables differ first; empty if they do not."""
-    if isinstance(before, dict) and isinstance(after, dict):
-        for key in [*before, *(k for k in after if k not in before)]:
-            where = f"{place}.{key}" if place else str(key)
-            if key not in after:
-                return f"{where} is gone"
-            if key not in before:
-                return f"{where} is new"
-            found = _difference(before[key], after[key], where)
-            if found:
-                return found
-        return ""
-    same = type(before) is type(after) and before == after
-    return "" if same else f"{place} was {json.dumps(before)}, is {json.dumps(after)}"
+def _take_over_changes(journal: Journal, folder: Path, study: Study) -> None:
+    """Go on further than was planned: new limits open finished seeds again, new seeds are added."""
+    values = study.values()
+    with Run(folder) as run:
+        before, seeds = run.study, run.seeds
+    if before != values:
+        journal.revise({**before, **{key: values[key] for key in CHANGEABLE if key in values}})
+    journal.add_seeds([seed for seed in study.sections.run.numbers if seed not in seeds])
+    if before["termination"] != values["termination"]:
+        for seed in seeds:
+            journal.mark(seed, "waiting")
 
 
 def _keep_baselines(journal: Journal, folder: Path, problem: SDCProblem) -> None:

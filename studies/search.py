@@ -93,6 +93,12 @@ def search(
     chain, number = BEGINNING, 0
     last: Generation | None = None
     for stored, expected in journal.generations(seed):
+        if stop():
+            return Ending(seed, number, number, time.perf_counter() - start, "")
+        if number and not algorithm.has_next():
+            raise SDCError(
+                f"[termination] now ends seed {seed} after generation {number}, but more are stored; raise it again"
+            )
         number += 1
         ledger.begin(stored.arrays)
         try:

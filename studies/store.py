@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from threading import RLock
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,7 +62,7 @@ class Run:
         try:
             self._db = open_database(self.path / DATABASE)
             self.meta = check_schema(self._db, self.path)
-            self.axes = tuple(_axis(o) for o in self.meta["problem"]["objectives"])
+            self.axes = tuple(Axis.stored(o) for o in self.meta["problem"]["objectives"])
             self.n_var = int(self.meta["problem"]["n_var"])
             self.seeds = tuple(int(s) for (s,) in self._rows("SELECT seed FROM seeds ORDER BY position"))
         except (sqlite3.DatabaseError, KeyError, TypeError, ValueError) as error:
@@ -352,11 +352,3 @@ class Run:
         if not rows:
             return np.zeros((0, self.n_var), dtype=self.meta["problem"]["dtype"])
         return np.vstack(rows)
-
-
-def _axis(stored: dict[str, Any]) -> Axis:
-    low, high = (math.inf if b is None and i else -math.inf if b is None else float(b)
-                 for i, b in enumerate(stored["bounds"]))  # fmt: skip
-    if stored["sense"] not in ("min", "max"):
-        raise ValueError(f"sense {stored['sense']!r}")
-    return Axis(str(stored["name"]), str(stored["label"]), cast(str, stored["sense"]), (low, high), str(stored["unit"]))

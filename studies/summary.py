@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems.errors import SDCError
+from sdc_problems.studies.folder import is_worked_on
 from sdc_problems.studies.records import Solutions
 from sdc_problems.studies.store import Run
 
@@ -58,7 +59,7 @@ def account(run: Run) -> dict[str, Any]:
         "title": run.label,
         "task": run.study["problem"]["task"],
         "algorithm": run.study["algorithm"]["name"],
-        "status": "finished" if run.finished else "unfinished",
+        "status": status(run),
         "fingerprint": run.fingerprint(),
         "created": run.meta["created"],
         "versions": run.meta["versions"],
@@ -89,6 +90,13 @@ def account(run: Run) -> dict[str, Any]:
         ],
         "sessions": run.sessions(),
     }
+
+
+def status(run: Run) -> str:
+    """``finished``, ``working`` (a process is at it), or ``unfinished`` (go on with ``sdc resume``)."""
+    if run.finished:
+        return "finished"
+    return "working" if is_worked_on(run.path) else "unfinished"
 
 
 def _hypervolume(run: Run, seed: int, box: Any) -> float | None:

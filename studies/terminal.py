@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -157,9 +158,12 @@ def watched(folder: Path, limits: Limits) -> Iterator[Any]:
 
             try:
                 with Run(folder) as run:
-                    while not over.wait(REFRESH):
+                    pause = REFRESH
+                    while not over.wait(pause):
+                        begin = time.perf_counter()
                         share, facts = _glance(run, limits)
                         bar.update(task, completed=share, facts=facts)
+                        pause = max(REFRESH, 20 * (time.perf_counter() - begin))  # looking must not cost the search
             except SDCError as error:  # the bar is not worth a run
                 bar.update(task, facts=f"no progress to show: {plain(str(error))}")
 

@@ -29,6 +29,10 @@ def command(folder: Path, as_json: bool) -> None:
         source = payload["data"]["file"] or run.study["data"].get("name", "")
         out.print(f"{payload['data']['records']:,} records of {plain(str(source), 300)}")
         out.print("made with " + ", ".join(f"{plain(k)} {plain(v)}" for k, v in payload["versions"].items()))
+        if payload["status"] == "unfinished":
+            out.print(f"unfinished, and no process works on it; go on with: sdc resume {plain(str(folder), 500)}")
+        else:
+            out.print("finished" if payload["status"] == "finished" else "a process is working on it")
         print_seeds(payload)
         print_front(run, payload)
         out.print(f"fingerprint {payload['fingerprint'][:16]}")

@@ -19,7 +19,7 @@ from sdc_problems import Objective, SDCProblem
 from sdc_problems.evaluators.parallel import Serial
 from sdc_problems.operators.duplicates import ByteDuplicates
 from sdc_problems.studies.cli import main
-from sdc_problems.studies.folder import RunLock, create_folder
+from sdc_problems.studies.folder import DATABASE, RunLock, connection, create_folder
 from sdc_problems.studies.journal import Journal
 from sdc_problems.studies.search import Ending, Limits, search
 from sdc_problems.studies.store import Run
@@ -103,6 +103,12 @@ class Workshop:
     def create(self, name: str, seeds: tuple[int, ...] = (1,), **meta: Any) -> Path:
         return create_folder(self.root / name, "title = 'x'\n", {**META, **meta}, list(seeds))
 
+    def stored(self, folder: Path, seed: int) -> int:
+        """Generations of a seed."""
+        with connection(folder / DATABASE) as db:
+            (count,) = db.execute("SELECT COUNT(*) FROM generations WHERE seed = ?", (seed,)).fetchone()
+        return int(count)
+
     def work(
         self,
         folder: Path,
@@ -118,12 +124,10 @@ class Workshop:
         """A session that stops after so many new generations."""
         problem = problem or Knapsack()
         algorithm = algorithm or NSGA2(pop_size=10, **problem.operators())
-        count = 0
+        before = self.stored(folder, seed)
 
         def stop() -> bool:
-            nonlocal count
-            count += 1
-            return stop_after is not None and count > stop_after
+            return stop_after is not None and self.stored(folder, seed) - before >= stop_after
 
         with RunLock(folder) as lock, Journal.take(folder, lock, versions={}, workers="1") as journal:
             if pages is not None:
