@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
 from scipy.stats import wilcoxon
 
 from sdc_problems.methods.attribute_groups import handmade_groups
@@ -12,7 +14,6 @@ from sdc_problems.studies.reproductions import gomm_pictures as pictures
 from sdc_problems.studies.reproductions.gomm_fronts import (
     OURS,
     PLAIN,
-    POP_SIZE,
     FrontRun,
     K,
     covered,
@@ -87,7 +88,7 @@ def setting(scale: Scale, quick: bool) -> tuple[str, ...]:
 
 def best_table(runs: CaseRuns, number: str) -> ReportTable:
     """Tables 5.1 and 5.2: the components of the best grouping, by k."""
-    rows = []
+    rows: list[tuple[str | Cell, ...]] = []
     for k in runs.fixed:
         found, paper = runs.best(k).grouping, BEST[runs.case.name][k]
         ours = (found.il, found.id, found.dld, found.score)
@@ -168,7 +169,7 @@ def _mean(courses: list[Course], what: str) -> float:
 def analysis_pictures(water: CaseRuns, census: CaseRuns, scale: Scale) -> list[Picture]:
     """Figures 4.1 to 4.11 and B.1 to B.8."""
     low, high = scale.analysis_ks
-    kinds: tuple[tuple[str, Callable[..., pictures.Figure]], ...] = (
+    kinds: tuple[tuple[str, Callable[[pd.DataFrame], Figure]], ...] = (
         ("Utilization", pictures.utilization),
         ("Average lifetime", pictures.lifetime),
         ("Efficacy", pictures.efficacy),
@@ -192,7 +193,14 @@ def analysis_pictures(water: CaseRuns, census: CaseRuns, scale: Scale) -> list[P
         drawn.append(Picture(f"figure-{number}", title, pictures.courses(panels, "best score, scaled")))
     counts = {f"{runs.case.title}, k = {low}": {"groups": group_count(runs.fixed[low])} for runs in (water, census)}
     title = "Figure 4.11: mean number of groups in the population"
-    return [*drawn, Picture("figure-4.11", title, pictures.courses(counts, "groups"))]
+    drawn.append(Picture("figure-4.11", title, pictures.courses(counts, "groups")))
+    return sorted(drawn, key=lambda picture: _place(picture.name))
+
+
+def _place(name: str) -> tuple[str, int]:
+    """Sort figures as the thesis numbers them."""
+    chapter, _, number = name.removeprefix("figure-").partition(".")
+    return chapter, int(number)
 
 
 def _scaled(runs: CaseRuns, k: int) -> dict[str, np.ndarray]:
@@ -220,14 +228,14 @@ def volume_table(study: Studies) -> ReportTable:
     rows: list[tuple[str | Cell, ...]] = []
     for title, searches in study.items():
         ours, plain = (np.array([run.volumes for run in searches[name]]) for name in (OURS, PLAIN))
-        step = POP_SIZE if ours.shape[1] > 4 else 1
-        for at in sorted({0, *(round(share * (ours.shape[1] - 1)) for share in (0.1, 0.2, 0.5, 1.0))}):
+        counts = searches[OURS][0].evaluations
+        for at in sorted({round(share * (len(counts) - 1)) for share in (0.05, 0.1, 0.2, 0.5, 1.0)}):
             apart = ours[:, at] - plain[:, at]
             p = float(wilcoxon(apart).pvalue) if np.any(apart != 0) else 1.0
             rows.append(
                 (
                     title,
-                    str(step * (at + 1)),
+                    str(counts[at]),
                     Cell(float(np.median(ours[:, at])), None, ".3f"),
                     Cell(float(np.median(plain[:, at])), None, ".3f"),
                     f"{int((apart > 0).sum())} of {len(apart)}",
@@ -246,12 +254,8 @@ def volume_table(study: Studies) -> ReportTable:
 
 def volume_picture(study: Studies) -> Picture:
     """The same as curves."""
-    panels = {
-        title: {name: [run.volumes for run in runs] for name, runs in searches.items()}
-        for title, searches in study.items()
-    }
     title = f"Hypervolume by evaluations, Census, k = {K}: median and quartiles over seeds"
-    return Picture("fronts-hypervolume", title, pictures.hypervolumes(panels, POP_SIZE))
+    return Picture("fronts-hypervolume", title, pictures.hypervolumes(study))
 
 
 def cover_table(cases: tuple[CaseRuns, ...], scale: Scale) -> ReportTable:

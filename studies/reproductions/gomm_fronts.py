@@ -50,9 +50,10 @@ def _algorithm(n_obj: int, operators: dict[str, Any], pop_size: int) -> Any:
 
 @dataclass(frozen=True)
 class FrontRun:
-    """The last front, and the hypervolume after every POP_SIZE evaluations, in percent of the box up to 100 %."""
+    """Everything found that nothing found dominates, and the hypervolume by evaluations, in percent of its box."""
 
     front: NDArray[np.float64]
+    evaluations: NDArray[np.int64]
     volumes: NDArray[np.float64]
 
 
@@ -65,7 +66,7 @@ def run_front(problem: GOMMProblem, operators: dict[str, Any], evaluations: int,
     pop_size = min(POP_SIZE, evaluations // 4)
     corner = np.full(problem.n_obj, 100.0)
 
-    class Watch(Callback):  # type: ignore[misc]
+    class Watch(Callback):
         def __init__(self) -> None:
             super().__init__()
             self.front = np.empty((0, problem.n_obj))
@@ -84,7 +85,7 @@ def run_front(problem: GOMMProblem, operators: dict[str, Any], evaluations: int,
     watch = result.algorithm.callback
     grid = np.arange(pop_size, evaluations + 1, pop_size)
     last = np.searchsorted(watch.counts, grid, side="right") - 1
-    return FrontRun(watch.front, np.array(watch.volumes)[np.maximum(last, 0)])
+    return FrontRun(watch.front, grid, np.array(watch.volumes)[np.maximum(last, 0)])
 
 
 def run_study(case: Case, scale: Scale, say: Callable[[str], None]) -> dict[str, dict[str, list[FrontRun]]]:

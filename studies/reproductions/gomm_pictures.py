@@ -19,6 +19,8 @@ from sdc_problems.studies.reproductions.gomm_runs import OPERATORS
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from sdc_problems.studies.reproductions.gomm_fronts import FrontRun
+
 BETTER, WORSE = COLOURS[2], COLOURS[1]
 
 
@@ -95,7 +97,7 @@ def efficiency(log: pd.DataFrame) -> Figure:
 Lines = Mapping[str, NDArray[np.float64]]
 
 
-def courses(panels: Mapping[str, Lines], ylabel: str, *, log_scale: bool = False) -> Figure:
+def courses(panels: Mapping[str, Lines], ylabel: str) -> Figure:
     """Lines over generations, the first of each panel drawn in black: 4.9, 4.10 and 4.11."""
     with rc_context(STYLE):
         figure, axes = _figure(1, len(panels), width=4.6, height=3.4)
@@ -105,8 +107,6 @@ def courses(panels: Mapping[str, Lines], ylabel: str, *, log_scale: bool = False
             panel.set_title(title, fontsize=10, loc="left")
             panel.set_xlabel("generation")
             panel.set_ylabel(ylabel)
-            if log_scale:
-                panel.set_yscale("log")
         handles, labels = axes[0, 0].get_legend_handles_labels()
         if len(handles) > 1:
             figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
@@ -129,16 +129,15 @@ def times(panels: Mapping[str, Mapping[str, Mapping[int, float]]], ylabel: str) 
     return figure
 
 
-def hypervolumes(panels: Mapping[str, Mapping[str, Sequence[NDArray[np.float64]]]], step: int) -> Figure:
+def hypervolumes(panels: Mapping[str, Mapping[str, Sequence[FrontRun]]]) -> Figure:
     """Median and quartiles over seeds of the hypervolume, by evaluations."""
     with rc_context(STYLE):
         figure, axes = _figure(1, len(panels), width=4.6, height=3.4)
         for panel, (title, searches) in zip(axes[0], panels.items(), strict=True):
             for colour, (name, runs) in zip(COLOURS, searches.items(), strict=False):
-                low, middle, high = np.percentile(np.array(runs), [25, 50, 75], axis=0)
-                at = step * np.arange(1, len(middle) + 1)
-                panel.fill_between(at, low, high, color=colour, alpha=0.2, linewidth=0)
-                panel.plot(at, middle, color=colour, label=name)
+                low, middle, high = np.percentile([run.volumes for run in runs], [25, 50, 75], axis=0)
+                panel.fill_between(runs[0].evaluations, low, high, color=colour, alpha=0.2, linewidth=0)
+                panel.plot(runs[0].evaluations, middle, color=colour, label=name)
             panel.set_title(title, fontsize=10, loc="left")
             panel.set_xlabel("evaluations")
             panel.set_ylabel("hypervolume (%)")

@@ -160,9 +160,9 @@ def averaged(logs: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 def best_cost(courses: Sequence[Course]) -> NDArray[np.float64]:
     """Best score after each generation, mean over runs."""
-    return np.mean([course.generations["best_score"].to_numpy() for course in courses], axis=0)
+    return np.asarray(np.mean([course.generations["best_score"].to_numpy() for course in courses], axis=0))
 
 
 def group_count(courses: Sequence[Course]) -> NDArray[np.float64]:
     """Mean number of groups in the population after each generation, mean over runs."""
-    return np.mean([course.generations["groups"].to_numpy() for course in courses], axis=0)
+    return np.asarray(np.mean([course.generations["groups"].to_numpy() for course in courses], axis=0))
