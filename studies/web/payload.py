@@ -59,7 +59,7 @@ class Source:
     @classmethod
     def open(cls, folder: str | Path, *, data: Path | None = None) -> Source:
         """Open a run folder; without its data the points stay readable, their pictures do not."""
-        from sdc_problems.studies.runner import reopen
+        from sdc_problems.studies.opening import reopen
 
         run = Run(folder)
         try:

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from sdc_problems.studies.config import Study
-from sdc_problems.studies.runner import start, work
+from sdc_problems.studies.opening import start
+from sdc_problems.studies.runner import work
 from sdc_problems.studies.web.payload import Source
 from sdc_problems.studies.web.report import report
 
