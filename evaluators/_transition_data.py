@@ -39,7 +39,7 @@ class TransitionData:
         percent: float,
     ) -> None:
         original = code_table(codes, "codes")
-        self.n, self.p = original.shape
+        self.n, self.p = len(original), int(original.shape[1])
         self.codes = np.ascontiguousarray(original, dtype=np.int32)
         self.sizes: IntArray = domain_sizes(n_categories, original)
         self.kinds = check_kinds(kinds, self.p, CATEGORICAL_KINDS)

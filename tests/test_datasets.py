@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from sdc_problems import SDCError, load
+from sdc_problems import datasets as module
 from sdc_problems._sources import files as _files
 from sdc_problems._sources import people as _people
-from sdc_problems import datasets as module
 from sdc_problems._sources.catalogue import SOURCES
 from sdc_problems.datasets import cache_home, catalogue, ensure, names
 from sdc_problems.hierarchy import Hierarchy

@@ -48,4 +48,5 @@ def chance_bound(n: int, k: int) -> Fraction:
     groups = n // k
     sizes = [n // groups + (g < n % groups) for g in range(groups)]
     mu = Fraction(factorial(n), prod(factorial(size) for size in sizes) * factorial(groups))
-    return representatives(n, k) * mu / groups**n
+    bound: Fraction = representatives(n, k) * mu / groups**n
+    return bound

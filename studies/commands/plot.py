@@ -25,7 +25,6 @@ def command(folder: Path, solutions: tuple[str, ...], kind: str) -> None:
             click.echo(path)
         if solutions:
             from sdc_problems.studies.pictures import draw_solution
-
             from sdc_problems.studies.runner import reopen
 
             study, built, _ = reopen(folder)
