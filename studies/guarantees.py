@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from sdc_problems.problem import SDCProblem
 
+STAR = "*"
+
 
 @dataclass(frozen=True)
 class Guarantee:
@@ -76,6 +78,8 @@ def smallest_class(frame: pd.DataFrame, columns: Sequence[str]) -> int:
 def _pbg(problem: Any, x: NDArray[Any], frame: pd.DataFrame) -> list[Guarantee]:
     node = problem.decode(x)
     columns = list(problem.attributes)
+    starred = suppressed_rows(problem, x, frame)
+    frame = frame[~starred]
     lost = len(problem.data) - len(frame)
     found = [
         at_least("k", columns, node.k, smallest_class(frame, columns), "every record looks like at least k − 1 others"),
@@ -87,6 +91,16 @@ def _pbg(problem: Any, x: NDArray[Any], frame: pd.DataFrame) -> list[Guarantee]:
         text = "in every class the sensitive attribute has at least ℓ different values"
         found.append(at_least("l", [*columns, problem.sensitive], node.l, fewest, text))
     return found
+
+
+def suppressed_rows(problem: Any, x: NDArray[Any], frame: pd.DataFrame) -> NDArray[np.bool_]:
+    """Mark the records that are in a file with stars for all their quasi-identifiers because they are suppressed.
+
+    Where everything is generalised to "*" nothing is suppressed: there is one class only.
+    """
+    if not problem.decode(x).suppressed:
+        return np.zeros(len(frame), dtype=bool)
+    return np.asarray((frame[list(problem.attributes)] == STAR).all(axis=1))
 
 
 def _gomm(problem: Any, x: NDArray[Any], frame: pd.DataFrame) -> list[Guarantee]:

@@ -9,18 +9,18 @@ from numpy.typing import NDArray
 
 from sdc_problems.errors import SDCError, SDCFailure
 from sdc_problems.studies.csvtext import as_written, to_csv
+from sdc_problems.studies.guarantees import suppressed_rows
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from sdc_problems.problem import SDCProblem
 
-STAR = "*"
 SUPPRESSED = "(suppressed)"
 
 
 def record_by_record(
-    problem: SDCProblem, x: NDArray[Any], written: pd.DataFrame
+    problem: SDCProblem, x: NDArray[Any], written: pd.DataFrame, *, suppresses: bool
 ) -> tuple[pd.DataFrame, NDArray[np.bool_]]:
     """Put the records of the written file beside those of the original; suppressed ones have stars and are marked.
 
@@ -30,11 +30,15 @@ def record_by_record(
         The problem and the solution that was released.
     written
         The file's cells as text, without the direct identifiers.
+    suppresses
+        Whether the task may leave records out, or star them.
     """
-    if len(written) == len(problem.data):
+    if not suppresses:
         return written, np.zeros(len(written), dtype=bool)
+    if len(written) == len(problem.data):
+        return written, suppressed_rows(problem, x, written)
     starred = as_written(problem.release(x, suppressed="star"))[list(written.columns)]  # type: ignore[call-arg]
-    lost = np.asarray((starred[list(problem.data.quasi_identifiers)] == STAR).all(axis=1))
+    lost = suppressed_rows(problem, x, starred)
     if not starred[~lost].reset_index(drop=True).equals(written.reset_index(drop=True)):
         raise SDCFailure("the written file is not the original without its suppressed records: nothing is released")
     return starred, lost

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from sdc_problems.errors import SDCError, SDCFailure
 from sdc_problems.studies.csvtext import guarded, read_text, to_csv
@@ -52,6 +52,7 @@ def release(
     out: Path,
     *,
     seed: int | None = None,
+    suppressed: Literal["drop", "star"] = "drop",
     data: Path | None = None,
     formula_guard: bool = False,
     overwrite: bool = False,
@@ -66,6 +67,8 @@ def release(
         The protected CSV file. Beside it come ``<out>.certificate.json`` and ``<out>.mapping.csv`` (private).
     seed
         For a protection that draws random numbers; drawn and kept in the private mapping file if not given.
+    suppressed
+        Whether suppressed records are left out, or stay with stars for their quasi-identifiers.
     data
         Where the original CSV file is now, if it was moved.
     formula_guard
@@ -95,7 +98,10 @@ def release(
         raise SDCError(f"solution {solution} is measured differently now than when it was found: nothing is written")
     if seed is None and task.random:
         seed = secrets.randbits(63)
-    frame = _without_identifiers(problem.release(x, seed=seed), problem)
+    if suppressed == "star" and not task.suppresses:
+        raise SDCError(f"the task {study.task} suppresses no records: leave --suppressed out")
+    options: dict[str, Any] = {"suppressed": suppressed} if task.suppresses else {}
+    frame = _without_identifiers(problem.release(x, seed=seed, **options), problem)
     text = to_csv(frame, formula_guard=formula_guard)
     with _temporary(out) as temporary:
         temporary.write_bytes(text)
@@ -108,7 +114,7 @@ def release(
                 + "; ".join(f"{g.name}: {g.found:g} where {g.promised:g} was promised" for g in broken)
                 + "): nothing is released"
             )
-        aligned, lost = record_by_record(problem, x, written)
+        aligned, lost = record_by_record(problem, x, written, suppresses=task.suppresses)
         content = {
             "schema": CERTIFICATE_SCHEMA,
             "title": study.title,
@@ -131,13 +137,14 @@ def release(
                 "file": out.name,
                 "sha256": hashlib.sha256(text).hexdigest(),
                 "records": len(frame),
+                "suppressed_records": "starred" if suppressed == "star" else "left out",
                 "columns": list(frame.columns),
                 "identifiers_left_out": list(problem.data.identifiers),
                 "formula_guard": formula_guard,
             },
             "run_fingerprint": fingerprint,
             "study_sha256": file_digest(folder / STUDY),
-            "reproduce": _reproduce(folder, solution, out, seed, task.random, formula_guard),
+            "reproduce": _reproduce(folder, solution, out, seed, task.random, formula_guard, suppressed),
             "seed": "kept with the value mapping: who has it can undo the protection" if task.random else None,
             "versions": {"run": meta["versions"], "release": versions()},
         }
@@ -170,7 +177,9 @@ def _without_identifiers(frame: pd.DataFrame, problem: SDCProblem) -> pd.DataFra
     return frame.drop(columns=[name for name in problem.data.identifiers if name in frame.columns])
 
 
-def _reproduce(folder: Path, solution: str, out: Path, seed: int | None, random: bool, guard: bool) -> list[str]:
+def _reproduce(
+    folder: Path, solution: str, out: Path, seed: int | None, random: bool, guard: bool, suppressed: str
+) -> list[str]:
     run = ["sdc", "run", STUDY, "--out", folder.name]
     take = ["sdc", "release", folder.name, "--solution", solution, "--out", out.name]
     if random:
@@ -179,6 +188,8 @@ def _reproduce(folder: Path, solution: str, out: Path, seed: int | None, random:
         take += ["--seed", str(seed)]
     if guard:
         take.append("--formula-guard")
+    if suppressed == "star":
+        take += ["--suppressed", "star"]
     return [shlex.join(run), shlex.join(take)]
 
 

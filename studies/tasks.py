@@ -83,7 +83,13 @@ class PBGOptions(Section):
 def _pbg(table: Table, options: Mapping[str, Any]) -> SDCProblem:
     from sdc_problems.pbg import PBGProblem
 
-    kept = {name: table.hierarchies[name] for name in table.data.quasi_identifiers if name in table.hierarchies}
+    for name in table.data.quasi_identifiers:
+        if name not in table.hierarchies:
+            raise SDCError(
+                f"quasi-identifier {shown(name)} has no hierarchy: add it to [data.hierarchies], for example as"
+                " {suppression = true}, or take it out of data.quasi_identifiers"
+            )
+    kept = {name: table.hierarchies[name] for name in table.data.quasi_identifiers}
     return PBGProblem(table.data, kept, **options)
 
 
@@ -173,6 +179,8 @@ class Task:
         Module and name of the problem's class.
     random
         Whether a release draws random numbers, so that its seed must be kept secret.
+    suppresses
+        Whether a release may leave records out, or star them.
     """
 
     title: str
@@ -182,6 +190,7 @@ class Task:
     original: Callable[[Any], dict[str, float]]
     problem: tuple[str, str]
     random: bool = False
+    suppresses: bool = False
 
 
 TASKS: dict[str, Task] = {
@@ -192,6 +201,7 @@ TASKS: dict[str, Task] = {
         build=_pbg,
         original=_pbg_original,
         operators=("lattice",),
+        suppresses=True,
     ),
     "gomm": Task(
         title="Which attributes to microaggregate together",

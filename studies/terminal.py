@@ -95,8 +95,8 @@ def print_comparison(payload: dict[str, Any]) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("run")
     table.add_column("algorithm", no_wrap=True)
-    for name in ("seeds", "evaluated", "front", "hypervolume", "epsilon", "IGD+", "of common front"):
-        table.add_column(name, justify="right", no_wrap=name != "of common front")
+    for name in ("seeds", "evaluated", "front", "hypervolume", "epsilon", "IGD+", "found"):
+        table.add_column(name, justify="right", no_wrap=True)
     for row in payload["runs"]:
         hv = row["hypervolume"]
         spread = "" if hv["sd"] is None else f" ± {hv['sd']:.4f}"
@@ -109,6 +109,10 @@ def print_comparison(payload: dict[str, Any]) -> None:
         )  # fmt: skip
     out = console()
     out.print(table)
+    out.print(
+        "hypervolume: share of the box around all runs, mean ± sd of the seeds; epsilon, IGD+: distance to the best of"
+        f" all runs together; found: share of those {payload['common_front']} solutions"
+    )
     for test in payload["tests"]:
         out.print(
             f"{plain(test['first'])} against {plain(test['second'])}: better in {100 * test['first_better']:.0f} % of"

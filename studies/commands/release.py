@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -14,6 +15,13 @@ from sdc_problems.studies.commands._session import json_option
 @click.option("--solution", required=True, metavar="ID", help="As in `sdc status` and front.csv, such as 1-17.")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="The protected CSV file to write.")
 @click.option("--seed", type=click.IntRange(min=0), help="For a random protection; keep it secret. Drawn if not given.")
+@click.option(
+    "--suppressed",
+    type=click.Choice(["drop", "star"]),
+    default="drop",
+    show_default=True,
+    help="Leave suppressed records out, or keep them with stars (as `sdc evaluate` needs them).",
+)
 @click.option("--data", type=click.Path(path_type=Path), help="Where the original CSV file is now, if it was moved.")
 @click.option("--formula-guard", is_flag=True, help="Put an apostrophe before text that a spreadsheet would execute.")
 @click.option("--overwrite", is_flag=True, help="Replace files that exist already.")
@@ -23,6 +31,7 @@ def command(
     solution: str,
     out: Path,
     seed: int | None,
+    suppressed: Literal["drop", "star"],
     data: Path | None,
     formula_guard: bool,
     overwrite: bool,
@@ -37,7 +46,16 @@ def command(
     from sdc_problems.studies.summary import as_json as to_json
     from sdc_problems.studies.terminal import console, plain
 
-    done = release(folder, solution, out, seed=seed, data=data, formula_guard=formula_guard, overwrite=overwrite)
+    done = release(
+        folder,
+        solution,
+        out,
+        seed=seed,
+        suppressed=suppressed,
+        data=data,
+        formula_guard=formula_guard,
+        overwrite=overwrite,
+    )
     if as_json:
         click.echo(to_json(done.content))
         return

@@ -130,6 +130,24 @@ def test_a_broken_promise_releases_nothing(run: Path, tmp_path: Path, monkeypatc
     assert sorted(tmp_path.iterdir()) == before
 
 
+def test_suppressed_records_stay_with_stars(run: Path, tmp_path: Path, sdc: Sdc) -> None:
+    with Run(run) as opened:
+        baselines = opened.baselines()
+    ident = "baseline-Datafly, k = 5"
+    assert ident in baselines.ids
+    sdc("release", run, "--solution", ident, "--out", tmp_path / "drop.csv")
+    sdc("release", run, "--solution", ident, "--out", tmp_path / "star.csv", "--suppressed", "star")
+    dropped, starred = (pd.read_csv(tmp_path / f"{name}.csv", dtype=str) for name in ("drop", "star"))
+    lost = (starred[["age", "town"]] == "*").all(axis=1)
+    assert 0 < lost.sum() == 200 - len(dropped)
+    assert starred[~lost].reset_index(drop=True).equals(dropped)
+    assert (tmp_path / "drop.csv.mapping.csv").read_text() == (tmp_path / "star.csv.mapping.csv").read_text()
+    columns = ("--quasi-identifiers", "age,town", "--sensitive", "ill", "--identifiers", "name")
+    said = sdc("evaluate", tmp_path / "mine.csv", tmp_path / "star.csv", *columns, "--json")
+    certificate = json.loads((tmp_path / "drop.csv.certificate.json").read_text())
+    assert json.loads(said.out)["measures"] == certificate["measured_in_the_file"]["measures"]
+
+
 def test_nothing_is_replaced_unasked(run: Path, tmp_path: Path, sdc: Sdc) -> None:
     ident = best(run, 2)
     (tmp_path / "out.csv").write_text("precious")
