@@ -80,10 +80,10 @@ def setting(scale: Scale, quick: bool) -> tuple[str, ...]:
         "MDAV-generic: the last cluster has k to 2k − 1 records (the thesis' listing may leave fewer than k).",
         f"GOMM: population {scale.pop_size}, {scale.crossovers} crossovers and {scale.mutations} of each mutation per"
         f" generation, {scale.generations} generations, {scale.seeds} seed(s); tables show the best seed. An operator"
-        f" alone makes 100 children per generation; those runs are means of {scale.analysis_seeds} seed(s).",
+        f" alone makes {scale.alone} children per generation; those runs are means of {scale.analysis_seeds} seed(s).",
         "Efficiency of mutations: Eq. 4.1 lacks a difference to 1 as printed; Eq. 4.3 is used for all operators.",
     )
-    return (*lines, "Quick: few generations of small populations; nothing has converged.") if quick else lines
+    return (*lines, "Quick: one seed, smaller populations and fewer generations; searches have not converged.") if quick else lines
 
 
 def best_table(runs: CaseRuns, number: str) -> ReportTable:

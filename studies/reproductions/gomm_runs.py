@@ -20,7 +20,6 @@ from sdc_problems.methods.attribute_groups import CENSUS, WATER_TREATMENT
 from sdc_problems.operators.grouping import MUTATIONS
 
 OPERATORS = ("crossover", *MUTATIONS)
-ALONE_CHILDREN = 100  # children per generation of an operator that is used alone
 
 
 @dataclass(frozen=True)
@@ -52,8 +51,8 @@ class Scale:
         Runs of GOMM and of D-GOMM for each table and k.
     analysis_ks
         The values of k that chapter 4 analyses; also in ``ks``.
-    analysis_seeds
-        Runs of every operator alone; at most ``seeds``.
+    analysis_seeds, alone
+        Runs of every operator alone, and its children per generation there.
     generations, pop_size, crossovers, mutations
         Of GOMM.
     study_seeds, study_evaluations
@@ -64,6 +63,7 @@ class Scale:
     seeds: int
     analysis_ks: tuple[int, int]
     analysis_seeds: int
+    alone: int
     generations: int
     pop_size: int
     crossovers: int
@@ -77,8 +77,18 @@ class Scale:
         return 2 * self.crossovers + len(MUTATIONS) * self.mutations
 
 
-FULL = Scale((5, 10, 25, 50, 100), 5, (25, 100), 3, 100, 200, 25, 10, 20, 10_200)
-QUICK = Scale((5, 25, 100), 1, (25, 100), 1, 15, 40, 5, 2, 3, 400)
+FULL = Scale(
+    ks=(5, 10, 25, 50, 100), seeds=5, analysis_ks=(25, 100), analysis_seeds=3, alone=100,
+    generations=100, pop_size=200, crossovers=25, mutations=10, study_seeds=20, study_evaluations=10_200,
+)  # fmt: skip
+QUICK = Scale(
+    ks=(5, 25, 100), seeds=1, analysis_ks=(25, 100), analysis_seeds=1, alone=20,
+    generations=50, pop_size=80, crossovers=10, mutations=5, study_seeds=3, study_evaluations=800,
+)  # fmt: skip
+TINY = Scale(
+    ks=(100,), seeds=1, analysis_ks=(100, 100), analysis_seeds=1, alone=2,
+    generations=1, pop_size=4, crossovers=1, mutations=1, study_seeds=1, study_evaluations=8,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -136,7 +146,7 @@ def run_case(case: Case, scale: Scale, say: Callable[[str], None]) -> CaseRuns:
     fixed: dict[int, list[Course]] = {}
     dynamic: dict[int, list[Course]] = {}
     alone: dict[tuple[int, str], list[Course]] = {}
-    search(case, scale.ks[-1], 0, Scale((2,), 1, (2, 2), 1, 1, 4, 1, 1, 1, 1))  # compiles: no part of the times
+    search(case, scale.ks[-1], 0, TINY)  # compiles: no part of the times
     for k in scale.ks:
         say(f"{case.title}, k = {k}: GOMM and D-GOMM, {scale.seeds} seed(s)")
         fixed[k] = [search(case, k, seed, scale) for seed in range(1, scale.seeds + 1)]
@@ -145,9 +155,9 @@ def run_case(case: Case, scale: Scale, say: Callable[[str], None]) -> CaseRuns:
         say(f"{case.title}, k = {k}: every operator alone, {scale.analysis_seeds} seed(s)")
         for name in OPERATORS:
             options: dict[str, Any] = (
-                {"crossovers": ALONE_CHILDREN // 2, "mutations": 0}
+                {"crossovers": scale.alone // 2, "mutations": 0}
                 if name == "crossover"
-                else {"crossovers": 0, "mutations": {name: ALONE_CHILDREN}}
+                else {"crossovers": 0, "mutations": {name: scale.alone}}
             )
             alone[k, name] = [search(case, k, seed, scale, **options) for seed in range(1, scale.analysis_seeds + 1)]
     return CaseRuns(case, fixed, dynamic, alone)
