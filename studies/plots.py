@@ -16,7 +16,7 @@ import numpy as np
 from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 from numpy.typing import NDArray
 
 from sdc_problems.errors import SDCError
@@ -46,6 +46,7 @@ STYLE: dict[Any, Any] = {
 }
 # Okabe and Ito's colours, which people who see colours differently can tell apart.
 FRONT, DOMINATED, BASELINE, ORIGINAL = "#0072b2", "#b8b8b8", "#d55e00", "#000000"
+MARKERS = ("o", "s", "^", "v", "P", "X", "h", "<")
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#999933", "#882255")
 
 
@@ -131,14 +132,17 @@ def _map(panel: Axes, runs: Sequence[Run], axes: Sequence[Axis], pair: tuple[int
             )  # fmt: skip
         steps = _steps(front, pair, axes)
         panel.plot(*steps, color=colour, linewidth=1.2, alpha=0.7, zorder=3)
-        panel.scatter(
-            front.values[:, i], front.values[:, j], s=22, color=colour, edgecolors="white", linewidths=0.4, zorder=4,
-            label=f"{name}front ({len(front):,})",
-        )  # fmt: skip
+        # Runs that found the same solutions are drawn around each other.
+        look: dict[str, Any] = {"s": 22, "color": colour, "edgecolors": "white", "linewidths": 0.4}
+        if len(runs) > 1:
+            marker, size = MARKERS[position % len(MARKERS)], 24 + 34 * (len(runs) - 1 - position)
+            look = {"s": size, "marker": marker, "facecolors": "none", "edgecolors": colour, "linewidths": 1.2}
+        label = f"{name}front ({len(front):,})"
+        panel.scatter(front.values[:, i], front.values[:, j], zorder=4, label=label, **look)
     baselines = runs[0].baselines(genomes=False)
     if len(baselines):
         panel.scatter(
-            baselines.values[:, i], baselines.values[:, j], marker="D", s=30, facecolors="none", edgecolors=BASELINE,
+            baselines.values[:, i], baselines.values[:, j], marker="D", s=30, facecolors="none", edgecolors=BASELINE if len(runs) == 1 else "#444444",
             linewidths=1.3, zorder=5, label=f"baselines ({len(baselines)})",
         )  # fmt: skip
     original = runs[0].original
@@ -152,6 +156,8 @@ def _map(panel: Axes, runs: Sequence[Run], axes: Sequence[Axis], pair: tuple[int
         values = np.concatenate([run.solutions().values[:, k] for run in runs])
         if axis.unit != "%" and len(values) and values.min() > 0 and 200 < values.max() / values.min() < 1e9:
             _logarithmic(panel, "x" if k == i else "y")
+        elif len(values) and (values == np.rint(values)).all():
+            (panel.xaxis if k == i else panel.yaxis).set_major_locator(MaxNLocator("auto", integer=True))
 
 
 def _logarithmic(panel: Axes, which: Literal["x", "y"]) -> None:

@@ -95,14 +95,14 @@ def print_comparison(payload: dict[str, Any]) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("run")
     table.add_column("algorithm", no_wrap=True)
-    for name in ("seeds", "evaluated", "front", "hypervolume", "epsilon", "IGD+", "found"):
+    for name in ("seeds", "evaluated", "hypervolume", "epsilon", "IGD+", "found"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in payload["runs"]:
         hv = row["hypervolume"]
         spread = "" if hv["sd"] is None else f" ± {hv['sd']:.4f}"
         table.add_row(
             plain(row["run"]) + ("" if row["finished"] else " (unfinished)"), plain(row["algorithm"]),
-            str(row["seeds"]), f"{row['evaluated']:,}", str(row["front"]),
+            str(row["seeds"]), f"{row['evaluated']:,}",
             "" if hv["mean"] is None else f"{hv['mean']:.4f}{spread}",
             *("" if row[k] is None else f"{row[k]:.4f}" for k in ("epsilon_additive", "igd_plus")),
             f"{100 * row['share_of_common_front']:.0f} %",
