@@ -141,8 +141,9 @@ def _map(panel: Axes, runs: Sequence[Run], axes: Sequence[Axis], pair: tuple[int
         panel.scatter(front.values[:, i], front.values[:, j], zorder=4, label=label, **look)
     baselines = runs[0].baselines(genomes=False)
     if len(baselines):
+        colour = BASELINE if len(runs) == 1 else "#444444"
         panel.scatter(
-            baselines.values[:, i], baselines.values[:, j], marker="D", s=30, facecolors="none", edgecolors=BASELINE if len(runs) == 1 else "#444444",
+            baselines.values[:, i], baselines.values[:, j], marker="D", s=30, facecolors="none", edgecolors=colour,
             linewidths=1.3, zorder=5, label=f"baselines ({len(baselines)})",
         )  # fmt: skip
     original = runs[0].original
