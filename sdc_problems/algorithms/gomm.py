@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from pymoo.core.algorithm import Algorithm
 from pymoo.core.population import Population
 from pymoo.operators.survival.rank_and_crowding import RankAndCrowding
@@ -16,6 +16,7 @@ from pymoo.util.display.output import Output
 from sdc_problems.algorithms.operator_analysis import children_table, summarise
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.evaluators._checks import whole
+from sdc_problems.operators.canonical import restricted_growth
 from sdc_problems.operators.duplicates import row_keys
 from sdc_problems.operators.grouping import MUTATIONS, GroupCrossover, RandomGroupings
 from sdc_problems.operators.portfolio import Ledger, Portfolio, Share
@@ -71,6 +72,9 @@ class GOMM(Algorithm):
     eliminate_duplicates
         Whether groupings that were evaluated before, in whatever generation, are left out. By default not for one
         objective, as in the paper, and for several, where copies would crowd out the front.
+    start
+        Groupings that the first population begins with, one row of X each, such as a problem's baselines; the others
+        are random.
 
     Attributes
     ----------
@@ -107,11 +111,13 @@ class GOMM(Algorithm):
         mutations: int | Mapping[str, int] = 10,
         dynamic: bool = False,
         eliminate_duplicates: bool | None = None,
+        start: ArrayLike | None = None,
     ) -> None:
         super().__init__(termination=("n_gen", GENERATIONS), output=GOMMOutput())
         self.pop_size = whole(pop_size, "pop_size", least=2)
         self.dynamic = bool(dynamic)
         self._unique = eliminate_duplicates
+        self._start = start
         shares = [Share("crossover", GroupCrossover(), whole(crossovers, "crossovers"))]
         for name, count in _counts(mutations).items():
             shares.append(Share(name, MUTATIONS[name](), count))
@@ -160,6 +166,9 @@ class GOMM(Algorithm):
 
     def _initialize_infill(self) -> Population:
         pop = RandomGroupings()(self.problem, self.pop_size, random_state=self.random_state)
+        if self._start is not None:
+            given = restricted_growth(self.problem.genomes(self._start))[: self.pop_size]
+            pop[: len(given)].set("X", given)
         return self._unseen(pop) if self._unique else pop
 
     def _initialize_advance(self, infills: Any = None, **kwargs: object) -> None:

@@ -100,6 +100,17 @@ def test_finds_the_optimum_of_a_small_table() -> None:
     assert result.F[0] == front[0, 0]
 
 
+def test_starts_from_groupings_that_are_given() -> None:
+    task = problem()
+    given = list(task.baselines().values())
+    result = run(small(start=given), n_gen=1)
+    assert result.F[0] <= task.evaluate(np.array(given)).min()
+    first = result.algorithm._ledger.table(1)["F"][: len(given), 0]
+    np.testing.assert_array_equal(first, task.evaluate(np.array(given))[:, 0])
+    with pytest.raises(SDCError, match="must have 7 columns"):
+        run(small(start=[[0, 1]]), n_gen=1)
+
+
 def test_several_objectives_keep_a_front_without_copies() -> None:
     result = run(small(), "il", "dr", n_gen=20)
     F, X = result.F, result.X
