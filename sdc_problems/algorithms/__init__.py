@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sdc_problems.algorithms.hybrid_microaggregation import HybridMicroaggregation
     from sdc_problems.algorithms.partition_ga import SolanasGA
     from sdc_problems.algorithms.pbg_ea import PBGEA
+    from sdc_problems.algorithms.pbg_search import PBGSearch
     from sdc_problems.algorithms.steady_state_gp import SteadyStateGP
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "BoxArchive",
     "ElitistEA",
     "HybridMicroaggregation",
+    "PBGSearch",
     "SolanasGA",
     "SteadyStateGP",
 ]
@@ -35,6 +37,7 @@ __getattr__, __dir__ = _attach(
         "GOMM": "gomm",
         "HybridMicroaggregation": "hybrid_microaggregation",
         "PBGEA": "pbg_ea",
+        "PBGSearch": "pbg_search",
         "SolanasGA": "partition_ga",
         "SteadyStateGP": "steady_state_gp",
     },
