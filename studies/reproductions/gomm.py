@@ -75,15 +75,19 @@ def setting(scale: Scale, quick: bool) -> tuple[str, ...]:
         " 30 printed scores of the groupings made by hand come nearest (1.3 apart on average; 1.4 to 3.2 for the"
         " others).",
         "Data are z-scored; ID counts released values within 10 % of the original z-score. On Water-treatment the"
-        " thesis prints an ID of 28 to 23 for its best groupings and this definition gives a third of it, so there"
-        " scores compare in direction, not digit by digit; whatever scale its ID is on, the text does not say.",
+        " thesis prints an ID of 28 to 23 for its best groupings; this definition gives a third to a quarter of that:"
+        " whatever scale its ID is on, the text does not say. There, scores compare in direction, not digit by digit.",
         "MDAV-generic: the last cluster has k to 2k − 1 records (the thesis' listing may leave fewer than k).",
         f"GOMM: population {scale.pop_size}, {scale.crossovers} crossovers and {scale.mutations} of each mutation per"
         f" generation, {scale.generations} generations, {scale.seeds} seed(s); tables show the best seed. An operator"
         f" alone makes {scale.alone} children per generation; those runs are means of {scale.analysis_seeds} seed(s).",
         "Efficiency of mutations: Eq. 4.1 lacks a difference to 1 as printed; Eq. 4.3 is used for all operators.",
     )
-    return (*lines, "Quick: one seed, smaller populations and fewer generations; searches have not converged.") if quick else lines
+    return (
+        (*lines, "Quick: one seed, smaller populations and fewer generations; searches have not converged.")
+        if quick
+        else lines
+    )
 
 
 def best_table(runs: CaseRuns, number: str) -> ReportTable:
