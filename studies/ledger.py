@@ -28,7 +28,7 @@ class Ledger:
     """Solutions by number, the front among them, and what the current generation added.
 
     A solution that comes again is not measured again. Genomes are known by a 128-bit digest, so that memory grows
-    by about 200 bytes a solution and not by the length of its genome.
+    by about 250 bytes a solution and not by the length of its genome.
 
     Parameters
     ----------
@@ -49,7 +49,8 @@ class Ledger:
         self._front_F: NDArray[np.float64] = np.zeros((0, problem.n_obj))
         self._keys = keys_of(problem)
         self._number: dict[bytes, int] = {}
-        self._measures: dict[str, list[NDArray[np.float64]]] = {key: [] for key in self._keys}
+        widths = {"F": problem.n_obj, "G": problem.n_ieq_constr, "H": problem.n_eq_constr}
+        self._measures = {key: np.empty((64, widths[key])) for key in self._keys}  # rows beyond the count are spare
         self._stored: Arrays | None = None
         self._served = 0
         self.begin()
@@ -71,7 +72,7 @@ class Ledger:
         numbers = self.numbers(X)
         self.evaluated += len(numbers)
         self._calls.append(numbers)
-        return {key: np.array([self._measures[key][i] for i in numbers]) for key in self._keys}
+        return {key: self._measures[key][numbers] for key in self._keys}
 
     def numbers(self, X: NDArray[Any]) -> NDArray[np.int64]:
         """Return the solutions' numbers; unknown ones are measured and numbered."""
@@ -86,29 +87,34 @@ class Ledger:
         if fresh:
             rows = np.ascontiguousarray(X[list(fresh.values())])
             measures = self._measure(rows)
-            for position, key in enumerate(fresh):
+            first = len(self._number)
+            for name in self._keys:
+                self._keep(name, measures[name], first)
+            for key in fresh:
                 self._number[key] = len(self._number)
-                for name in self._keys:
-                    self._measures[name].append(measures[name][position].copy())
             self._new_X.append(rows)
-            self._update_front(measures, len(self._number) - len(rows))
+            self._update_front(measures, first)
         return np.array([self._number[key] for key in keys], dtype=np.int64)
 
     def arrays(self) -> Arrays:
         """What this generation added, to be stored."""
         start, end = self._first_new, len(self._number)
         none = np.zeros((0, self.problem.n_var), dtype=self.problem.dtype)
-        widths = {"F": self.problem.n_obj, "G": self.problem.n_ieq_constr, "H": self.problem.n_eq_constr}
         return {
             "X": np.vstack([none, *self._new_X]),
-            **{
-                key: np.array(self._measures[key][start:end], dtype=float).reshape(end - start, widths[key])
-                for key in self._keys
-            },
+            **{key: self._measures[key][start:end].copy() for key in self._keys},
             "calls": np.concatenate([np.zeros(0, dtype=np.int64), *self._calls]).astype(np.int32),
             "call_sizes": np.array([len(call) for call in self._calls], dtype=np.int32),
             "front": self.front.astype(np.int32),
         }
+
+    def _keep(self, name: str, rows: NDArray[np.float64], first: int) -> None:
+        table = self._measures[name]
+        if first + len(rows) > len(table):
+            larger = np.empty((max(2 * len(table), first + len(rows)), table.shape[1]))
+            larger[:first] = table[:first]
+            table = self._measures[name] = larger
+        table[first : first + len(rows)] = rows
 
     def _measure(self, X: NDArray[Any]) -> Arrays:
         if self._stored is not None:
