@@ -215,7 +215,17 @@ class SDCProblem(Problem):
         out["F"] = self.minimised(values)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_engine": None, "cache": {}}
+        """Parameters and handles only; bounds that are all the same (one per record, in partitions) as one number."""
+        state = {**self.__dict__, "_engine": None, "cache": {}}
+        for side in ("xl", "xu"):
+            if len(np.unique(state[side])) == 1:
+                state[side] = state[side][:1]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        for side in ("xl", "xu"):
+            setattr(self, side, np.broadcast_to(state[side], self.n_var).copy())
 
     def __copy__(self) -> Self:
         return self
