@@ -127,8 +127,8 @@ def duration(seconds: float) -> str:
 
     Examples
     --------
-    >>> duration(3.25), duration(75), duration(7300)
-    ('3.2 s', '1 min 15 s', '2 h 2 min')
+    >>> duration(3.2), duration(75), duration(7300)
+    ('3.2 s', '1 min 15 s', '2 h 1 min')
     """
     if seconds < 60:
         return f"{seconds:.1f} s"

@@ -40,12 +40,12 @@ def validated(model: type[Model], values: Mapping[str, Any], place: str) -> Mode
 
 
 def shown(value: object) -> str:
-    """A value from a file as a message may show it: short, on one line, with nothing that steers a terminal.
+    r"""A value from a file as a message may show it: short, on one line, with nothing that steers a terminal.
 
     Examples
     --------
-    >>> shown("a\\u202eb" + "x" * 100)
-    "'a\\\\u202eb" + "x" * 50 + "…'"
+    >>> print(shown("two\nlines"), shown(3), len(shown("x" * 1000)))
+    'two\nlines' 3 62
     """
     text = value if isinstance(value, str) else repr(value)
     safe = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
