@@ -1,0 +1,128 @@
+"""The lattice engine against pandas and numpy, node by node, in one run; and how its cost grows.
+
+    python benchmarks/bench_lattice.py                 ratios on the embedded table, and on Adult if SDC_DATA_HOME is set
+    python benchmarks/bench_lattice.py --growth        also the growth figure, docs/figures/lattice-growth.png
+
+All times are CPU seconds of this process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sdc_problems import PBGProblem, SDCError, load
+from sdc_problems.evaluators.lattice import LatticeEngine
+
+ALL = ("k", "l", "entropy_l", "t", "spread_k", "spread_l", "glm", "cm", "discernibility", "suppressed")
+SAMPLE = 40  # nodes for pandas and numpy
+FIGURE = Path(__file__).resolve().parent.parent / "docs" / "figures" / "lattice-growth.png"
+
+
+def cpu(function: Callable[[], Any]) -> float:
+    start = time.process_time()
+    function()
+    return time.process_time() - start
+
+
+def generalised(problem: PBGProblem, node: np.ndarray) -> np.ndarray:
+    codes = problem.data.codes(problem.attributes)
+    columns = []
+    for (name, hierarchy), level, column in zip(problem.hierarchies.items(), node, codes.T, strict=True):
+        columns.append(hierarchy.table(problem.data.categories(name))[level][column])
+    return np.column_stack(columns)
+
+
+def compare(name: str, dataset: Any) -> None:
+    problem = PBGProblem(dataset.data, dataset.hierarchies, objectives=ALL, class_label="income")
+    engine = problem.engine
+    engine.evaluate_all()  # compiles
+    everything = min(cpu(engine.evaluate_all) for _ in range(3)) / engine.n_nodes
+    light = PBGProblem(dataset.data, dataset.hierarchies).engine
+    two = min(cpu(light.evaluate_all) for _ in range(3)) / engine.n_nodes
+    nodes = engine.nodes()[np.random.default_rng(0).permutation(engine.n_nodes)[:SAMPLE]]
+    tables = [generalised(problem, node) for node in nodes]
+    frames = [pd.DataFrame(table) for table in tables]
+    grouped = cpu(lambda: [frame.groupby(list(frame)).size().min() for frame in frames]) / SAMPLE
+    unique = cpu(lambda: [np.unique(table, axis=0, return_counts=True) for table in tables]) / SAMPLE
+    print(f"{name}: {problem.data.n_records:,} records, {engine.n_nodes:,} nodes, {engine.n_classes:,} distinct")
+    print(f"  all ten objectives      {1 / everything:10,.0f} nodes per CPU second")
+    print(f"  k and GLM               {1 / two:10,.0f} nodes per CPU second")
+    print(
+        f"  pandas groupby, k only  {1 / grouped:10,.0f}   engine with all ten: {grouped / everything:6.0f} times as fast"
+    )
+    print(
+        f"  numpy unique, k only    {1 / unique:10,.0f}   engine with all ten: {unique / everything:6.0f} times as fast"
+    )
+
+
+def synthetic(records: int, attributes: int) -> LatticeEngine:
+    """Skewed dependent attributes of 16 values with levels of 16, 4 and 1 groups, read in pieces."""
+    tables = [np.array([np.arange(16), np.arange(16) // 4, np.zeros(16, int)])] * attributes
+
+    def pieces() -> Any:
+        rng = np.random.default_rng(1)
+        for start in range(0, records, 1 << 18):
+            n = min(1 << 18, records - start)
+            common = rng.random((n, 1))
+            codes = (16 * (0.5 * common + 0.5 * rng.random((n, attributes))) ** 3).astype(np.int32)
+            yield codes, (14 * common[:, 0]).astype(np.int32), None
+
+    measures = tuple(name for name in ALL if name != "cm")
+    return LatticeEngine.from_chunks(
+        pieces(), tables, has_sensitive=True, max_suppressed=records // 100, measures=measures, threads=1
+    )
+
+
+def per_node(engine: LatticeEngine, sample: int = 200) -> float:
+    if engine.n_nodes <= 20_000:
+        return cpu(engine.evaluate_all) / engine.n_nodes
+    nodes = np.random.default_rng(0).integers(0, engine.n_levels, size=(sample, len(engine.n_levels)))
+    return cpu(lambda: engine.evaluate(nodes)) / sample
+
+
+def growth(largest: int) -> None:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 3.8), layout="constrained")
+    FigureCanvasAgg(figure)
+    left, right = figure.subplots(1, 2)
+    records = [10**e for e in range(4, 8) if 10**e <= largest]
+    series = []
+    for n in records:
+        engine = synthetic(n, 6)
+        series.append(per_node(engine))
+        print(f"{n:>10,} records, 6 attributes: {engine.n_classes:,} distinct, {1e6 * series[-1]:,.0f} µs per node")
+    left.loglog(records, 1e6 * np.array(series), marker="o")
+    left.set(xlabel="records (6 attributes)", ylabel="CPU µs per node")
+    widths, series = list(range(4, 13, 2)), []
+    for p in widths:
+        engine = synthetic(30_000, p)
+        series.append(per_node(engine))
+        print(f"    30,000 records, {p} attributes: {engine.n_nodes:,} nodes, {1e6 * series[-1]:,.0f} µs per node")
+    right.semilogy(widths, 1e6 * np.array(series), marker="o")
+    right.set(xlabel="attributes (30,000 records)", ylabel="CPU µs per node")
+    FIGURE.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(FIGURE, dpi=150, metadata={"Software": None})
+    print(f"drawn: {FIGURE}")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--growth", action="store_true")
+    parser.add_argument("--largest", type=int, default=10**7, help="records of the largest table of the growth figure")
+    chosen = parser.parse_args()
+    compare("people", load("people"))
+    try:
+        compare("Adult", load("adult", download=False))
+    except SDCError as error:
+        print(f"Adult is left out: {error}")
+    if chosen.growth:
+        growth(chosen.largest)
