@@ -197,7 +197,8 @@ def pieces_equal_whole(chosen: Study, workshop: Any, content: Callable[[Path], A
     return ending
 
 
-@pytest.mark.parametrize("name", MULTI)
+# pymoo compiles AGE-MOEA's kernels anew in every process, which takes seconds.
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * n.startswith("AGE")) for n in MULTI])
 def test_every_search_of_pymoo_runs_and_resumes_with_the_same_bytes(
     name: str, workshop: Any, content: Callable[[Path], Any]
 ) -> None:

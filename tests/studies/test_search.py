@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pymoo.algorithms.moo.age import AGEMOEA
 from pymoo.algorithms.moo.moead import MOEAD
 from pymoo.algorithms.moo.nsga2 import NSGA2
 from pymoo.algorithms.moo.nsga3 import NSGA3
@@ -39,7 +38,6 @@ ALGORITHMS = {
     "NSGA3": lambda o: NSGA3(directions(), **o),
     "SPEA2": lambda o: SPEA2(pop_size=10, **o),
     "SMSEMOA": lambda o: SMSEMOA(pop_size=10, **o),
-    "AGEMOEA": lambda o: AGEMOEA(pop_size=10, **o),
     "RVEA": lambda o: RVEA(directions(), **o),
     "MOEAD": lambda o: MOEAD(
         directions(), n_neighbors=4, **{k: v for k, v in o.items() if k != "eliminate_duplicates"}
