@@ -1,7 +1,7 @@
 """The lattice engine against pandas and numpy, node by node, in one run; and how its cost grows.
 
-    python benchmarks/bench_lattice.py                 ratios on the embedded table, and on Adult if SDC_DATA_HOME is set
-    python benchmarks/bench_lattice.py --growth        also the growth figure, docs/figures/lattice-growth.png
+    python benchmarks/bench_lattice.py           ratios on the embedded table, and on Adult if SDC_DATA_HOME is set
+    python benchmarks/bench_lattice.py --growth  also the growth figure, docs/figures/lattice-growth.png
 
 All times are CPU seconds of this process.
 """
@@ -54,12 +54,8 @@ def compare(name: str, dataset: Any) -> None:
     print(f"{name}: {problem.data.n_records:,} records, {engine.n_nodes:,} nodes, {engine.n_classes:,} distinct")
     print(f"  all ten objectives      {1 / everything:10,.0f} nodes per CPU second")
     print(f"  k and GLM               {1 / two:10,.0f} nodes per CPU second")
-    print(
-        f"  pandas groupby, k only  {1 / grouped:10,.0f}   engine with all ten: {grouped / everything:6.0f} times as fast"
-    )
-    print(
-        f"  numpy unique, k only    {1 / unique:10,.0f}   engine with all ten: {unique / everything:6.0f} times as fast"
-    )
+    for other, seconds in (("pandas groupby, k only", grouped), ("numpy unique, k only", unique)):
+        print(f"  {other:23} {1 / seconds:10,.0f}   engine with all ten: {seconds / everything:6.0f} times as fast")
 
 
 def synthetic(records: int, attributes: int) -> LatticeEngine:
