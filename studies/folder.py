@@ -39,6 +39,10 @@ SCHEMA = {
         " solutions INTEGER NOT NULL, rng TEXT NOT NULL, arrays BLOB NOT NULL, chain TEXT NOT NULL,"
         " seconds REAL NOT NULL, measuring REAL NOT NULL, finished TEXT NOT NULL, PRIMARY KEY (seed, generation))"
     ),
+    "states": (
+        "CREATE TABLE states (seed INTEGER PRIMARY KEY, generation INTEGER NOT NULL, arrays BLOB NOT NULL,"
+        " digest TEXT NOT NULL)"
+    ),
     "baselines": "CREATE TABLE baselines (name TEXT PRIMARY KEY, arrays BLOB NOT NULL)",
     "sessions": (
         "CREATE TABLE sessions (session INTEGER PRIMARY KEY, token TEXT NOT NULL, started TEXT NOT NULL,"
@@ -197,7 +201,7 @@ def _into_memory(database: Path) -> sqlite3.Connection:
 
 
 def check_schema(db: sqlite3.Connection, path: Path) -> dict[str, Any]:
-    """Read the run's facts; refuse a database that is damaged, newer, or holds anything besides the five tables."""
+    """Read the run's facts; refuse a database that is damaged, newer, or holds anything besides its tables."""
     try:
         found = {
             name: sql

@@ -13,7 +13,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from sdc_problems.errors import SDCFailure
+from sdc_problems.errors import SDCError, SDCFailure
 from sdc_problems.studies.arrays import digest, pack, unpack
 from sdc_problems.studies.folder import DATABASE, RunLock, check_schema, connection, guarded, open_database
 
@@ -40,6 +40,9 @@ class Generation:
         ``front`` and, for an algorithm with an archive, ``archive``: numbers of solutions at the generation's end.
     seconds, measuring
         Time of the generation and the part of it spent measuring. The clock is no part of the digest.
+    state
+        What an algorithm that is restored instead of replayed says of itself (see ``snapshot``); only the last one of
+        a seed is kept.
     """
 
     seed: int
@@ -50,9 +53,13 @@ class Generation:
     arrays: Mapping[str, NDArray[Any]]
     seconds: float = field(default=0.0, compare=False)
     measuring: float = field(default=0.0, compare=False)
+    state: Mapping[str, NDArray[Any]] | None = None
 
     def chain(self, previous: str) -> str:
-        """Digest of this generation and, through ``previous``, of all before it."""
+        """Digest of this generation and, through ``previous``, of all before it.
+
+        The state is left out: it is not kept of any generation but the last, and has a digest of its own.
+        """
         facts = json.dumps([previous, self.seed, self.number, self.evaluated, self.solutions, self.rng])
         return hashlib.sha256(f"{facts}{digest(self.arrays)}".encode()).hexdigest()
 
@@ -60,6 +67,19 @@ class Generation:
 def now() -> str:
     """UTC, to the millisecond."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+_STORED = "SELECT generation, evaluated, solutions, rng, arrays, chain, seconds, measuring FROM generations"
+
+
+def _generation(seed: int, row: Sequence[Any]) -> Generation:
+    number, evaluated, solutions, rng, arrays, _, seconds, measuring = row
+    return Generation(seed, number, evaluated, solutions, rng, unpack(arrays), seconds, measuring)
+
+
+def state_digest(state: Mapping[str, NDArray[Any]], chain: str) -> str:
+    """Digest of a state and of everything that led to it."""
+    return hashlib.sha256(f"{chain}{digest(state)}".encode()).hexdigest()
 
 
 class Journal:
@@ -97,6 +117,7 @@ class Journal:
         """Write one generation; return its chain digest."""
         chain = generation.chain(previous)
         arrays = pack(generation.arrays)
+        state = None if generation.state is None else pack(generation.state)
         with guarded(f"generation {generation.number} of seed {generation.seed}"), self._transaction():
             self._db.execute(
                 "INSERT INTO generations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -105,6 +126,11 @@ class Journal:
                     arrays, chain, generation.seconds, generation.measuring, now(),
                 ),
             )  # fmt: skip
+            if state is not None:
+                self._db.execute(
+                    "INSERT OR REPLACE INTO states VALUES (?, ?, ?, ?)",
+                    (generation.seed, generation.number, state, state_digest(generation.state or {}, chain)),
+                )
         return chain
 
     def mark(self, seed: int, status: str, reason: str = "") -> None:
@@ -135,13 +161,26 @@ class Journal:
 
     def generations(self, seed: int) -> Iterator[tuple[Generation, str]]:
         """Stored generations of a seed with their chain digests, one after the other."""
-        rows = self._db.execute(
-            "SELECT generation, evaluated, solutions, rng, arrays, chain, seconds, measuring FROM generations"
-            " WHERE seed = ? ORDER BY generation",
-            (seed,),
-        )
-        for number, evaluated, solutions, rng, arrays, chain, seconds, measuring in rows:
-            yield Generation(seed, number, evaluated, solutions, rng, unpack(arrays), seconds, measuring), chain
+        for row in self._db.execute(f"{_STORED} WHERE seed = ? ORDER BY generation", (seed,)):
+            yield _generation(seed, row), row[5]
+
+    def last(self, seed: int) -> Generation | None:
+        """Last stored generation of a seed."""
+        row = self._db.execute(f"{_STORED} WHERE seed = ? ORDER BY generation DESC LIMIT 1", (seed,)).fetchone()
+        return None if row is None else _generation(seed, row)
+
+    def state(self, seed: int, generation: int, chain: str) -> dict[str, NDArray[Any]] | None:
+        """Return the algorithm's own state at the end of a seed's last generation, if it gave one."""
+        row = self._db.execute("SELECT generation, arrays, digest FROM states WHERE seed = ?", (seed,)).fetchone()
+        if row is None:
+            return None
+        arrays = unpack(row[1])
+        if row[0] != generation or row[2] != state_digest(arrays, chain):
+            raise SDCError(
+                f"seed {seed}: the stored state of the search is not the one that was stored with generation"
+                f" {generation}; the run's database was changed or damaged, and it is not continued"
+            )
+        return arrays
 
     def status(self, seed: int) -> str:
         """Whether a seed is waiting, running or finished."""

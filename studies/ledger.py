@@ -72,6 +72,16 @@ class Ledger:
         numbers = self.numbers(X)
         self.evaluated += len(numbers)
         self._calls.append(numbers)
+        return self.measures(numbers)
+
+    def absorb(self, stored: Mapping[str, NDArray[Any]], evaluated: int) -> None:
+        """Take in the solutions of a stored generation without asking anybody; ``evaluated`` is its counter."""
+        self.begin(stored)
+        self.numbers(stored["X"])
+        self.evaluated = evaluated
+
+    def measures(self, numbers: NDArray[np.int64]) -> Arrays:
+        """Measures of known solutions."""
         return {key: self._measures[key][numbers] for key in self._keys}
 
     def numbers(self, X: NDArray[Any]) -> NDArray[np.int64]:

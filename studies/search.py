@@ -4,7 +4,8 @@ An algorithm's state is thousands of Python objects that only a pickle could sav
 code. So nothing of the algorithm is saved. A resumed search starts again from its seed; whatever it measures again is
 served from the store instead of being computed, and at every generation everything that is stored (solutions,
 population, front, counters, state of the random generator) must come out with the same digest. When the stored
-generations are used up the search has provably arrived where it was, and goes on.
+generations are used up the search has provably arrived where it was, and goes on. (A search whose own work is what
+takes the time can say its state in numbers, and is restored instead: see ``snapshot``.)
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from sdc_problems.evaluators.parallel import Backend
 from sdc_problems.problem import SDCProblem
 from sdc_problems.studies.journal import BEGINNING, Generation, Journal
 from sdc_problems.studies.ledger import Diverged, Ledger, RecordingEvaluator
+from sdc_problems.studies.snapshot import Gatherer, can_be_restored, restore, state_of
 
 
 @dataclass(frozen=True)
@@ -90,25 +92,15 @@ def search(
     )
     start = time.perf_counter()
     clock = _Progress(limits)
-    chain, number = BEGINNING, 0
-    last: Generation | None = None
-    for stored, expected in journal.generations(seed):
-        if stop():
-            return Ending(seed, number, number, time.perf_counter() - start, "")
-        if number and not algorithm.has_next():
-            raise SDCError(
-                f"[termination] now ends seed {seed} after generation {number}, but more are stored; raise it again"
-            )
-        number += 1
-        ledger.begin(stored.arrays)
-        try:
-            again = _step(algorithm, ledger, seed, number)
-        except Diverged as error:
-            raise _diverged(seed, number, str(error)) from None
-        chain = _check(again, stored, expected, chain)
-        clock.add(stored)
-        last = stored
+    before = _Before(journal, seed, stop)
+    if can_be_restored(algorithm):
+        before.restore(algorithm, ledger, clock)
+    else:
+        before.replay(algorithm, ledger, clock)
     replay_seconds = time.perf_counter() - start
+    number, chain, last = before.number, before.chain, before.last
+    if before.interrupted:
+        return Ending(seed, number, number, replay_seconds, "")
     if last is not None:
         _check_measures(last, problem, backend)
     replayed = number
@@ -129,6 +121,61 @@ def search(
         clock.add(generation)
 
 
+class _Before:
+    """What was done in earlier sessions, brought back to life."""
+
+    def __init__(self, journal: Journal, seed: int, stop: Callable[[], bool]) -> None:
+        self.journal = journal
+        self.seed = seed
+        self.stop = stop
+        self.number = 0
+        self.chain = BEGINNING
+        self.last: Generation | None = None
+        self.interrupted = False
+
+    def replay(self, algorithm: Any, ledger: Ledger, clock: _Progress) -> None:
+        """Work every stored generation again, with its measures; each must come out as it was stored."""
+        for stored, expected in self.journal.generations(self.seed):
+            if self.stop():
+                self.interrupted = True
+                return
+            if self.number and not algorithm.has_next():
+                raise self._ends_too_soon()
+            ledger.begin(stored.arrays)
+            try:
+                again = _step(algorithm, ledger, self.seed, self.number + 1)
+            except Diverged as error:
+                raise _diverged(self.seed, self.number + 1, str(error)) from None
+            _check_stored(stored, expected, self.chain)
+            if again.chain(self.chain) != expected:
+                raise _diverged(self.seed, self.number + 1, _difference(again, stored))
+            self._take(stored, expected, clock)
+
+    def restore(self, algorithm: Any, ledger: Ledger, clock: _Progress) -> None:
+        """Take in every stored generation and give the algorithm its state back."""
+        last = self.journal.last(self.seed)
+        if last is None:
+            return
+        gathered = Gatherer(ledger, last)
+        for stored, expected in self.journal.generations(self.seed):
+            _check_stored(stored, expected, self.chain)
+            gathered.add(stored)
+            self._take(stored, expected, clock)
+        state = self.journal.state(self.seed, last.number, self.chain)
+        if state is None:
+            raise SDCError(f"seed {self.seed}: the state of the search is not stored; it cannot be continued")
+        restore(algorithm, gathered, state)
+
+    def _take(self, stored: Generation, expected: str, clock: _Progress) -> None:
+        self.number, self.chain, self.last = stored.number, expected, stored
+        clock.add(stored)
+
+    def _ends_too_soon(self) -> SDCError:
+        return SDCError(
+            f"[termination] now ends seed {self.seed} after generation {self.number}, but more are stored; raise it"
+        )
+
+
 def _step(algorithm: Any, ledger: Ledger, seed: int, number: int) -> Generation:
     """One generation: as many steps as the algorithm needs to count one (MOEA/D steps once per child)."""
     start = time.perf_counter()
@@ -146,7 +193,15 @@ def _step(algorithm: Any, ledger: Ledger, seed: int, number: int) -> Generation:
     arrays = {**ledger.arrays(), "population": population.astype(np.int32), **extra}
     seconds = time.perf_counter() - start
     return Generation(
-        seed, number, ledger.evaluated, len(ledger), _state(algorithm.random_state), arrays, seconds, ledger.measuring
+        seed=seed,
+        number=number,
+        evaluated=ledger.evaluated,
+        solutions=len(ledger),
+        rng=_state(algorithm.random_state),
+        arrays=arrays,
+        seconds=seconds,
+        measuring=ledger.measuring,
+        state=state_of(algorithm),
     )
 
 
@@ -168,15 +223,12 @@ def _state(generator: np.random.Generator) -> str:
     return json.dumps(generator.bit_generator.state, sort_keys=True, default=plain)
 
 
-def _check(again: Generation, stored: Generation, expected: str, chain: str) -> str:
+def _check_stored(stored: Generation, expected: str, chain: str) -> None:
     if stored.chain(chain) != expected:
         raise SDCError(
             f"seed {stored.seed}, generation {stored.number}: what is stored does not have the digest that was stored"
             " with it; the run's database was changed or damaged, and it is not continued"
         )
-    if again.chain(chain) != expected:
-        raise _diverged(stored.seed, stored.number, _difference(again, stored))
-    return expected
 
 
 def _difference(again: Generation, stored: Generation) -> str:

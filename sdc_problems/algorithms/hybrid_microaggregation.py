@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -151,6 +152,18 @@ class HybridMicroaggregation(Algorithm):
     def _advance(self, infills: Any = None, **kwargs: object) -> None:
         if infills[0].F[0] <= self.pop[0].F[0]:
             self.pop = infills
+
+    def checkpoint(self) -> dict[str, NDArray[Any]]:
+        """Return the macrogroup of every record: with the population, all that a study needs to go on later."""
+        pieces = np.empty(sum(len(inside) for inside in self.macrogroups), dtype=np.int32)
+        for g, inside in enumerate(self.macrogroups):
+            pieces[inside] = g
+        return {"pieces": pieces}
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Take the macrogroups back."""
+        pieces = state["pieces"]
+        self.macrogroups = tuple(np.flatnonzero(pieces == g) for g in range(int(pieces.max()) + 1))
 
 
 def problem_rows(problem: Any, labels: NDArray[Any]) -> NDArray[Any]:

@@ -196,6 +196,7 @@ def content() -> Callable[[Path], dict[str, Any]]:
                     " ORDER BY seed, generation"
                 ).fetchall(),
                 "baselines": db.execute("SELECT * FROM baselines ORDER BY name").fetchall(),
+                "states": db.execute("SELECT * FROM states ORDER BY seed").fetchall(),
             }
         finally:
             db.close()
