@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from sdc_problems.algorithms.elitist_ea import ElitistEA
     from sdc_problems.algorithms.gomm import GOMM
     from sdc_problems.algorithms.hybrid_microaggregation import HybridMicroaggregation
+    from sdc_problems.algorithms.memetic_microaggregation import MemeticMicroaggregation
     from sdc_problems.algorithms.partition_ga import SolanasGA
     from sdc_problems.algorithms.pbg_ea import PBGEA
     from sdc_problems.algorithms.pbg_search import PBGSearch
@@ -23,6 +24,7 @@ __all__ = [
     "BoxArchive",
     "ElitistEA",
     "HybridMicroaggregation",
+    "MemeticMicroaggregation",
     "PBGSearch",
     "SolanasGA",
     "SteadyStateGP",
@@ -36,6 +38,7 @@ __getattr__, __dir__ = _attach(
         "ElitistEA": "elitist_ea",
         "GOMM": "gomm",
         "HybridMicroaggregation": "hybrid_microaggregation",
+        "MemeticMicroaggregation": "memetic_microaggregation",
         "PBGEA": "pbg_ea",
         "PBGSearch": "pbg_search",
         "SolanasGA": "partition_ga",
