@@ -52,11 +52,10 @@ class TerminationSection(Section):
             seconds(text)
         return text
 
-    @model_validator(mode="after")
-    def _ends(self) -> TerminationSection:
-        if self.generations is None and self.evaluations is None and self.time is None and self.stalled is None:
-            raise ValueError("give at least one of generations, evaluations, time, stalled")
-        return self
+    @property
+    def empty(self) -> bool:
+        """Whether nothing ends the search."""
+        return self.generations is None and self.evaluations is None and self.time is None and self.stalled is None
 
     def limits(self) -> Limits:
         """As the search takes them."""
@@ -136,7 +135,7 @@ class StudySections(Section):
     algorithm: dict[str, Any] = Field(description="The search and its options.")
     operators: dict[str, Any] = Field(default_factory=dict, description="Operators in place of the problem's own.")
     archive: Archive | None = None
-    termination: TerminationSection
+    termination: TerminationSection = TerminationSection()
     require: dict[str, Wanted] = Field(
         default_factory=dict,
         description="What a solution must meet to be of use, by objective. It does not steer the search.",
@@ -146,12 +145,13 @@ class StudySections(Section):
 
 @dataclass(frozen=True)
 class Plan:
-    """What a search needs; ``rounded`` where the algorithm proposes real numbers."""
+    """What a search needs; ``rounded`` where it proposes real numbers, ``ends`` where it has a budget of its own."""
 
     problem: SDCProblem
     algorithm: Any
     limits: Limits
     rounded: bool
+    ends: bool
 
 
 @dataclass(frozen=True)
@@ -218,12 +218,14 @@ class Study:
     @classmethod
     def from_values(cls, values: Mapping[str, Any], *, folder: Path) -> Study:
         """Check a study given as nested dictionaries."""
-        from sdc_problems.studies.searches import search_options
+        from sdc_problems.studies.searches import SEARCHES, search_options
         from sdc_problems.studies.tasks import task_options
 
         sections = validated(StudySections, values, "")
         problem = task_options(sections.problem)
         algorithm = search_options(sections.algorithm)
+        if sections.termination.empty and not SEARCHES[sections.algorithm["name"]].ends:
+            raise SDCError("[termination] says nothing: give at least one of generations, evaluations, time, stalled")
         return cls(sections, problem, algorithm, folder)
 
     @property
@@ -278,7 +280,8 @@ class Study:
             self.algorithm_name, self.algorithm_options, problem, self.task, self.sections.operators, epsilon
         )
         limits = self.sections.termination.limits()
-        return Plan(problem, algorithm, limits, SEARCHES[self.algorithm_name].real)
+        found = SEARCHES[self.algorithm_name]
+        return Plan(problem, algorithm, limits, found.real, found.ends)
 
 
 def json_schema() -> dict[str, Any]:

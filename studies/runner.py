@@ -232,6 +232,7 @@ def _search(journal: Journal, plan: Plan, seed: int, backend: Serial, stop: Call
         limits=plan.limits,
         backend=backend,
         rounded=plan.rounded,
+        ends=plan.ends,
         stop=stop,
     )
 

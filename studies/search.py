@@ -48,12 +48,12 @@ class Limits:
     seconds: float | None = None
     stalled: int | None = None
 
-    def termination(self) -> Any:
-        """Return pymoo's part of it."""
+    def termination(self, own: Any = None) -> Any:
+        """Return pymoo's part of it, together with an algorithm's own."""
         from pymoo.core.termination import NoTermination, TerminateIfAny
         from pymoo.termination import get_termination
 
-        parts = []
+        parts = [] if own is None else [own]
         if self.generations is not None:
             parts.append(get_termination("n_gen", self.generations))
         if self.evaluations is not None:
@@ -81,17 +81,33 @@ def search(
     limits: Limits,
     backend: Backend,
     rounded: bool = False,
+    ends: bool = False,
     stop: Callable[[], bool] = lambda: False,
 ) -> Ending:
-    """Run, or resume, one seed until its limits are met or ``stop()`` says so between two generations."""
+    """Run, or resume, one seed until its limits are met or ``stop()`` says so between two generations.
+
+    Parameters
+    ----------
+    journal
+        Where it is stored.
+    seed, problem, algorithm, limits
+        What is searched, how, and for how long.
+    backend
+        What measures.
+    rounded
+        Whether the algorithm proposes real numbers.
+    ends
+        Whether the algorithm's own termination counts, too: it has a budget of its own.
+    stop
+        Asked between two generations.
+    """
     ledger = Ledger(problem, backend, rounded=rounded)
     # Some of pymoo's default arguments are objects that a search changes (SPEA2's survival): work on a copy, always.
     algorithm = copy.deepcopy(algorithm)
-    algorithm.setup(
-        problem, termination=limits.termination(), seed=seed, evaluator=RecordingEvaluator(ledger), verbose=False
-    )
+    termination = limits.termination(algorithm.termination if ends else None)
+    algorithm.setup(problem, termination=termination, seed=seed, evaluator=RecordingEvaluator(ledger), verbose=False)
     start = time.perf_counter()
-    clock = _Progress(limits)
+    clock = _Progress(limits, ends)
     before = _Before(journal, seed, stop)
     if can_be_restored(algorithm):
         before.restore(algorithm, ledger, clock)
@@ -268,8 +284,9 @@ def _check_measures(last: Generation, problem: SDCProblem, backend: Backend) -> 
 class _Progress:
     """What the limits are about, summed over the sessions."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, ends: bool) -> None:
         self.limits = limits
+        self.forced = "its own budget is spent" if ends else "no new candidates"
         self.seconds = 0.0
         self.unchanged = 0
         self._front: bytes | None = None
@@ -283,7 +300,7 @@ class _Progress:
     def reason(self, algorithm: Any) -> str:
         """Why the search is over; empty while it is not."""
         if algorithm.is_initialized and not algorithm.has_next():
-            return "no new candidates" if algorithm.termination.force_termination else "limit reached"
+            return self.forced if algorithm.termination.force_termination else "limit reached"
         if self.limits.seconds is not None and self.seconds >= self.limits.seconds:
             return "time limit reached"
         if self.limits.stalled is not None and self.unchanged >= self.limits.stalled:

@@ -65,6 +65,8 @@ class Search:
         Whether it proposes real numbers, which are rounded.
     archive
         Whether a study may give it a box archive; some have their own.
+    ends
+        Whether it has a budget of its own, so that a study needs no [termination].
     objectives
         How many objectives it is for.
     tasks
@@ -78,6 +80,7 @@ class Search:
     own: bool = False
     real: bool = False
     archive: bool = True
+    ends: bool = False
     objectives: Literal["one", "several", "any"] = "several"
     tasks: tuple[str, ...] | None = None
 
@@ -150,6 +153,7 @@ SEARCHES: dict[str, Search] = {
         (),
         own=True,
         archive=False,
+        ends=True,
         objectives="any",
         tasks=("pbg",),
     ),

@@ -71,7 +71,8 @@ class Gatherer:
 def restore(algorithm: Any, gathered: Gatherer, state: Mapping[str, NDArray[Any]]) -> None:
     """Bring an algorithm that was just set up to the end of the last stored generation."""
     last, ledger = gathered.last, gathered.ledger
-    algorithm.random_state.bit_generator.state = _plain(json.loads(last.rng))
+    rng = _plain(json.loads(last.rng))
+    algorithm.random_state.bit_generator.state = rng
     algorithm.is_initialized = True
     algorithm.start_time = 0.0
     algorithm.evaluator.n_eval = last.evaluated
@@ -83,6 +84,7 @@ def restore(algorithm: Any, gathered: Gatherer, state: Mapping[str, NDArray[Any]
         algorithm.archive.update(ledger.measures(gathered.numbers("archive"))["F"], gathered.genomes("archive"))
     algorithm.n_iter = last.number
     algorithm.restore(dict(state))
+    algorithm.random_state.bit_generator.state = rng  # again: it may have drawn numbers while it was put together
     algorithm._set_optimum()
     algorithm.termination.update(algorithm)
     algorithm.n_iter = last.number + 1

@@ -120,6 +120,7 @@ class Workshop:
         problem: SDCProblem | None = None,
         pages: int | None = None,
         rounded: bool = False,
+        ends: bool = False,
     ) -> Ending:
         """A session that stops after so many new generations."""
         problem = problem or Knapsack()
@@ -140,6 +141,7 @@ class Workshop:
                 limits=limits or Limits(generations=12),
                 backend=Serial(problem),
                 rounded=rounded,
+                ends=ends,
                 stop=stop,
             )
 

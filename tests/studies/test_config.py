@@ -79,7 +79,11 @@ def test_defaults_are_filled_in_and_the_digest_is_theirs() -> None:
         ('name = "NSGA2"', "", "algorithm.name is missing"),
         ('"NSGA2"', '"CMOPSO"', "generators of its own"),
         ('"NSGA2"', '"PINSGA2"', "asks a person"),
-        ("generations = 3", "", "termination: give at least one of generations, evaluations, time, stalled"),
+        (
+            "generations = 3",
+            "",
+            "[termination] says nothing: give at least one of generations, evaluations, time, stalled",
+        ),
         ("generations = 3", "generations = 0", "greater than or equal to 1, not 0"),
         ("generations = 3", 'time = "soon"', "a time is a positive number with s, min, h or d"),
         (
@@ -186,8 +190,9 @@ def pieces_equal_whole(chosen: Study, workshop: Any, content: Callable[[Path], A
     def work(folder: Path, **options: Any) -> Any:
         plan = chosen.plan(problem)
         return workshop.work(
-            folder, problem=problem, algorithm=plan.algorithm, limits=plan.limits, rounded=plan.rounded, **options
-        )
+            folder, problem=problem, algorithm=plan.algorithm, limits=plan.limits, rounded=plan.rounded, ends=plan.ends,
+            **options,
+        )  # fmt: skip
 
     whole, pieces = workshop.create("whole"), workshop.create("pieces")
     ending = work(whole)
@@ -243,6 +248,15 @@ def test_our_searches_run_and_resume_with_the_same_bytes(
     wrong = {"gomm": 'task = "pbg"'}.get(chosen.task, 'task = "gomm"\nk = 3')
     with pytest.raises(SDCError):
         study(text.replace(problem, wrong)).build()
+
+
+def test_a_search_with_a_budget_of_its_own_needs_no_termination(workshop: Any, content: Callable[[Path], Any]) -> None:
+    text = STUDY.replace('task = "gomm"\nk = 3', 'task = "pbg"').replace('"hours", "wage"]', '"education", "sex"]')
+    text = text.replace('"NSGA2"\npop_size = 6', '"PBGSearch"\nmax_evaluations = 70\nbatch_size = 8')
+    chosen = study(text.replace("[termination]\ngenerations = 3\n", ""))
+    ending = pieces_equal_whole(chosen, workshop, content)
+    assert ending.reason == "its own budget is spent"
+    assert ending.generations > 3
 
 
 def test_c_taea_does_not_search_forever_for_solutions_that_do_not_exist(workshop: Any) -> None:
