@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ def test_the_trajectory_never_rises_and_says_what_was_spent() -> None:
     assert line[0].moves == 0
     assert line[-1].moves >= 400_000
     assert line[-1].sse == pytest.approx(result.F[0])
-    for earlier, later in zip(line, line[1:], strict=False):
+    for earlier, later in itertools.pairwise(line):
         assert later.moves > earlier.moves
         assert later.seconds >= earlier.seconds
         assert later.sse <= earlier.sse
