@@ -6,6 +6,8 @@ O(p) for a swap or a relocation, whatever the size of the file.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,7 +18,7 @@ _GROUP_MOVE = 0.01  # share of proposals that dissolve or create a whole group
 
 
 @kernel()
-def _bits(state: NDArray[np.uint64]) -> np.uint64:
+def _bits(state: NDArray[np.uint64]) -> Any:
     """Next 64 random bits (xorshift64*); the state must not be 0."""
     x = state[0]
     x ^= x >> np.uint64(12)
@@ -27,7 +29,7 @@ def _bits(state: NDArray[np.uint64]) -> np.uint64:
 
 
 @kernel()
-def _below(state: NDArray[np.uint64], n: int) -> int:
+def _below(state: NDArray[np.uint64], n: int) -> Any:
     """Random whole number from 0 to n − 1 (n < 2³²)."""
     return np.int64(((_bits(state) >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
 

@@ -7,6 +7,8 @@ group is the sum of its pairs' squared distances over its size.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,7 +24,7 @@ _ALIKE = 0.1  # half of the windows leave out groups whose error is below this s
 
 
 @kernel()
-def _bits(state: NDArray[np.uint64]) -> np.uint64:
+def _bits(state: NDArray[np.uint64]) -> Any:
     """Next 64 random bits (xorshift64*); the state must not be 0."""
     x = state[0]
     x ^= x >> np.uint64(12)
@@ -33,7 +35,7 @@ def _bits(state: NDArray[np.uint64]) -> np.uint64:
 
 
 @kernel()
-def _below(state: NDArray[np.uint64], n: int) -> int:
+def _below(state: NDArray[np.uint64], n: int) -> Any:
     """Random whole number from 0 to n − 1 (n < 2³²)."""
     return np.int64(((_bits(state) >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
 
