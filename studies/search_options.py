@@ -178,3 +178,14 @@ class PBGSearchOptions(Section):
     max_evaluations: Size = Field(default=1000, description="Nodes to measure at most.")
     epsilon: Epsilon = Field(default=1.0, description="Side of the archive's boxes: one number, or one per objective.")
     batch_size: Annotated[int, Field(ge=1)] = Field(default=16, description="Nodes measured between two models.")
+
+
+class MemeticOptions(Section):
+    """The memetic search for microaggregation; ``[termination] time`` ends it early, at the same bytes up to there."""
+
+    move_limit: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="Proposals: the search's own budget; 20,000 per record if not given."
+    )
+    pop_size: Literal[1, 2, 4] | None = Field(
+        default=None, description="Partitions side by side; 4 up to 10,000 records, else 1, if not given."
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -129,6 +130,11 @@ class MemeticMicroaggregation(Algorithm):
             self.move_limit = MOVES_PER_RECORD * problem.n_var
 
     def _initialize_infill(self) -> Any:
+        self._search = self._prepared()
+        return self._best()
+
+    def _prepared(self) -> PartitionSearch:
+        """Size the rounds and set up the search."""
         assert self.random_state is not None
         problem, V = self.problem, self.problem.engine.V
         n, k = len(V), problem.k
@@ -141,7 +147,7 @@ class MemeticMicroaggregation(Algorithm):
         if self.time_limit is not None:
             seconds = min(ROUND_SECONDS, self.time_limit / ROUNDS)
             self._moves = max(FEWEST_MOVES, int(MOVES_PER_SECOND * seconds * min(self.workers, TASKS) / TASKS))
-        self._search = PartitionSearch(
+        return PartitionSearch(
             V,
             k,
             near=np.ascontiguousarray(problem.neighbours[:, :NEIGHBOURS]) if annealed else None,
@@ -150,7 +156,6 @@ class MemeticMicroaggregation(Algorithm):
             pop_size=pop_size,
             workers=self.workers,
         )
-        return self._best()
 
     def _expected_moves(self) -> int:
         """Proposals that the limits allow, as far as that can be known beforehand."""
@@ -179,6 +184,16 @@ class MemeticMicroaggregation(Algorithm):
         if infills is not None:
             self.pop = infills
         self._note()
+
+    def checkpoint(self) -> dict[str, NDArray[Any]]:
+        """Return what a study needs, with the population, to go on later."""
+        assert self._search is not None
+        return self._search.state()
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Take the search back; time that was spent before is not counted."""
+        self._search = self._prepared()
+        self._search.take(state)
 
     def _note(self) -> None:
         assert self._search is not None

@@ -6,9 +6,9 @@ the labels and a seed. So workers decide how fast a round is, never what comes o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -140,6 +140,26 @@ class PartitionSearch:
         self._orders = [rng.permutation(len(Z)).astype(np.int32) for _ in range(TASKS)]
         self._next = [0] * TASKS
         self.moves = 0
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Everything that changes from round to round, but the generator."""
+        return {
+            "partitions": np.stack(self._partitions),
+            "best": self.best,
+            "figures": np.array([self.best_sse, self._scale]),
+            "orders": np.stack(self._orders),
+            "next": np.array(self._next, dtype=np.int64),
+            "moves": np.array([self.moves], dtype=np.int64),
+        }
+
+    def take(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Go on from a state."""
+        self._partitions = [labels.copy() for labels in state["partitions"]]
+        self.best = state["best"].copy()
+        self.best_sse, self._scale = (float(figure) for figure in state["figures"])
+        self._orders = [order.copy() for order in state["orders"]]
+        self._next = [int(position) for position in state["next"]]
+        self.moves = int(state["moves"][0])
 
     def step(self, progress: float, moves: int) -> None:
         """One round of ``TASKS`` tasks with about ``moves`` proposals each.

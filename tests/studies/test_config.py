@@ -225,6 +225,7 @@ OURS = {
     "PBGSearch": ('task = "pbg"', "max_evaluations = 60\nbatch_size = 8"),
     "SolanasGA": ('task = "microaggregation"\nk = 3', "pop_size = 8"),
     "HybridMicroaggregation": ('task = "microaggregation"\nk = 3', "epochs = 20"),
+    "MemeticMicroaggregation": ('task = "microaggregation"\nk = 3', "move_limit = 1_000_000"),
     "ElitistEA": ('task = "pram"\nattributes = ["education", "sex"]\nobjectives = ["score_mean"]', ""),
     "SteadyStateGP": ('task = "pram-equations"\nattributes = ["education", "sex"]\nobjectives = ["score_max"]', ""),
     "GA": ('task = "microaggregation"\nk = 3', "pop_size = 8"),

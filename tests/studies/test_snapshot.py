@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from pymoo.core.algorithm import Algorithm
 from pymoo.core.population import Population
 
-from sdc_problems import SDCError
-from sdc_problems.algorithms import BoxArchive
+from sdc_problems import MicroaggregationProblem, SDCError, datasets
+from sdc_problems.algorithms import BoxArchive, MemeticMicroaggregation
 from sdc_problems.studies.search import Limits
 
 Content = Callable[[Path], dict[str, Any]]
@@ -125,3 +125,24 @@ def test_a_changed_state_is_refused(statement: str, workshop: Any) -> None:
     db.close()
     with pytest.raises(SDCError, match=r"changed or damaged|not stored"):
         workshop.work(folder, algorithm=Drift())
+
+
+@pytest.mark.parametrize("move_limit", [2_600_000, 1_500_000])  # with annealing of whole partitions, and without
+def test_the_memetic_search_in_pieces_is_the_search_in_one(move_limit: int, workshop: Any, content: Content) -> None:
+    people = datasets.people(60)
+    data = people.data.with_roles(quasi_identifiers=["age", "hours", "wage", "savings"])
+    problem = MicroaggregationProblem(data, 3)
+
+    def work(folder: Path, **options: Any) -> Any:
+        algorithm = MemeticMicroaggregation(move_limit=move_limit, pop_size=4)
+        limits = Limits(generations=1000)
+        return workshop.work(folder, problem=problem, algorithm=algorithm, limits=limits, ends=True, **options)
+
+    whole, pieces = workshop.create("whole"), workshop.create("pieces")
+    ending = work(whole)
+    assert ending.reason == "limit reached"
+    assert 6 <= ending.generations < 1000
+    for _ in range(5):
+        work(pieces, stop_after=max(1, ending.generations // 6))
+    assert work(pieces).replayed > ending.generations // 2
+    assert content(pieces) == content(whole)
