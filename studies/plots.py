@@ -184,8 +184,16 @@ def convergence(runs: Sequence[Run]) -> Figure:
     """Hypervolume over evaluations: each seed as a thin line, their quartiles and range as bands."""
     from sdc_problems.studies.compare import common_box
 
-    same_axes(runs)
+    axes = same_axes(runs)
     box = common_box(runs)
+
+    def shown(share: NDArray[np.float64]) -> NDArray[np.float64]:
+        """With one objective people want to see its best value, which the share of the box stands for."""
+        if len(axes) > 1 or box is None:
+            return share
+        best: NDArray[np.float64] = box.reference[0] - share * (box.reference[0] - box.ideal[0])
+        return best if axes[0].sense == "min" else -best
+
     with rc_context(STYLE):
         figure = Figure(figsize=(6.4, 4.4), layout="constrained")
         FigureCanvasAgg(figure)
@@ -197,7 +205,7 @@ def convergence(runs: Sequence[Run]) -> Figure:
                 history = run.history(seed, box)
                 panel.plot(
                     history.evaluated,
-                    history.hypervolume,
+                    shown(history.hypervolume),
                     color=colour,
                     linewidth=0.6,
                     alpha=0.45,
@@ -205,17 +213,18 @@ def convergence(runs: Sequence[Run]) -> Figure:
                 )
             bands = run.aggregates(box)
             if bands.seeds > 1:
-                low, lower, middle, upper, high = bands.quantiles
+                low, lower, middle, upper, high = shown(bands.quantiles)
                 panel.fill_between(bands.evaluated, low, high, color=colour, alpha=0.12, linewidth=0, step="post")
                 panel.fill_between(bands.evaluated, lower, upper, color=colour, alpha=0.25, linewidth=0, step="post")
                 text = f"{name}: median of {bands.seeds} seeds, quartiles, range"
             else:
-                middle = bands.quantiles[2]
+                middle = shown(bands.quantiles)[2]
                 text = name
             if bands.seeds:
                 panel.plot(bands.evaluated, middle, color=colour, linewidth=2, label=text, drawstyle="steps-post")
         panel.set_xlabel("candidates evaluated")
-        panel.set_ylabel("hypervolume (share of the box)")
+        several = "hypervolume (share of the box)"
+        panel.set_ylabel(several if len(axes) > 1 else f"best {plain(str(axes[0]), 60)}", parse_math=False)
         handles, labels = panel.get_legend_handles_labels()
         if handles:
             columns = min(2, len(labels)) if len(runs) > 1 else 1

@@ -76,6 +76,25 @@ def test_convergence_has_a_line_per_seed_and_a_band_per_run(runs: list[Run]) -> 
         assert (np.diff(np.asarray(line.get_ydata())) >= -1e-12).all()
 
 
+def test_with_one_objective_its_best_value_is_drawn(sdc: Sdc, tmp_path: Path, opened: Opened) -> None:
+    (tmp_path / "study.toml").write_text(
+        '[data]\nname = "people"\nrecords = 100\nquasi_identifiers = ["age", "wage"]\n[problem]\n'
+        'task = "microaggregation"\nk = 3\n[algorithm]\nname = "GA"\npop_size = 10\nstart = "baselines"\n'
+        "[termination]\ngenerations = 6\n[run]\nseeds = 2\n"
+    )
+    sdc("run", tmp_path / "study.toml", "--out", tmp_path / "run")
+    run = opened(tmp_path / "run")
+    panel = convergence([run]).axes[0]
+    for seed, line in zip(run.seeds, panel.lines, strict=False):
+        found = run.solutions([seed])
+        best = [found.values[found.generations <= g].min() for g in range(1, 7)]
+        np.testing.assert_allclose(np.asarray(line.get_ydata()), best)
+    assert panel.get_ylabel() == "best within-group sum of squares"
+    assert not (tmp_path / "run" / "pictures" / "ru-map.png").exists()
+    with pytest.raises(SDCError, match="two objectives"):
+        ru_map([run])
+
+
 def test_a_run_draws_the_same_bytes_each_time(runs: list[Run]) -> None:
     for figure in (ru_map, convergence):
         for kind in ("png", "svg"):
