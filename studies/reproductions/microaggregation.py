@@ -10,6 +10,7 @@ import pandas as pd
 
 from sdc_problems.evaluators.information_loss import sse, z_scores
 from sdc_problems.methods import chance_bound, exhaustive, mdav, representatives
+from sdc_problems.studies.reproductions.microaggregation_cells import WORKERS, anytime_picture, cells_table, run_cell
 from sdc_problems.studies.reproductions.microaggregation_paper import (
     BEST_VALUES,
     CHANCE,
@@ -61,13 +62,27 @@ def reproduce(*, quick: bool, say: Callable[[str], None]) -> Report:
     for name in scale.files:
         say(f"{name}: hybrid, macrogroups of {', '.join(str(row[0]) for row in HYBRID[name])}")
         tables.append(_hybrid_table(name, scale))
+    cells = []
+    for name, k in scale.cells:
+        say(f"{name}, k = {k}: memetic search")
+        cells.append(run_cell(name, k, time_limit=scale.cell_seconds, move_limit=scale.cell_moves))
+    pictures = [_picture(grids)]
+    if cells:
+        tables.append(cells_table(cells, _limit(scale)))
+        pictures.append(anytime_picture(cells))
     return Report(
         "Microaggregation by genetic algorithms",
         SOURCE,
         _setting(scale, quick),
         tuple(tables),
-        (_picture(grids),),
+        tuple(pictures),
     )
+
+
+def _limit(scale: Scale) -> str:
+    if scale.cell_seconds is not None:
+        return f"{scale.cell_seconds:g} seconds and at most {WORKERS} workers"
+    return f"{scale.cell_moves:,} moves"
 
 
 def _setting(scale: Scale, quick: bool) -> tuple[str, ...]:

@@ -37,6 +37,10 @@ class Scale:
         Records of the larger data sets.
     files, hybrid_epochs
         Files and epochs of the hybrid.
+    cells
+        Reference files and smallest groups that the memetic search is run on.
+    cell_seconds, cell_moves
+        Its limit of time, or of moves.
     """
 
     rates: tuple[float, ...] = TENTHS
@@ -48,6 +52,9 @@ class Scale:
     sizes: tuple[int, ...] = (20, 35, 50, 100)
     files: tuple[str, ...] = ("Scattered", "Clustered", "Census", "EIA")
     hybrid_epochs: int = 10_000
+    cells: tuple[tuple[str, int], ...] = tuple(product(("census", "tarragona", "eia"), (3, 5, 10)))
+    cell_seconds: float | None = 60.0
+    cell_moves: int | None = None
 
 
 FULL = Scale()
@@ -61,6 +68,9 @@ QUICK = Scale(
     sizes=(20, 35),
     files=("Scattered", "Clustered", "Census"),
     hybrid_epochs=1_000,
+    cells=tuple(product(("census", "tarragona"), (3, 10))),
+    cell_seconds=None,
+    cell_moves=20_000_000,
 )
 
 

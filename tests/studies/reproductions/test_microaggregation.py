@@ -10,6 +10,7 @@ import pytest
 
 from sdc_problems.errors import SDCError
 from sdc_problems.studies.reproductions import find, microaggregation
+from sdc_problems.studies.reproductions.microaggregation_cells import anytime_picture, cells_table, run_cell
 from sdc_problems.studies.reproductions.microaggregation_runs import (
     QUICK,
     Scale,
@@ -30,6 +31,9 @@ TINY = Scale(
     sizes=(20,),
     files=("Scattered",),
     hybrid_epochs=10,
+    cells=(),
+    cell_seconds=None,
+    cell_moves=100_000,
 )
 
 
@@ -88,6 +92,21 @@ def test_the_data_are_of_the_papers_shape() -> None:
     groups, plain, found = hybrid(scattered[:240], 12, 2, 1000)
     assert groups == 20
     assert found < plain
+
+
+def test_a_cell_of_the_reference_files(public) -> None:
+    public("census.csv")
+    run = run_cell("census", 10, move_limit=400_000)
+    assert run.found < run.mhm < run.mdav == pytest.approx(14.1559, abs=5e-5)
+    assert 10 <= run.sizes[0] <= run.sizes[1] <= 19
+    assert run.after(np.inf) == pytest.approx(run.found)
+    assert run.after(0.0) == pytest.approx(run.mhm)
+    table = cells_table([run], "400,000 moves")
+    assert table.rows[0][:4] == ("census", 10, f"{run.mdav:.4f}", f"{run.mhm:.4f}")
+    panel = anytime_picture([run]).figure.axes[0]
+    assert [line.get_label() for line in panel.lines] == ["search", "MDAV", "MHM"]
+    again = run_cell("census", 10, move_limit=400_000)
+    assert again.found == run.found
 
 
 # -- the analysis -----------------------------------------------------------------------------------------------------
