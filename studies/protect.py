@@ -15,7 +15,7 @@ from sdc_problems.studies.csvtext import to_csv
 from sdc_problems.studies.evaluate import LINKAGE_LIMIT, Verdict, verdict
 from sdc_problems.studies.guarantees import Guarantee, check
 from sdc_problems.studies.pairing import read_protected
-from sdc_problems.studies.release import _read_back, _temporary, _without_identifiers
+from sdc_problems.studies.release import read_back, temporary_beside, without_identifiers
 
 if TYPE_CHECKING:
     from sdc_problems.microaggregation import MicroaggregationProblem
@@ -229,10 +229,10 @@ def protect(
         fit = ", ".join(name for name, entry in METHODS.items() if not entry.numeric)
         raise SDCError(f"method {method} is for numeric columns, and {other[0]!r} is not one: use {fit}")
     x = problem.genome(METHODS[method].group(problem, Settings() if settings is None else settings))
-    frame = _without_identifiers(problem.release(x), problem)
-    with _temporary(out) as temporary:
+    frame = without_identifiers(problem.release(x), problem)
+    with temporary_beside(out) as temporary:
         temporary.write_bytes(to_csv(frame, formula_guard=formula_guard))
-        guarantees = check("microaggregation", problem, x, _read_back(temporary, frame, formula_guard))
+        guarantees = check("microaggregation", problem, x, read_back(temporary, frame, formula_guard))
         broken = [g for g in guarantees if not g.holds]
         if broken:
             found = "; ".join(f"{g.name}: {g.found:g} where {g.promised:g} was promised" for g in broken)

@@ -101,11 +101,11 @@ def release(
     if suppressed == "star" and not task.suppresses:
         raise SDCError(f"the task {study.task} suppresses no records: leave --suppressed out")
     options: dict[str, Any] = {"suppressed": suppressed} if task.suppresses else {}
-    frame = _without_identifiers(problem.release(x, seed=seed, **options), problem)
+    frame = without_identifiers(problem.release(x, seed=seed, **options), problem)
     text = to_csv(frame, formula_guard=formula_guard)
-    with _temporary(out) as temporary:
+    with temporary_beside(out) as temporary:
         temporary.write_bytes(text)
-        written = _read_back(temporary, frame, formula_guard)
+        written = read_back(temporary, frame, formula_guard)
         guarantees = check(study.task, problem, x, written)
         broken = [g for g in guarantees if not g.holds]
         if broken:
@@ -155,7 +155,7 @@ def release(
     return Released(out, certificate, mapping, content)
 
 
-def _read_back(path: Path, frame: pd.DataFrame, formula_guard: bool) -> pd.DataFrame:
+def read_back(path: Path, frame: pd.DataFrame, formula_guard: bool) -> pd.DataFrame:
     """Read the written file under the names that the columns had before the guard."""
     written = read_text(path)
     expected = [guarded(name) if formula_guard else name for name in frame.columns]
@@ -172,7 +172,7 @@ def _name_of(file: Path | None, name: str | None) -> str:
     return str(name) if file is None else file.name
 
 
-def _without_identifiers(frame: pd.DataFrame, problem: SDCProblem) -> pd.DataFrame:
+def without_identifiers(frame: pd.DataFrame, problem: SDCProblem) -> pd.DataFrame:
     """Direct identifiers have no place in a protected file, whatever the problem does with them."""
     return frame.drop(columns=[name for name in problem.data.identifiers if name in frame.columns])
 
@@ -194,7 +194,7 @@ def _reproduce(
 
 
 @contextmanager
-def _temporary(out: Path) -> Iterator[Path]:
+def temporary_beside(out: Path) -> Iterator[Path]:
     """Make a private file beside ``out``; gone afterwards unless it was renamed."""
     try:
         handle, name = tempfile.mkstemp(dir=out.parent, prefix=".sdc-release-")
