@@ -70,10 +70,10 @@ def test_run_and_release(name: str, tmp_path: Path) -> None:
 def test_a_broken_promise_is_found_in_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = run(tmp_path, "GA")
     solution = pd.read_csv(folder / "front.csv").iloc[0, 0]
-    original = release_module._without_identifiers
+    original = release_module.without_identifiers
     monkeypatch.setattr(
         release_module,
-        "_without_identifiers",
+        "without_identifiers",
         lambda frame, problem: original(frame, problem).assign(age=range(len(frame))),
     )
     done = CliRunner().invoke(cli, ["release", str(folder), "--solution", solution, "--out", str(tmp_path / "out.csv")])

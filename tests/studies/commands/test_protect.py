@@ -133,9 +133,9 @@ def test_an_existing_file_and_the_original_are_safe(folder: Path) -> None:
 
 
 def test_a_broken_promise_leaves_no_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    release = module._without_identifiers
+    release = module.without_identifiers
     monkeypatch.setattr(
-        module, "_without_identifiers", lambda frame, problem: release(frame, problem).assign(age=range(len(frame)))
+        module, "without_identifiers", lambda frame, problem: release(frame, problem).assign(age=range(len(frame)))
     )
     result = protect(folder)
     assert isinstance(result.exception, SDCFailure)
