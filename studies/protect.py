@@ -38,12 +38,16 @@ class Settings:
         Epochs of the genetic algorithm.
     seed
         Of the methods that draw random numbers.
+    moves, seconds
+        Limits of the memetic search; if neither is given, 20,000 moves per record.
     """
 
     gamma: float = 0.2
     K: int = 18
     epochs: int = 10_000
     seed: int = 1
+    moves: int | None = None
+    seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -127,6 +131,13 @@ def _ga(problem: MicroaggregationProblem, settings: Settings) -> NDArray[Any]:
     return evolve(problem.points(), problem.k, rng=rng, epochs=settings.epochs).labels
 
 
+def _memetic(problem: MicroaggregationProblem, settings: Settings) -> NDArray[Any]:
+    from sdc_problems.algorithms import MemeticMicroaggregation
+
+    search = MemeticMicroaggregation(move_limit=settings.moves, time_limit=settings.seconds)
+    return _searched(problem, search, settings)
+
+
 METHODS: dict[str, Method] = {
     "mdav": Method("fixed-size groups around the farthest records", _mdav, numeric=False),
     "v-mdav": Method("groups of k to 2k − 1 around the farthest records", _v_mdav),
@@ -135,6 +146,7 @@ METHODS: dict[str, Method] = {
     "univariate": Method("the optimum of one column", _univariate),
     "hybrid": Method("MDAV, then a genetic algorithm in macrogroups of its groups (two-step)", _hybrid(2)),
     "hybrid-one-step": Method("a genetic algorithm in MDAV's groups of K", _hybrid(1)),
+    "memetic": Method("annealing, ruin and recreate, and crossover of groups: the smallest loss", _memetic),
     "ga": Method("the genetic algorithm, for up to about 50 records", _ga),
     "exhaustive": Method("the optimum of up to 12 records", _exhaustive),
 }

@@ -16,7 +16,7 @@ from sdc_problems.studies.commands.evaluate import _kinds, _names, show
     "--method",
     default="mdav",
     show_default=True,
-    help="mdav, v-mdav, mhm, mhm-nearest, univariate, hybrid, hybrid-one-step, ga or exhaustive.",
+    help="mdav, v-mdav, mhm, mhm-nearest, univariate, memetic, hybrid, hybrid-one-step, ga or exhaustive.",
 )
 @click.option("--k", required=True, type=int, help="Smallest group: every record looks like at least k − 1 others.")
 @click.option("--columns", required=True, help="Columns to protect, separated by commas.")
@@ -28,7 +28,11 @@ from sdc_problems.studies.commands.evaluate import _kinds, _names, show
 @click.option("--gamma", type=float, default=0.2, show_default=True, help="v-mdav: how readily a group grows.")
 @click.option("--macrogroup", type=int, default=18, show_default=True, help="hybrid: records of a macrogroup.")
 @click.option("--epochs", type=int, default=10_000, show_default=True, help="hybrid, ga: epochs of the search.")
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="hybrid, ga: random numbers.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="memetic, hybrid, ga: random numbers."
+)
+@click.option("--moves", type=click.IntRange(min=1), help="memetic: limit of moves; 20,000 per record if not given.")
+@click.option("--seconds", type=click.FloatRange(min=0), help="memetic: limit of time.")
 @click.option("--formula-guard", is_flag=True, help="Put an apostrophe before text that a spreadsheet would execute.")
 @click.option("--overwrite", is_flag=True, help="Replace a file that exists already.")
 @json_option
@@ -46,6 +50,8 @@ def command(
     macrogroup: int,
     epochs: int,
     seed: int,
+    moves: int | None,
+    seconds: float | None,
     formula_guard: bool,
     overwrite: bool,
     as_json: bool,
@@ -76,7 +82,7 @@ def command(
         out,
         method=method,
         k=k,
-        settings=Settings(gamma=gamma, K=macrogroup, epochs=epochs, seed=seed),
+        settings=Settings(gamma=gamma, K=macrogroup, epochs=epochs, seed=seed, moves=moves, seconds=seconds),
         formula_guard=formula_guard,
         overwrite=overwrite,
     )

@@ -1,0 +1,205 @@
+"""MDAV, the univariate optimum and the memetic search: speed side by side, and how good at which time.
+
+    SDC_DATA_HOME=… python benchmarks/bench_microaggregation.py speed
+    SDC_DATA_HOME=… python benchmarks/bench_microaggregation.py large [--seconds 60]
+    SDC_DATA_HOME=… python benchmarks/bench_microaggregation.py cells [--seconds 60] [--seeds 1 2 3] [--only eia,5]
+
+speed: the compiled MDAV beside MDAV as one writes it in numpy, in the same run and with the same labels; the univariate
+optimum beside the plain dynamic program. The last column is what the compiled R tool of the field was measured to need
+on a machine of this class (2 cores): a quoted figure, not one of this run.
+large: 100,000 records × 5, k = 10: MDAV, then the search in windows; largest memory of the process.
+cells: the three reference files at k = 3, 5, 10 beside the figure each has to reach.
+
+Wall times depend on what else the machine does: CPU seconds are printed beside them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import time
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+from pymoo.optimize import minimize
+
+from sdc_problems import MicroaggregationProblem, Microdata
+from sdc_problems.algorithms import MemeticMicroaggregation
+from sdc_problems.datasets import load
+from sdc_problems.evaluators.information_loss import il_sse, sse
+from sdc_problems.methods import mdav_kernel, microaggregate_univariate
+from sdc_problems.methods._attributes import z_scores
+
+QUOTED = {  # seconds of the compiled R tool
+    ("census", 3): 0.012,
+    ("eia", 3): 0.111,
+    ("20,000 x 5", 3): 1.5,
+    ("20,000 x 5", 10): 0.49,
+    ("100,000 x 5", 10): 18.0,
+}
+TARGETS = {
+    ("census", 3): 4.75,
+    ("census", 5): 7.34,
+    ("census", 10): 11.40,
+    ("tarragona", 3): 14.57,
+    ("tarragona", 5): 20.17,
+    ("tarragona", 10): 30.10,
+    ("eia", 3): 0.345,
+    ("eia", 5): 0.725,
+    ("eia", 10): 1.925,
+}
+
+
+def plain_mdav(Z: np.ndarray, k: int) -> np.ndarray:
+    """MDAV-generic: two clusters while 3k records are left, one while 2k are, the rest together."""
+    labels = np.empty(len(Z), dtype=int)
+    left = np.arange(len(Z))
+    cluster = 0
+    while len(left) >= 2 * k:
+        rounds = 2 if len(left) >= 3 * k else 1
+        center = Z[left].mean(axis=0)
+        for _ in range(rounds):
+            center = Z[left[np.argmax(((Z[left] - center) ** 2).sum(axis=1))]]
+            nearest = np.argsort(((Z[left] - center) ** 2).sum(axis=1), kind="stable")[:k]
+            labels[left[nearest]] = cluster
+            left = np.delete(left, nearest)
+            cluster += 1
+    labels[left] = cluster
+    return labels
+
+
+def plain_univariate(x: np.ndarray, k: int) -> float:
+    """SSE of the best cut of the sorted values into runs of k to 2k − 1."""
+    ordered = np.sort(x)
+    best = np.full(len(x) + 1, np.inf)
+    best[0] = 0.0
+    for end in range(k, len(x) + 1):
+        for size in range(k, min(2 * k, end + 1)):
+            run = ordered[end - size : end]
+            best[end] = min(best[end], best[end - size] + ((run - run.mean()) ** 2).sum())
+    return float(best[-1])
+
+
+def seconds(function: Callable[[], object], *, repeats: int) -> float:
+    """Best CPU time of several calls."""
+    best = np.inf
+    for _ in range(repeats):
+        started = time.process_time()
+        function()
+        best = min(best, time.process_time() - started)
+    return best
+
+
+def normal(n: int, p: int = 5) -> np.ndarray:
+    return z_scores(np.random.default_rng([n, p]).standard_normal((n, p)))
+
+
+def speed() -> None:
+    files = {name: z_scores(load(name).data.values(load(name).data.quasi_identifiers)) for name in ("census", "eia")}
+    files |= {"20,000 x 5": normal(20_000), "100,000 x 5": normal(100_000)}
+    mdav_kernel(files["census"][:20].copy(), 3)
+    print(f"{'MDAV':14} {'k':>3} {'compiled':>10} {'numpy':>10} {'times':>7} {'R, quoted':>10} {'times':>7}  same SSE")
+    for (name, k), quoted in QUOTED.items():
+        Z = files[name]
+        ours = seconds(lambda Z=Z, k=k: mdav_kernel(Z, k), repeats=5 if len(Z) < 50_000 else 2)
+        line = f"{name:14} {k:3} {ours:9.4f}s"
+        if len(Z) < 50_000:
+            plain = seconds(lambda Z=Z, k=k: plain_mdav(Z, k), repeats=1)
+            same = np.isclose(sse(Z, mdav_kernel(Z, k)), sse(Z, plain_mdav(Z, k)), rtol=1e-9)
+            line += (
+                f" {plain:9.3f}s {plain / ours:6.1f}x {quoted:9.3f}s {quoted / ours:6.1f}x  {'yes' if same else 'NO'}"
+            )
+        else:
+            line += f" {'-':>10} {'-':>7} {quoted:9.3f}s {quoted / ours:6.1f}x  -"
+        print(line, flush=True)
+    x = np.random.default_rng(1).standard_normal(1_000_000)
+    microaggregate_univariate(x[:100], 3)
+    print("\nunivariate optimum")
+    for k in (3, 10, 100):
+        took = seconds(lambda k=k: microaggregate_univariate(x, k), repeats=3)
+        print(f"1,000,000 values, k = {k:3}: {took:.3f} s")
+    part = x[:5_000]
+    for k in (3, 20):
+        ours = seconds(lambda k=k: microaggregate_univariate(part, k), repeats=3)
+        started = time.process_time()
+        optimum = plain_univariate(part, k)
+        plain = time.process_time() - started
+        found = sse(part[:, None], microaggregate_univariate(part, k))
+        print(
+            f"5,000 values, k = {k}: {ours:.4f} s; plain dynamic program {plain:.2f} s ({plain / ours:.0f}x);"
+            f" SSE {found:.10g} and {optimum:.10g}"
+        )
+
+
+def problem_of(X: np.ndarray, k: int) -> MicroaggregationProblem:
+    names = [f"v{j}" for j in range(X.shape[1])]
+    return MicroaggregationProblem(Microdata.from_frame(pd.DataFrame(X, columns=names), quasi_identifiers=names), k)
+
+
+def large(limit: float, n: int, k: int) -> None:
+    X = np.random.default_rng(n).standard_normal((n, 5))
+    problem = problem_of(X, k)
+    V = problem.engine.V
+    mdav_kernel(V[:100].copy(), k)
+    started, cpu = time.perf_counter(), time.process_time()
+    before = sse(V, mdav_kernel(V, k))
+    print(f"{n:,} x 5, k = {k}: MDAV {time.perf_counter() - started:.2f} s (CPU {time.process_time() - cpu:.2f} s)")
+    started, cpu = time.perf_counter(), time.process_time()
+    result = minimize(problem, MemeticMicroaggregation(time_limit=limit, workers=2), seed=1)
+    line = result.algorithm.trajectory
+    sizes = np.bincount(result.X)
+    print(
+        f"search: {line[-1].seconds:.1f} s (CPU {time.process_time() - cpu:.1f} s, with compiling and measuring"
+        f" {time.perf_counter() - started:.1f} s), {line[-1].moves:,} moves,"
+        f" SSE {100 * (1 - result.F[0] / before):.2f} % below MDAV; groups of {sizes.min()} to {sizes.max()}"
+    )
+    for share in (0.1, 0.25, 0.5):
+        at = max(
+            (step for step in line if step.seconds <= share * limit), key=lambda step: step.seconds, default=line[0]
+        )
+        print(f"  after {at.seconds:5.1f} s: {100 * (1 - at.sse / before):.2f} %")
+    print(f"largest memory of the process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GiB")
+
+
+def cells(limit: float | None, moves: int | None, seeds: list[int], only: str | None) -> None:
+    print("file         k  seed      loss  target          groups    wall     CPU           moves")
+    for (name, k), target in TARGETS.items():
+        if only and only != f"{name},{k}":
+            continue
+        problem = MicroaggregationProblem(load(name).data, k)
+        problem.engine.measure(np.zeros((1, problem.n_var), dtype=int))
+        for seed in seeds:
+            cpu = time.process_time()
+            search = MemeticMicroaggregation(time_limit=limit, move_limit=moves, workers=2)
+            result = minimize(problem, search, seed=seed)
+            cpu = time.process_time() - cpu
+            loss = il_sse(problem.engine.V, result.X)
+            last, sizes = result.algorithm.trajectory[-1], np.bincount(result.X)
+            print(
+                f"{name:10} {k:3} {seed:5} {loss:9.4f} {target:7g}  {'ok' if loss <= target else 'MISS':4}"
+                f" {sizes.min():3} to {sizes.max():2} {last.seconds:6.1f}s {cpu:6.1f}s {last.moves:15,}",
+                flush=True,
+            )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("speed", "large", "cells"))
+    parser.add_argument("--seconds", type=float, default=60.0, help="time limit of each search")
+    parser.add_argument("--moves", type=int, help="cells: a limit of moves instead (the same result everywhere)")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
+    parser.add_argument("--only", help="cells: one of them, as in eia,5")
+    parser.add_argument("--records", type=int, default=100_000)
+    parser.add_argument("--k", type=int, default=10)
+    given = parser.parse_args()
+    if given.what == "speed":
+        speed()
+    elif given.what == "large":
+        large(given.seconds, given.records, given.k)
+    else:
+        cells(None if given.moves else given.seconds, given.moves, given.seeds, given.only)
+
+
+if __name__ == "__main__":
+    main()
