@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -46,7 +47,7 @@ def command(
     for source in sources:
         if source.closed:
             click.echo(f"{source.run.name}: without pictures, for {source.closed}", err=True)
-    with click.progressbar(length=1, label="solutions", file=click.get_text_stream("stderr")) as bar:
+    with click.progressbar(length=1, label="solutions", file=sys.stderr) as bar:
 
         def progress(done: int, total: int) -> None:
             bar.length = total
