@@ -40,8 +40,12 @@ export function pictureRows(pictures: (Picture | null)[]): [string, string[]][] 
 
 export function comparePart(app: App): Part {
   const { store } = app;
-  const root = h("section", { class: "view compare", "aria-label": "Compare" });
   let onlyDifferences = false;
+  // What may hold the focus stays in place while the rest is drawn anew.
+  const bar = h("div", { class: "row" }, button("Back to the map", () => { store.set({ view: "map" }); }, { class: "quiet" }),
+    checkbox("differences only", onlyDifferences, (on) => { onlyDifferences = on; build(); }));
+  const content = h("div");
+  const root = h("section", { class: "view compare", "aria-label": "Compare" }, h("h2", { tabindex: -1 }, "Side by side"), bar, content);
   let asked = "";
 
   function table(caption: string, rows: Row[], names: string[]): Child {
@@ -109,10 +113,7 @@ export function comparePart(app: App): Part {
     const sentences = details.map((d) => d?.sentences ?? []);
     const known = (text: string): boolean => sentences.every((list) => list.includes(text));
     replace(
-      root,
-      h("h2", { tabindex: -1 }, "Side by side"),
-      h("div", { class: "row" }, button("Back to the map", () => { store.set({ view: "map" }); }, { class: "quiet" }),
-        checkbox("differences only", onlyDifferences, (on) => { onlyDifferences = on; render(points, details); })),
+      content,
       table("Measures", measures, names),
       table("What they do", pictureRows(details.map((d) => d?.picture ?? null)).map(([label, cells]) => plainRow(label, cells)), names),
       table("In the released table", facts, names),
@@ -137,8 +138,9 @@ export function comparePart(app: App): Part {
 
   function build(): void {
     const points = store.state.compare.map((key) => app.model.find(key)).filter((i) => i >= 0);
+    bar.hidden = points.length < 2;
     if (points.length < 2) {
-      replace(root, h("h2", { tabindex: -1 }, "Side by side"), h("p", {}, "Tick two to four solutions of the shortlist to compare them."),
+      replace(content, h("p", {}, "Tick two to four solutions of the shortlist to compare them."),
         button("To the map", () => { store.set({ view: "map" }); }, { class: "primary" }));
       return;
     }

@@ -10,7 +10,11 @@ import { ORIGINAL, type Detail } from "./types";
 
 export function solutionPart(app: App): Part {
   const { store } = app;
-  const root = h("section", { class: "view solution", "aria-label": "Solution" });
+  // The title stays in place: it holds the focus from the moment the view opens, before anything is known about it.
+  const beside = h("div");
+  const title = h("h2", { tabindex: -1 });
+  const content = h("div");
+  const root = h("section", { class: "view solution", "aria-label": "Solution" }, beside, title, content);
   let shownFor: string | null = null;
 
   function neighbours(i: number): HTMLElement {
@@ -68,10 +72,10 @@ export function solutionPart(app: App): Part {
     const values = model.axes.map((_, a) => (Number.isNaN(model.value(a, i)) ? null : model.value(a, i)));
     const attributes = run.attributes;
     const lines = detail?.sentences ?? [];
+    replace(beside, neighbours(i));
+    replace(title, capital(short(model.name(i), 90)));
     replace(
-      root,
-      neighbours(i),
-      h("h2", { tabindex: -1 }, capital(short(model.name(i), 90))),
+      content,
       h("p", { class: "muted" }, `${model.kindName(i)} · ${short(run.label, 80)}${model.usable[i] ? "" : " · does not meet the requirements"}`),
       h(
         "div",
@@ -112,7 +116,9 @@ export function solutionPart(app: App): Part {
     const i = app.model.find(store.state.current);
     if (i < 0) {
       shownFor = null;
-      replace(root, h("h2", { tabindex: -1 }, "No solution chosen"), h("p", {}, "Choose a point on the map or in the table first."),
+      replace(beside);
+      replace(title, "No solution chosen");
+      replace(content, h("p", {}, "Choose a point on the map or in the table first."),
         button("To the map", () => { store.set({ view: "map" }); }, { class: "primary" }));
       return;
     }

@@ -145,11 +145,12 @@ def test_everything_by_keyboard(pbg_report: Path, open_tab: Any) -> None:
     page.get_by_role("button", name="Compare 2 side by side").focus()
     page.keyboard.press("Enter")
     page.wait_for_selector("table.compared")
-    assert page.evaluate("document.activeElement.textContent") == "Side by side"
+    page.wait_for_function("() => document.activeElement.textContent === 'Side by side'")
     assert page.get_by_text("for the board").count() == 1
     page.get_by_label("differences only").focus()
     page.keyboard.press("Space")
     page.wait_for_function("() => !document.querySelector('table.compared tbody tr:not(.differs) th')")
+    assert page.get_by_label("differences only").evaluate("e => e === document.activeElement")
 
     # The browser's own way back.
     page.go_back()
