@@ -133,7 +133,7 @@ class PRAMOptions(Section):
 class PRAMEquationOptions(PRAMOptions):
     """Which equation makes the transition matrices of all attributes."""
 
-    depth: Annotated[int, Field(ge=1, le=12)] = Field(default=5, description="Most levels of an equation's tree.")
+    depth: Annotated[int, Field(ge=1, le=10)] = Field(default=5, description="Most levels of an equation's tree.")
 
 
 def _pram(table: Table, options: Mapping[str, Any]) -> SDCProblem:

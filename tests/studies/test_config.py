@@ -16,6 +16,7 @@ from pymoo.core.algorithm import Algorithm
 
 import sdc_problems
 from sdc_problems import SDCError
+from sdc_problems.operators.tree import Grammar
 from sdc_problems.studies.config import Study, json_schema, seconds
 from sdc_problems.studies.searches import REFUSED, SEARCHES
 from sdc_problems.studies.tasks import TASKS, operator_classes
@@ -296,6 +297,16 @@ def test_options_are_the_constructors(task: str) -> None:
                 tuple(default) if isinstance(default, (list, tuple)) else default
             ), option
     assert operator_classes(task)
+
+
+def test_the_deepest_equation_is_the_grammars() -> None:
+    """A depth that the schema takes is one that the problem takes, and the other way round."""
+    bounds = TASKS["pram-equations"].options.model_json_schema()["properties"]["depth"]
+    Grammar(1, 1, bounds["minimum"])
+    Grammar(1, 1, bounds["maximum"])
+    for beyond in (bounds["minimum"] - 1, bounds["maximum"] + 1):
+        with pytest.raises(SDCError, match="depth must be"):
+            Grammar(1, 1, beyond)
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
