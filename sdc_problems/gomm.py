@@ -13,6 +13,7 @@ from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.evaluators._checks import whole
 from sdc_problems.evaluators.grouping import GroupingEngine
 from sdc_problems.methods.attribute_groups import anticorrelated_groups, correlated_groups, handmade_groups
+from sdc_problems.methods.centroids import microaggregate
 from sdc_problems.microdata import Kind
 from sdc_problems.operators.canonical import CanonicalLabels, restricted_growth
 from sdc_problems.operators.grouping import AnyGroupingMutation, GroupCrossover, RandomGroupings
@@ -247,11 +248,9 @@ class GOMMProblem(SDCProblem):
             sizes = np.bincount(part.labels)
             if sizes.min() < self.k:
                 raise SDCError(f"a cluster has {sizes.min()} records, fewer than k = {self.k}: nothing is released")
-            for j in part.columns:
-                # Means of differences: a cluster of equal values keeps them exactly, however large they are.
-                offset = values[0, j]
-                means = np.bincount(part.labels, weights=values[:, j] - offset) / sizes + offset
-                frame[self.attributes[j]] = means[part.labels]
+            means = microaggregate(values[:, part.columns], part.labels)
+            for column, j in zip(means.T, part.columns, strict=True):
+                frame[self.attributes[j]] = column
         return frame
 
     def baselines(self) -> dict[str, NDArray[Any]]:

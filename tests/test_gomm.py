@@ -90,6 +90,16 @@ def test_released_table_measures_what_the_problem_said() -> None:
         assert dr_gomm(values, released) == pytest.approx(risk)
 
 
+def test_release_is_the_example_of_the_thesis() -> None:
+    """Table 2.1: two attributes, each microaggregated on its own with k = 2 (2.5, where 1.5 is printed)."""
+    frame = pd.DataFrame({"a1": [1, 3, 5, 8, 12, 13], "a2": [2, 6, 3, 9, 8, 10]})
+    problem = GOMMProblem(Microdata.from_frame(frame, quasi_identifiers=["a1", "a2"]), 2)
+    released = problem.release(problem.encode([["a1"], ["a2"]]))
+    assert released["a1"].tolist() == [2, 2, 6.5, 6.5, 12.5, 12.5]
+    assert released["a2"].tolist() == [2.5, 7, 2.5, 9.5, 7, 9.5]
+    assert not released.duplicated().any(), "all protected records differ: whoever knows both attributes finds anybody"
+
+
 # -- what a person reads ----------------------------------------------------------------------------------------------
 
 
