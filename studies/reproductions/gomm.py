@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import time
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -14,6 +16,7 @@ from sdc_problems.studies.reproductions import gomm_pictures as pictures
 from sdc_problems.studies.reproductions.gomm_fronts import (
     OURS,
     PLAIN,
+    STUDIES,
     FrontRun,
     K,
     covered,
@@ -48,6 +51,7 @@ Studies = Mapping[str, Mapping[str, list[FrontRun]]]
 def reproduce(*, quick: bool, say: Callable[[str], None]) -> Report:
     """Compute Tables 5.1 to 5.4, Figure 5.1 and the figures of chapter 4 and appendix B, and the study of fronts."""
     scale = QUICK if quick else FULL
+    say = _numbered(say, 2 * (2 * len(scale.ks) + len(scale.analysis_ks)) + 2 * len(STUDIES) + 1)
     water, census = (run_case(case, scale, say) for case in (WATER, CENSUS_CASE))
     study = run_study(CENSUS_CASE, scale, say)
     tables = [
@@ -59,12 +63,23 @@ def reproduce(*, quick: bool, say: Callable[[str], None]) -> Report:
         time_table((water, census)),
         observations(water, census, scale),
     ]
-    say("fronts and the groupings made by hand")
-    tables += [volume_table(study), cover_table((water, census), scale)]
+    tables += [volume_table(study), cover_table((water, census), scale, say)]
+    say("pictures")
     drawn = [*analysis_pictures(water, census, scale), *time_pictures((water, census)), volume_picture(study)]
     return Report(
         "Attribute groups for multivariate microaggregation", SOURCE, setting(scale, quick), tuple(tables), tuple(drawn)
     )
+
+
+def _numbered(say: Callable[[str], None], total: int) -> Callable[[str], None]:
+    """Say which step of how many begins, and how long the others took."""
+    start, done = time.monotonic(), itertools.count(1)
+
+    def numbered(line: str) -> None:
+        minutes, seconds = divmod(int(time.monotonic() - start), 60)
+        say(f"[{minutes}:{seconds:02}] step {next(done)} of {total}: {line}")
+
+    return numbered
 
 
 def setting(scale: Scale, quick: bool) -> tuple[str, ...]:
@@ -262,11 +277,12 @@ def volume_picture(study: Studies) -> Picture:
     return Picture("fronts-hypervolume", title, pictures.hypervolumes(study))
 
 
-def cover_table(cases: tuple[CaseRuns, ...], scale: Scale) -> ReportTable:
+def cover_table(cases: tuple[CaseRuns, ...], scale: Scale, say: Callable[[str], None]) -> ReportTable:
     """Whether a front of NSGA-II from random groupings has a point as good as each grouping made by hand."""
     rows: list[tuple[str | Cell, ...]] = []
     for runs in cases:
         for k in runs.fixed:
+            say(f"{runs.case.title}, k = {k}: fronts of NSGA-II and the groupings made by hand")
             problem = runs.case.problem(k, ("il", "dr"))
             by_hand = {name: problem.encode(groups) for name, groups in handmade_groups(problem.attributes).items()}
             fronts = [run_front(problem, problem.operators(), scale.study_evaluations, seed) for seed in (1, 2, 3)]

@@ -92,14 +92,12 @@ def run_study(case: Case, scale: Scale, say: Callable[[str], None]) -> dict[str,
     """Both sets of operators under both algorithms, the same seeds."""
     found: dict[str, dict[str, list[FrontRun]]] = {}
     for title, objectives in STUDIES.items():
-        say(f"{case.title}, k = {K}: {title}, {scale.study_seeds} seed(s) with each set of operators")
         problem = case.problem(K, objectives)
-        found[title] = {
-            name: [
-                run_front(problem, make(), scale.study_evaluations, seed) for seed in range(1, scale.study_seeds + 1)
-            ]
-            for name, make in ((OURS, problem.operators), (PLAIN, plain_operators))
-        }
+        found[title] = {}
+        for name, make in ((OURS, problem.operators), (PLAIN, plain_operators)):
+            say(f"{case.title}, k = {K}: {title}, {name}, {scale.study_seeds} seed(s)")
+            seeds = range(1, scale.study_seeds + 1)
+            found[title][name] = [run_front(problem, make(), scale.study_evaluations, seed) for seed in seeds]
     return found
 
 

@@ -104,10 +104,15 @@ class Course:
     operators: pd.DataFrame
 
 
-def search(case: Case, k: int, seed: int, scale: Scale, **options: Any) -> Course:
-    """Run GOMM once on a fresh problem; ``options`` are GOMM's, beside the scale's."""
+def search(
+    case: Case, k: int, seed: int, scale: Scale, *, problem: GOMMProblem | None = None, **options: Any
+) -> Course:
+    """Run GOMM once; ``options`` are GOMM's, beside the scale's.
+
+    On a fresh problem if none is given: where time counts, nothing is remembered from other searches.
+    """
     given: dict[str, Any] = {"crossovers": scale.crossovers, "mutations": scale.mutations, **options}
-    problem = case.problem(k)
+    problem = problem or case.problem(k)
     _ = problem.engine  # reading the table is no part of the search
     start = time.perf_counter()
     result = minimize(problem, GOMM(pop_size=scale.pop_size, **given), ("n_gen", scale.generations), seed=seed)
@@ -153,13 +158,15 @@ def run_case(case: Case, scale: Scale, say: Callable[[str], None]) -> CaseRuns:
         dynamic[k] = [search(case, k, seed, scale, dynamic=True) for seed in range(1, scale.seeds + 1)]
     for k in scale.analysis_ks:
         say(f"{case.title}, k = {k}: every operator alone, {scale.analysis_seeds} seed(s)")
+        problem = case.problem(k)  # their times are of no interest: they share what is remembered
         for name in OPERATORS:
             options: dict[str, Any] = (
                 {"crossovers": scale.alone // 2, "mutations": 0}
                 if name == "crossover"
                 else {"crossovers": 0, "mutations": {name: scale.alone}}
             )
-            alone[k, name] = [search(case, k, seed, scale, **options) for seed in range(1, scale.analysis_seeds + 1)]
+            seeds = range(1, scale.analysis_seeds + 1)
+            alone[k, name] = [search(case, k, seed, scale, problem=problem, **options) for seed in seeds]
     return CaseRuns(case, fixed, dynamic, alone)
 
 

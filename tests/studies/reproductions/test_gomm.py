@@ -55,7 +55,8 @@ def report(monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(gomm_fronts, "K", 5)
     said: list[str] = []
     found = find("gomm")(quick=True, say=said.append)
-    assert len(said) == 2 * (2 + 2) + 2 + 1
+    assert len(said) == 2 * (2 + 2 + 2) + 4 + 1
+    assert [line.split("] ")[1].split(":")[0] for line in said] == [f"step {i} of 17" for i in range(1, 18)]
     return found
 
 
