@@ -21,8 +21,16 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     --------
     >>> did_you_mean("aeg", ["age", "sex"])
     "; did you mean 'age'?"
+    >>> did_you_mean("nsga2", ["NSGA3", "NSGA2"])
+    "; did you mean 'NSGA2'?"
     >>> did_you_mean("zip", ["age", "sex"])
     ''
     """
-    near = difflib.get_close_matches(word, [str(k) for k in known], n=1)
+    words = [str(k) for k in known]
+    near = difflib.get_close_matches(word, words, n=1)
+    if word not in near:  # capitals are what is missed first
+        folded = {k.casefold(): k for k in reversed(words)}
+        alike = difflib.get_close_matches(word.casefold(), folded, n=1)
+        if alike and (not near or alike[0] == word.casefold()):
+            near = [folded[alike[0]]]
     return f"; did you mean {near[0]!r}?" if near else ""

@@ -9,7 +9,7 @@ from typing import NoReturn
 import click
 
 from sdc_problems import __version__
-from sdc_problems.errors import SDCError, SDCFailure
+from sdc_problems.errors import SDCError, SDCFailure, did_you_mean
 
 # name: (module that defines a click command called `command`, one line for --help)
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -49,6 +49,14 @@ class LazyGroup(click.Group):
         module = importlib.import_module(f"sdc_problems.studies.commands.{COMMANDS[cmd_name][0]}")
         command: click.Command = module.command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Name the nearest command when there is none of that name."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            ctx.fail(f"no command {args[0][:60]!r}{did_you_mean(args[0][:60], COMMANDS)}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the table's one-liners: no command is imported for ``--help``."""

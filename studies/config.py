@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, field_validator, model_validator
 
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.studies.search import Limits
@@ -91,6 +91,17 @@ class RunSection(Section):
         description='Dask scheduler to measure on: "local", or an address such as "tcp://host:8786". It is not kept in'
         " the run folder; `sdc resume` takes it again.",
     )
+
+    @field_validator("seeds", mode="wrap")
+    @classmethod
+    def _number_or_list(cls, value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+        """One sentence where pydantic has one for each alternative."""
+        try:
+            return handler(value)
+        except ValidationError:
+            raise ValueError(
+                f"give a number of seeds (1 to 10000), or a list of whole numbers from 0, not {shown(value)}"
+            ) from None
 
     @field_validator("seeds")
     @classmethod
@@ -209,7 +220,9 @@ class Study:
         try:
             values = tomllib.loads(text)
         except (tomllib.TOMLDecodeError, RecursionError) as error:
-            raise SDCError(f"{name} is not TOML: {error}") from None
+            table = Path(name).suffix.lower() in (".csv", ".tsv", ".txt", ".parquet")
+            hint = "; a table is named in a study file, as file in its [data] (see examples/)" if table else ""
+            raise SDCError(f"{name} is not TOML: {error}{hint}") from None
         try:
             return cls.from_values(values, folder=folder)
         except SDCError as error:

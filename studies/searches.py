@@ -197,7 +197,8 @@ def search_options(section: Mapping[str, Any]) -> Section:
     if isinstance(name, str) and name in REFUSED:
         raise SDCError(f"algorithm.name {name!r} cannot be used in a study: {REFUSED[name]}")
     if not isinstance(name, str) or name not in SEARCHES:
-        hint = did_you_mean(str(name), SEARCHES)
+        named = [key for key, search in SEARCHES.items() if search.title.casefold() == str(name).casefold()]
+        hint = did_you_mean(named[0] if named else str(name), SEARCHES)
         raise SDCError(f"algorithm.name {shown(name)} is unknown{hint} (known: {', '.join(SEARCHES)})")
     return validated(SEARCHES[name].options, {k: v for k, v in section.items() if k != "name"}, "algorithm")
 

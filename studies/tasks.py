@@ -251,12 +251,15 @@ def task_options(section: Mapping[str, Any]) -> Section:
     """Check a problem section."""
     name = section.get("task")
     if name is None:
-        raise SDCError(f"problem.task is missing (known: {', '.join(TASKS)})")
+        raise SDCError(f"problem.task is missing (known: {_titles()})")
     if not isinstance(name, str) or name not in TASKS:
-        raise SDCError(
-            f"problem.task {shown(name)} is unknown{did_you_mean(str(name), TASKS)} (known: {', '.join(TASKS)})"
-        )
+        raise SDCError(f"problem.task {shown(name)} is unknown{did_you_mean(str(name), TASKS)} (known: {_titles()})")
     return validated(TASKS[name].options, {k: v for k, v in section.items() if k != "task"}, "problem")
+
+
+def _titles() -> str:
+    """Names with what they decide: nobody guesses ``pbg``."""
+    return "; ".join(f"{name}: {task.title[0].lower()}{task.title[1:]}" for name, task in TASKS.items())
 
 
 def build_problem(task: str, options: Section, table: Table) -> SDCProblem:

@@ -296,6 +296,10 @@ def test_an_invalid_study_is_exit_code_2(old: str, new: str, says: str, study: P
     assert not (tmp_path / "run").exists()
 
 
+def test_a_mistyped_command_is_told_the_nearest(sdc: Sdc) -> None:
+    assert "no command 'rum'; did you mean 'run'?" in sdc("rum", code=2).err
+
+
 @pytest.mark.skipif(os.name != "posix", reason="permissions of files are POSIX's")
 def test_a_folder_that_cannot_be_written(finished: Path, tmp_path: Path) -> None:
     from sdc_problems.studies.folder import create_folder

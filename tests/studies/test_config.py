@@ -78,6 +78,14 @@ def test_defaults_are_filled_in_and_the_digest_is_theirs() -> None:
         ("k = 3", "k = true", "problem.k: input should be a valid integer, not True"),
         ("k = 3", "", "problem.k is missing"),
         ('name = "NSGA2"', "", "algorithm.name is missing"),
+        ('"NSGA2"', '"nsga2"', "algorithm.name 'nsga2' is unknown; did you mean 'NSGA2'?"),
+        ('"NSGA2"', '"NSGA-II"', "did you mean 'NSGA2'?"),
+        ('"gomm"', '"generalise"', "known: pbg: how far to generalise each attribute; gomm: "),
+        (
+            "generations = 3",
+            "generations = 3\n[run]\nseeds = '3'",
+            "run.seeds: give a number of seeds (1 to 10000), or a list of whole numbers from 0, not '3'",
+        ),
         ('"NSGA2"', '"CMOPSO"', "generators of its own"),
         ('"NSGA2"', '"PINSGA2"', "asks a person"),
         (
@@ -324,6 +332,9 @@ def test_files_that_are_no_studies(tmp_path: Path) -> None:
     (tmp_path / "stady.toml").write_text(STUDY)
     with pytest.raises(SDCError, match=r"did you mean 'stady.toml'"):
         Study.from_file(tmp_path / "study.toml")
+    (tmp_path / "table.csv").write_text("age,town\n3,Bern\n")
+    with pytest.raises(SDCError, match="a table is named in a study file"):
+        Study.from_file(tmp_path / "table.csv")
     (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(SDCError, match="not UTF-8"):
         Study.from_file(tmp_path / "bytes.toml")
