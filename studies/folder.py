@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from sdc_problems.errors import SDCError, SDCFailure
+from sdc_problems.errors import SDCError, SDCFailure, did_you_mean
 
 DATABASE = "run.sqlite"
 STUDY = "study.toml"
@@ -55,7 +55,8 @@ def check_folder(path: Path) -> Path:
     """Resolve a run folder; a link, or a file that sdc never writes there, is refused before anything is opened."""
     folder = Path(path).resolve()
     if not folder.is_dir():
-        raise SDCError(f"there is no run folder {str(path)!r}")
+        near = [p.name for p in folder.parent.iterdir() if p.is_dir()] if folder.parent.is_dir() else []
+        raise SDCError(f"there is no run folder {str(path)!r}{did_you_mean(folder.name, near)}")
     for name in (DATABASE, STUDY, LOCK, f"{DATABASE}-wal", f"{DATABASE}-shm", f"{DATABASE}-journal"):
         inside = folder / name
         if inside.is_symlink():

@@ -99,6 +99,7 @@ def work(
         crew = _Crew(folder, lock.token, study, made, tell)
         stop = stack.enter_context(interruptions(tell))
         if not seeds:
+            tell("every seed is finished: nothing is left to do")
             return Outcome(folder, (), False)
         jobs = min(workers, len(seeds))
         if scheduler is not None:

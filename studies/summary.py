@@ -53,13 +53,14 @@ def account(run: Run) -> dict[str, Any]:
     good = meets(run, front)
     box = run.box()
     progress = run.progress()
+    whole = status(run)
     return {
         "schema": RUN_SCHEMA,
         "folder": str(run.path),
         "title": run.label,
         "task": run.study["problem"]["task"],
         "algorithm": run.study["algorithm"]["name"],
-        "status": status(run),
+        "status": whole,
         "fingerprint": run.fingerprint(),
         "created": run.meta["created"],
         "versions": run.meta["versions"],
@@ -68,7 +69,7 @@ def account(run: Run) -> dict[str, Any]:
         "seeds": [
             {
                 "seed": s.seed,
-                "status": s.status,
+                "status": "stopped" if s.status == "running" and whole == "unfinished" else s.status,
                 "reason": s.reason,
                 "generations": s.generations,
                 "evaluated": s.evaluated,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -25,6 +26,24 @@ def workers_options(function: F) -> F:
         "--workers", type=click.IntRange(min=1), help="Processes; by default as many as the study says."
     )(function)
     return click.option("--scheduler", help='Dask scheduler: "local", or an address such as tcp://host:8786.')(function)
+
+
+@contextmanager
+def beginning(folder: Path) -> Iterator[None]:
+    """Say that the data is being opened, and, where Ctrl-C comes at once or twice, what there is to go on with."""
+    from sdc_problems.studies.terminal import console, plain
+
+    err = console(stderr=True)
+    if err.is_terminal:
+        err.print("opening the data; the first time after an installation this also compiles (up to a minute)")
+    try:
+        yield
+    except KeyboardInterrupt:
+        if folder.is_dir():
+            err.print(f"interrupted; what was stored is safe. Go on with: sdc resume {plain(str(folder), 500)}")
+        else:
+            err.print("interrupted before there was anything to store: nothing was written")
+        click.get_current_context().exit(EXIT_INTERRUPTED)
 
 
 def finish(folder: Path, outcome: Outcome, *, pictures: bool, as_json: bool) -> None:

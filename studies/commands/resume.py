@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from sdc_problems.studies.commands._session import finish, json_option, pictures_option, workers_options
+from sdc_problems.studies.commands._session import beginning, finish, json_option, pictures_option, workers_options
 
 
 @click.command(name="resume")
@@ -28,9 +28,15 @@ def command(
     from sdc_problems.studies.runner import reopen, work
     from sdc_problems.studies.terminal import watched
 
-    study, built, meta = reopen(folder, data=data)
-    with watched(folder, built.plan.limits) as tell:
-        outcome = work(
-            folder, workers=workers, scheduler=scheduler, built=(study, built), made_with=meta["versions"], tell=tell
-        )
+    with beginning(folder):
+        study, built, meta = reopen(folder, data=data)
+        with watched(folder, built.plan.limits) as tell:
+            outcome = work(
+                folder,
+                workers=workers,
+                scheduler=scheduler,
+                built=(study, built),
+                made_with=meta["versions"],
+                tell=tell,
+            )
     finish(folder, outcome, pictures=pictures, as_json=as_json)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from sdc_problems.studies.commands._session import finish, json_option, pictures_option, workers_options
+from sdc_problems.studies.commands._session import beginning, finish, json_option, pictures_option, workers_options
 
 
 @click.command(name="run")
@@ -32,13 +32,14 @@ def command(
 
     checked, text = Study.from_file(study)
     folder = out or Path("runs") / study.stem
-    built = start(checked, text, folder)
-    with watched(folder, built.plan.limits) as tell:
-        outcome = work(
-            folder,
-            workers=workers,
-            scheduler=scheduler or checked.sections.run.scheduler,
-            built=(checked, built),
-            tell=tell,
-        )
+    with beginning(folder):
+        built = start(checked, text, folder)
+        with watched(folder, built.plan.limits) as tell:
+            outcome = work(
+                folder,
+                workers=workers,
+                scheduler=scheduler or checked.sections.run.scheduler,
+                built=(checked, built),
+                tell=tell,
+            )
     finish(folder, outcome, pictures=pictures, as_json=as_json)

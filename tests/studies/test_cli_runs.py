@@ -159,6 +159,30 @@ def test_ctrl_c_stores_and_says_how_to_go_on(
     assert content(folder) == content(finished)
 
 
+def test_ctrl_c_before_there_is_a_run_says_so(
+    study: Path, tmp_path: Path, sdc: Sdc, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def pressed(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sdc_problems.studies.runner.start", pressed)
+    folder = tmp_path / "run"
+    assert "before there was anything to store" in sdc("run", study, "--out", folder, code=130).err
+    assert not folder.exists()
+
+
+def test_ctrl_c_twice_says_how_to_go_on(
+    finished: Path, tmp_path: Path, sdc: Sdc, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def pressed(*arguments: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    folder = tmp_path / "run"
+    shutil.copytree(finished, folder)
+    monkeypatch.setattr("sdc_problems.studies.runner.work", pressed)
+    assert f"sdc resume {folder}" in sdc("resume", folder, code=130).err
+
+
 def test_seed_processes_end_with_a_killed_run(study: Path, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     text = STUDY.replace("generations = 40", "generations = 100000")
@@ -185,7 +209,9 @@ def test_a_second_process_is_refused_and_the_first_goes_on(study: Path, tmp_path
         assert json.loads(sdc("status", folder, "--json").out)["status"] == "working"
         process.kill()
         process.wait()
-        assert json.loads(sdc("status", folder, "--json").out)["status"] == "unfinished"
+        status = json.loads(sdc("status", folder, "--json").out)
+        assert status["status"] == "unfinished"
+        assert [seed["status"] for seed in status["seeds"]] == ["stopped", "waiting"]
 
 
 def test_an_existing_folder_is_not_touched(study: Path, finished: Path, content: Content, sdc: Sdc) -> None:
@@ -296,7 +322,12 @@ def test_an_invalid_study_is_exit_code_2(old: str, new: str, says: str, study: P
     assert not (tmp_path / "run").exists()
 
 
-def test_a_mistyped_command_is_told_the_nearest(sdc: Sdc) -> None:
+def test_a_finished_run_is_said_to_be_finished(finished: Path, sdc: Sdc) -> None:
+    assert "every seed is finished" in sdc("resume", finished, "--no-pictures").err
+
+
+def test_a_mistyped_command_or_folder_is_told_the_nearest(finished: Path, sdc: Sdc) -> None:
+    assert "did you mean 'run'?" in sdc("status", finished.with_name("runn"), code=2).err
     assert "no command 'rum'; did you mean 'run'?" in sdc("rum", code=2).err
 
 
