@@ -209,10 +209,10 @@ def analysis_pictures(water: CaseRuns, census: CaseRuns, scale: Scale) -> list[P
     for number, runs in (("4.9", water), ("4.10", census)):
         panels = {f"{runs.case.title}, k = {k}": _scaled(runs, k) for k in (low, high)}
         title = f"Figure {number}: best score of each operator alone, divided by that of all together"
-        drawn.append(Picture(f"figure-{number}", title, pictures.courses(panels, "best score, scaled")))
+        drawn.append(Picture(f"figure-{number}", title, pictures.courses(panels, "best score, scaled", base=1.0)))
     counts = {f"{runs.case.title}, k = {low}": {"groups": group_count(runs.fixed[low])} for runs in (water, census)}
     title = "Figure 4.11: mean number of groups in the population"
-    drawn.append(Picture("figure-4.11", title, pictures.courses(counts, "groups")))
+    drawn.append(Picture("figure-4.11", title, pictures.courses(counts, "groups", base=1.0)))
     return sorted(drawn, key=lambda picture: _place(picture.name))
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from sdc_problems.algorithms.operator_analysis import unused_share
@@ -75,6 +76,8 @@ def efficacy(log: pd.DataFrame) -> Figure:
             panel.bar(rows["generation"], rows["improved"], width=1.0, color=BETTER, label="better")
             panel.bar(rows["generation"], -rows["worsened"], width=1.0, color=WORSE, label="worse")
             panel.axhline(0, color="black", linewidth=0.6)
+            panel.yaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
+            panel.yaxis.set_major_formatter(lambda count, _: f"{abs(count):.0f}")
         figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
     return figure
 
@@ -97,11 +100,12 @@ def efficiency(log: pd.DataFrame) -> Figure:
 Lines = Mapping[str, NDArray[np.float64]]
 
 
-def courses(panels: Mapping[str, Lines], ylabel: str) -> Figure:
-    """Lines over generations, the first of each panel drawn in black: 4.9, 4.10 and 4.11."""
+def courses(panels: Mapping[str, Lines], ylabel: str, *, base: float) -> Figure:
+    """Lines over generations, the first of each panel drawn in black, and a thin one at ``base``: 4.9 to 4.11."""
     with rc_context(STYLE):
         figure, axes = _figure(1, len(panels), width=4.6, height=3.4)
         for panel, (title, lines) in zip(axes[0], panels.items(), strict=True):
+            panel.axhline(base, color="grey", linewidth=0.8, linestyle="--")
             for colour, (name, values) in zip(("black", *COLOURS), lines.items(), strict=False):
                 panel.plot(np.arange(len(values)), values, color=colour, label=name)
             panel.set_title(title, fontsize=10, loc="left")
@@ -125,7 +129,7 @@ def times(panels: Mapping[str, Mapping[str, Mapping[int, float]]], ylabel: str) 
             panel.set_title(title, fontsize=10, loc="left")
             panel.set_xlabel("k")
             panel.set_ylabel(ylabel)
-            panel.legend(frameon=False)
+        figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
     return figure
 
 

@@ -37,16 +37,16 @@ def _beats_hand_made(runs: CaseRuns) -> tuple[str, ...]:
     margins = {}
     for k in runs.fixed:
         problem = runs.case.problem(k)
-        rivals = {
-            name: x
-            for name, x in problem.baselines().items()
-            if name in ("one group", "univariate") or "hand-made" in name
-        }
-        rival = float(problem.evaluate(np.array(list(rivals.values()))).min())
+        rival = float(problem.evaluate(np.array(list(problem.baselines().values()))).min())
         margins[k] = [rival - course.grouping.score for course in runs.fixed[k]]
-    holds = all(max(margin) >= 0 for margin in margins.values())
+    holds = all(max(margin) >= 0 for margin in margins.values())  # as in the thesis' tables: the best of the runs
     figures = ", ".join(f"k = {k}: by {min(margin):.2f} to {max(margin):.2f}" for k, margin in margins.items())
-    return runs.case.title, "GOMM is at least as good as every grouping made by hand", _verdict(holds), figures
+    return (
+        runs.case.title,
+        "GOMM is at least as good as every grouping made by hand or from the correlations",
+        _verdict(holds),
+        figures,
+    )
 
 
 def _same_quality(runs: CaseRuns) -> tuple[str, ...]:
