@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import click
 
 from sdc_problems import datasets
 from sdc_problems.datasets import Listing
+from sdc_problems.studies.commands._session import json_option
+
+DATA_SCHEMA = "sdc.data/1"
 
 
 @click.group(name="data", context_settings={"help_option_names": ["-h", "--help"]})
@@ -17,8 +21,25 @@ def command() -> None:
 
 
 @command.command(name="list")
-def list_tables() -> None:
+@json_option
+def list_tables(as_json: bool) -> None:
     """Show every table, its size and where it is."""
+    if as_json:
+        _print_json(
+            cache=str(datasets.cache_home()),
+            tables=[
+                {
+                    "name": listing.name,
+                    "title": listing.title,
+                    "records": listing.records,
+                    "columns": listing.columns,
+                    "where": _where(listing),
+                    "path": None if listing.place is None else str(listing.place),
+                }
+                for listing in datasets.catalogue()
+            ],
+        )
+        return
     from rich.console import Console
     from rich.table import Table
 
@@ -38,9 +59,22 @@ def list_tables() -> None:
 
 @command.command(name="show")
 @click.argument("name")
-def show(name: str) -> None:
+@json_option
+def show(name: str, as_json: bool) -> None:
     """Describe one table: origin, licence or citation, columns, roles and hierarchies."""
     dataset = datasets.load(name, download=False)
+    if as_json:
+        _print_json(
+            name=name,
+            about=dataset.about,
+            records=dataset.data.n_records,
+            columns=[
+                {"name": a.name, "kind": a.kind.value, "role": a.role.value, "values": a.n_categories}
+                for a in dataset.data.attributes
+            ],
+            hierarchies={attribute: hierarchy.length for attribute, hierarchy in dataset.hierarchies.items()},
+        )
+        return
     click.echo(f"{dataset.about}\n\n{dataset.data.summary()}")
     if dataset.hierarchies:
         heights = (f"{attribute} {hierarchy.length}" for attribute, hierarchy in dataset.hierarchies.items())
@@ -50,7 +84,8 @@ def show(name: str) -> None:
 @command.command(name="fetch")
 @click.argument("names", nargs=-1)
 @click.option("--all", "everything", is_flag=True, help="Fetch every table that has a stable address.")
-def fetch(names: tuple[str, ...], everything: bool) -> None:
+@json_option
+def fetch(names: tuple[str, ...], everything: bool, as_json: bool) -> None:
     """Fetch public tables into the user's cache, unless they are on this machine; check them in any case.
 
     Prints the name and the path of each. A connection that was cut is taken up again where it ended.
@@ -58,10 +93,20 @@ def fetch(names: tuple[str, ...], everything: bool) -> None:
     if everything == bool(names):
         raise click.UsageError("name the tables to fetch, or give --all; `sdc data list` shows them")
     wanted = [listing.name for listing in datasets.catalogue() if listing.downloadable] if everything else names
+    places = {}
     for name in wanted:
         with _bar(name) as progress:
-            path = datasets.ensure(name, progress=progress)
-        click.echo(f"{name}\t{path}")
+            places[name] = str(datasets.ensure(name, progress=progress))
+        if not as_json:
+            click.echo(f"{name}\t{places[name]}")
+    if as_json:
+        _print_json(files=places)
+
+
+def _print_json(**content: Any) -> None:
+    from sdc_problems.studies.summary import as_json
+
+    click.echo(as_json({"schema": DATA_SCHEMA, **content}))
 
 
 def _where(listing: Listing) -> str:

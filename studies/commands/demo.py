@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from sdc_problems.studies.commands._session import finish, json_option
+from sdc_problems.studies.commands._session import beginning, finish, json_option
 
 
 @click.command(name="demo")
@@ -28,7 +28,8 @@ def command(out: Path | None, as_json: bool) -> None:
     folder = out or next(p for n in range(1, 10_000) if not (p := Path(f"sdc-demo-{n}")).exists())
     text = files("sdc_problems.studies").joinpath("demo.toml").read_text(encoding="utf-8")
     study = Study.from_text(text, folder=Path.cwd(), name="demo.toml")
-    built = start(study, text, folder)
-    with watched(folder, built.plan.limits) as tell:
-        outcome = work(folder, workers=None, scheduler=None, built=(study, built), tell=tell)
+    with beginning(folder):
+        built = start(study, text, folder)
+        with watched(folder, built.plan.limits) as tell:
+            outcome = work(folder, workers=None, scheduler=None, built=(study, built), tell=tell)
     finish(folder, outcome, pictures=True, as_json=as_json)

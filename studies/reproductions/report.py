@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 REPORT = "report.md"
+REPORT_SCHEMA = "sdc.report/1"
 
 
 @dataclass(frozen=True)
@@ -167,6 +168,7 @@ class Report:
     def json(self, **more: Any) -> str:
         """Everything but the pictures' pixels, and what else the caller adds."""
         content = {
+            "schema": REPORT_SCHEMA,
             "title": self.title,
             "source": self.source,
             "setting": list(self.setting),

@@ -106,6 +106,14 @@ def test_a_run_draws_the_same_bytes_each_time(runs: list[Run]) -> None:
         assert path.stat().st_size > 1000
 
 
+def test_the_command_says_where_they_are(runs: list[Run], sdc: Sdc) -> None:
+    folder = runs[0].path
+    lines = sdc("plot", folder, "--format", "png").out.splitlines()
+    assert [Path(line).name for line in lines] == ["convergence.png", "ru-map.png"]
+    payload = json.loads(sdc("plot", folder, "--format", "png", "--json").out)
+    assert payload == {"schema": "sdc.pictures/1", "pictures": lines}
+
+
 def test_a_run_without_anything_yet(workshop: Any, opened: Opened) -> None:
     run = opened(workshop.create("empty"))
     for path in draw_run(run):

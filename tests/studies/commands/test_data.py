@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -47,6 +49,25 @@ def test_show_describes_a_table() -> None:
     assert "people who do not exist" in result.stdout
     assert "diagnosis" in result.stdout
     assert "heights: age 6, workclass 3" in result.stdout
+
+
+def test_programs_read_json(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(datasets, "ensure", lambda name, *, progress: cache / f"{name}.csv")
+
+    def said(*arguments: str) -> Any:
+        result = CliRunner().invoke(cli, ["data", *arguments, "--json"], catch_exceptions=False)
+        payload = json.loads(result.stdout)
+        assert payload.pop("schema") == "sdc.data/1"
+        return payload
+
+    tables = {table["name"]: table for table in said("list")["tables"]}
+    assert tuple(tables) == datasets.names()
+    assert (tables["people"]["where"], tables["people"]["path"]) == ("embedded", None)
+    people = said("show", "people")
+    assert people["records"] == tables["people"]["records"]
+    assert len(people["columns"]) == tables["people"]["columns"]
+    assert people["hierarchies"]["age"] == 6
+    assert said("fetch", "adult") == {"files": {"adult": str(cache / "adult.csv")}}
 
 
 @pytest.mark.parametrize("arguments", [[], ["adult", "--all"]])
