@@ -11,6 +11,8 @@ from sdc_problems.evaluators._checks import labels as check_labels
 from sdc_problems.methods._attributes import attributes
 from sdc_problems.methods.mdav_kernels import NOMINAL, ORDINAL
 
+DECIMALS = 6  # as many as amounts, rates and coordinates usually have
+
 
 def microaggregate(X: object, labels: object, *, kinds: Sequence[str] | None = None) -> NDArray[np.float64]:
     """Replace each record by its group's centroid: mean, lower median or most frequent value, by the attribute's kind.
@@ -31,8 +33,9 @@ def microaggregate(X: object, labels: object, *, kinds: Sequence[str] | None = N
 
     Notes
     -----
-    Domingo-Ferrer and Torra (2005). Of equally frequent values the smallest code is taken. Means are means of
-    differences, so a group of equal values keeps them exactly, however large they are. O(np log n) time.
+    Domingo-Ferrer and Torra (2005). Of equally frequent values the smallest code is taken. Means of numbers with few
+    decimals are exact up to one rounding: 30.2, not 30.200000000000003. Other means are means of differences. So a
+    group of equal values keeps them exactly, however large they are. O(np log n) time.
 
     Examples
     --------
@@ -58,11 +61,25 @@ def microaggregate(X: object, labels: object, *, kinds: Sequence[str] | None = N
 
 def _means(column: NDArray[np.float64], groups: NDArray[np.intp]) -> NDArray[np.float64]:
     size = np.bincount(groups)
+    unit = _unit(column)
+    if unit:
+        return np.asarray(np.bincount(groups, weights=np.rint(column * unit)) / (size * unit))
     first = column[np.unique(groups, return_index=True)[1]]
     # Halves stay finite where a difference of the largest floats would not.
     away = column / 2 - first[groups] / 2
     means: NDArray[np.float64] = first + 2 * np.bincount(groups, weights=away / size[groups])
     return means
+
+
+def _unit(column: NDArray[np.float64]) -> float:
+    """Ten to the number of decimals, if there are so few that sums are exact; else 0."""
+    total = float(np.abs(column / 2**53).sum())
+    for unit in 10.0 ** np.arange(DECIMALS + 1):
+        if total * unit >= 0.5:  # sums of whole numbers below 2⁵³ are exact; half of that is far from the edge
+            return 0.0
+        if (np.rint(column * unit) / unit == column).all():
+            return float(unit)
+    return 0.0
 
 
 def _lower_medians(column: NDArray[np.float64], groups: NDArray[np.intp]) -> NDArray[np.float64]:

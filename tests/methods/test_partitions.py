@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -227,6 +228,19 @@ def test_centroids_by_kind(case, kind):
 def test_means_of_equal_and_of_huge_values():
     x = np.array([[0.1], [0.1], [0.1], [1.7e308], [-1.7e308]])
     assert microaggregate(x, [0, 0, 0, 1, 1]).ravel().tolist() == [0.1, 0.1, 0.1, 0.0, 0.0]
+
+
+@given(
+    st.integers(0, 6),
+    st.lists(st.tuples(st.integers(-(10**8), 10**8), st.integers(0, 2)), min_size=1, max_size=30),
+)
+def test_means_of_decimal_numbers_are_rounded_once(decimals: int, rows: list[tuple[int, int]]) -> None:
+    x = np.array([[whole / 10**decimals] for whole, _ in rows])
+    labels = np.array([label for _, label in rows])
+    protected = microaggregate(x, labels).ravel()
+    for label in set(labels.tolist()):
+        group = [Fraction(whole, 10**decimals) for whole, other in rows if other == label]
+        assert set(protected[labels == label].tolist()) == {float(sum(group) / len(group))}
 
 
 @pytest.mark.parametrize("name", METHODS)
