@@ -272,9 +272,15 @@ class RunLock:
                 f"another process{f' ({holder})' if holder.isprintable() and holder else ''} is working on"
                 f" {str(self._path.parent)!r}; wait for it, or look with `sdc status`"
             )
-        self._file.truncate(0)
-        self._file.write(f"process {os.getpid()}")
-        self._file.flush()
+        handle = self._file.fileno()
+        try:  # past Python's buffer, which would try again, and fail again, when the file is closed
+            os.ftruncate(handle, 0)
+            os.write(handle, f"process {os.getpid()}".encode())
+        except OSError as error:
+            self._file.close()
+            raise SDCFailure(
+                f"cannot work in {str(self._path.parent)!r}: {error.strerror}; what is stored there is safe"
+            ) from None
         return self
 
     def __exit__(self, *exception: object) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -192,6 +193,21 @@ def test_a_full_disk_loses_one_generation_only(workshop: Any, content: Content) 
     assert 0 < stored < 12
     assert workshop.work(full).replayed == stored
     assert content(full) == content(whole)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits of files are POSIX's")
+def test_a_disk_that_is_full_from_the_start(workshop: Any) -> None:
+    import resource
+
+    folder = workshop.create("run")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))  # no file may grow
+    try:
+        with pytest.raises(SDCFailure, match="what is stored there is safe"), RunLock(folder):
+            pass
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    workshop.work(folder)
 
 
 def test_a_second_process_is_refused(workshop: Any) -> None:
