@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -180,6 +183,28 @@ def workshop(tmp_path: Path) -> Workshop:
 @pytest.fixture
 def knapsack() -> Callable[..., Knapsack]:
     return Knapsack
+
+
+@pytest.fixture
+def nobody() -> Callable[[Path], AbstractContextManager[None]]:
+    """``with nobody(folder)``: root may write anywhere, so tests that run as root go on as a user without rights."""
+
+    @contextmanager
+    def become(folder: Path) -> Iterator[None]:
+        if os.getuid() != 0:
+            yield
+            return
+        for parent in (folder, *folder.parents):
+            if parent == Path(tempfile.gettempdir()):  # above it, everyone may pass
+                break
+            parent.chmod(0o755)
+        os.seteuid(65534)
+        try:
+            yield
+        finally:
+            os.seteuid(0)
+
+    return become
 
 
 @pytest.fixture

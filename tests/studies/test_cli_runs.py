@@ -11,10 +11,9 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -75,23 +74,6 @@ def stored(folder: Path) -> int:
         return 0
     with Run(folder) as run:
         return sum(state.generations for state in run.progress())
-
-
-@contextmanager
-def nobody(folder: Path) -> Iterator[None]:
-    """Root may write anywhere: where the tests run as root, go on as a user without rights."""
-    if os.getuid() != 0:
-        yield
-        return
-    for parent in (folder, *folder.parents):
-        if parent == Path(tempfile.gettempdir()):  # above it, everyone may pass
-            break
-        parent.chmod(0o755)
-    os.seteuid(65534)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
 
 
 def until(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:
@@ -332,7 +314,9 @@ def test_a_mistyped_command_or_folder_is_told_the_nearest(finished: Path, sdc: S
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of files are POSIX's")
-def test_a_folder_that_cannot_be_written(finished: Path, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written(
+    finished: Path, tmp_path: Path, nobody: Callable[[Path], AbstractContextManager[None]]
+) -> None:
     from sdc_problems.studies.folder import create_folder
     from sdc_problems.studies.runner import work
 

@@ -10,6 +10,7 @@ import sqlite3
 import struct
 import zipfile
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -288,7 +289,11 @@ def test_a_damaged_database_is_a_sentence(folder: Path) -> None:
 
 
 def test_a_crashed_run_can_be_read_where_nothing_can_be_written(
-    workshop: Any, folder: Path, tmp_path: Path, opened: Opened
+    workshop: Any,
+    folder: Path,
+    tmp_path: Path,
+    opened: Opened,
+    nobody: Callable[[Path], AbstractContextManager[None]],
 ) -> None:
     """The log of a crash holds the last generations, and a reader may be unable to put them into the file."""
     copy = tmp_path / "copy"
@@ -300,16 +305,8 @@ def test_a_crashed_run_can_be_read_where_nothing_can_be_written(
     db.close()
     for path in (*copy.iterdir(), copy):
         path.chmod(0o555 if path.is_dir() else 0o444)
-    for parent in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
-        parent.chmod(0o755)
-    root = os.getuid() == 0
-    if root:
-        os.seteuid(65534)
-    try:
+    with nobody(tmp_path):
         assert opened(copy).progress()[0].reason == "crashed"
-    finally:
-        if root:
-            os.seteuid(0)
 
 
 # -- writing into a folder ---------------------------------------------------------------------------------------
