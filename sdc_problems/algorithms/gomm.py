@@ -157,6 +157,11 @@ class GOMM(Algorithm):
     # -- pymoo's steps --------------------------------------------------------------------------------------------
 
     def _setup(self, problem: Any, **kwargs: object) -> None:
+        if (np.asarray(problem.xl) != 0).any() or (np.asarray(problem.xu) != problem.n_var - 1).any():
+            raise SDCError(
+                f"{type(problem).__name__} has no groupings for GOMM to vary: there every variable is a group number"
+                " from 0 to the number of variables − 1, as in GOMMProblem"
+            )
         if self._unique is None:
             self._unique = problem.n_obj > 1
 

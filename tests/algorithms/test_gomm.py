@@ -11,8 +11,9 @@ import pandas as pd
 import pytest
 from pymoo.core.callback import Callback
 from pymoo.optimize import minimize
+from pymoo.problems.multi.zdt import ZDT1
 
-from sdc_problems import GOMMProblem, Microdata, SDCError
+from sdc_problems import GOMMProblem, MicroaggregationProblem, Microdata, SDCError
 from sdc_problems.algorithms import GOMM
 from sdc_problems.algorithms.operator_analysis import LOG_COLUMNS, efficiency_ranges, unused_share
 from sdc_problems.datasets import load
@@ -272,6 +273,13 @@ def test_bad_options_are_refused() -> None:
             GOMM(**options)
     with pytest.raises(TypeError):
         GOMM(population=3)  # type: ignore[call-arg]
+
+
+def test_problems_without_groupings_are_refused() -> None:
+    data = problem().data
+    for other, name in ((MicroaggregationProblem(data, 5), "MicroaggregationProblem"), (ZDT1(), "ZDT1")):
+        with pytest.raises(SDCError, match=f"{name} has no groupings"):
+            minimize(other, small(), ("n_gen", 1), seed=1)
 
 
 # -- the statements that must hold, on the thesis' data ---------------------------------------------------------------
