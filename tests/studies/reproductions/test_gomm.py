@@ -128,4 +128,6 @@ def test_statements_hold_and_figures_are_near_those_of_the_thesis(public: Callab
             ours, paper = float(str(entry.ours).split(" ")[0]), float(str(entry.paper))
             assert abs(ours - paper) < 4.5, "a grouping made by hand scores as in the thesis"
     front = tables["fronts-hypervolume"].rows
-    assert all(row[4] == "3 of 3" for row in front[1:5])
+    later = [row for row in front if row[1] != front[0][1]]  # which operators drew the better first population is luck
+    assert {row[0] for row in later} == {row[0] for row in front}
+    assert all(row[4] == "3 of 3" for row in later)
