@@ -19,8 +19,8 @@ def _verdict(holds: bool) -> str:
 
 
 def must_hold(cases: Sequence[CaseRuns]) -> ReportTable:
-    """The three statements of chapter 5 that do not depend on the exact columns."""
-    rows = [row for runs in cases for row in (_groups_grow(runs), _beats_hand_made(runs), _same_quality(runs))]
+    """The three statements of chapter 5 that do not depend on the exact columns, and one with harder rivals."""
+    rows = [row for runs in cases for row in (_groups_grow(runs), *_beats_without_search(runs), _same_quality(runs))]
     return ReportTable(
         "statements", "The statements of chapter 5", ("Table", "Statement", "Verdict", "Figures"), tuple(rows)
     )
@@ -33,20 +33,23 @@ def _groups_grow(runs: CaseRuns) -> tuple[str, ...]:
     return runs.case.title, "The number of groups grows with k", _verdict(holds), figures
 
 
-def _beats_hand_made(runs: CaseRuns) -> tuple[str, ...]:
-    margins = {}
-    for k in runs.fixed:
-        problem = runs.case.problem(k)
-        rival = float(problem.evaluate(np.array(list(problem.baselines().values()))).min())
-        margins[k] = [rival - course.grouping.score for course in runs.fixed[k]]
-    holds = all(max(margin) >= 0 for margin in margins.values())  # as in the thesis' tables: the best of the runs
-    figures = ", ".join(f"k = {k}: by {min(margin):.2f} to {max(margin):.2f}" for k, margin in margins.items())
-    return (
-        runs.case.title,
-        "GOMM is at least as good as every grouping made by hand or from the correlations",
-        _verdict(holds),
-        figures,
-    )
+def _beats_without_search(runs: CaseRuns) -> list[tuple[str, ...]]:
+    """Against what is made by hand, as the thesis says; and, beyond it, against every grouping that needs no search."""
+    rows: list[tuple[str, ...]] = []
+    for beyond, rivals in ((False, "made by hand"), (True, "from the correlations, too (beyond the thesis)")):
+        margins = {}
+        for k in runs.fixed:
+            problem = runs.case.problem(k)
+            scores = [
+                float(problem.evaluate(x)[0])
+                for name, x in problem.baselines().items()
+                if beyond or name in ("one group", "univariate") or "hand-made" in name
+            ]
+            margins[k] = [min(scores) - course.grouping.score for course in runs.fixed[k]]
+        holds = all(max(margin) >= 0 for margin in margins.values())  # as in the thesis' tables: the best of the runs
+        figures = ", ".join(f"k = {k}: by {min(margin):.2f} to {max(margin):.2f}" for k, margin in margins.items())
+        rows.append((runs.case.title, f"GOMM is at least as good as every grouping {rivals}", _verdict(holds), figures))
+    return rows
 
 
 def _same_quality(runs: CaseRuns) -> tuple[str, ...]:

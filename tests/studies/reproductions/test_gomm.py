@@ -76,7 +76,7 @@ def test_the_report_has_every_table_and_picture(report: Any) -> None:
     assert [row[0] for row in by_hand.rows] == list(BY_HAND["census"])
     assert by_hand.rows[0][1].paper == "12.0"
     statements = next(table for table in report.tables if table.name == "statements")
-    assert len(statements.rows) == 6
+    assert len(statements.rows) == 8
     assert {row[2] for row in statements.rows} <= {"holds", "does not hold"}
     assert all(picture.figure.axes for picture in report.pictures)
     assert rendered(report.pictures[7].figure, "png").startswith(b"\x89PNG")
@@ -121,7 +121,9 @@ def test_statements_hold_and_figures_are_near_those_of_the_thesis(public: Callab
     public("census.csv"), public("water_treatment.csv")
     found = find("gomm")(quick=True, say=lambda line: None)
     tables = {table.name: table for table in found.tables}
-    assert all(row[2] == "holds" for row in tables["statements"].rows)
+    statements = [row for row in tables["statements"].rows if "beyond the thesis" not in str(row[1])]
+    assert len(statements) == 6
+    assert all(row[2] == "holds" for row in statements)
     for row in tables["table-5.4"].rows[:-1]:
         for entry in row[1:]:
             assert isinstance(entry, Cell)
