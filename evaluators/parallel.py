@@ -154,7 +154,7 @@ class ProcessPool(Serial):
                 raise
         raise SDCFailure(
             f"worker processes ended {ATTEMPTS} times while measuring the same rows: most often the machine is out of"
-            " memory; use fewer workers"
+            " memory (use fewer workers), or a script starts workers outside `if __name__ == '__main__':`"
         )
 
     def processes(self) -> list[int]:
