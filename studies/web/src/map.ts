@@ -4,7 +4,7 @@ import { FILTERS, concerns, timed, type App, type Part } from "./app";
 import { bottomAxis, leftAxis, scale, ticks, type Scale } from "./axes";
 import { announce, h, replace, s } from "./dom";
 import { exported, figure } from "./figure";
-import { axisTitle, short, withUnit } from "./format";
+import { axisTitle, num, short, withUnit } from "./format";
 import { extent, staircase } from "./model";
 import { CanvasPainter, SvgPainter, sized, type Painter, type Shape } from "./painter";
 import { onTheme, seriesColour, theme } from "./theme";
@@ -64,7 +64,7 @@ export function mapPart(app: App): Part {
     const narrow = width < 520;
     box = {
       width, height: narrow ? Math.round(width * 0.95) : Math.min(560, Math.max(380, Math.round(width * 0.6))),
-      left: narrow ? 48 : 62, right: 14, top: 26, bottom: 46,
+      left: box.left, right: 14, top: 26, bottom: 46,
     };
     stage.style.height = `${box.height}px`;
   }
@@ -81,8 +81,9 @@ export function mapPart(app: App): Part {
     const { model } = app;
     const ex = visibleExtent(state.x);
     const ey = visibleExtent(state.y);
-    x = scale(ex, [box.left, box.width - box.right], state.logX);
     y = scale(ey, [box.height - box.bottom, box.top], state.logY);
+    box.left = Math.max(40, 16 + 6.6 * Math.max(...ticks(y, 6).map((v) => num(v).length)));
+    x = scale(ex, [box.left, box.width - box.right], state.logX);
     px = new Float64Array(model.n);
     py = new Float64Array(model.n);
     const inside: number[] = [];

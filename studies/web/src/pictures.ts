@@ -55,11 +55,12 @@ function groups(picture: GroupsPicture): HTMLElement {
 }
 
 function levels(picture: LatticePicture): HTMLElement {
-  const width = 640;
+  const narrow = window.innerWidth < 640;
+  const width = narrow ? 336 : 640;
   const row = 34;
-  const left = 130;
+  const left = narrow ? 112 : 130;
   const tallest = Math.max(1, ...picture.attributes.map((a) => a.levels.length - 1));
-  const step = Math.min(64, 300 / tallest);
+  const step = Math.min(64, (narrow ? 126 : 300) / tallest);
   const rows = picture.attributes.map((attribute, i) =>
     s(
       "g",
@@ -68,7 +69,7 @@ function levels(picture: LatticePicture): HTMLElement {
       attribute.levels.slice(1).map((text, l) =>
         s("rect", { class: l < attribute.level ? "after" : "empty", x: left + l * step, y: 5, width: step - 3, height: 18, rx: 2 }, s("title", {}, short(text, 80))),
       ),
-      s("text", { class: "value", x: left + (attribute.levels.length - 1) * step + 6, y: 18 }, short(attribute.levels[attribute.level], 28)),
+      s("text", { class: "value", x: left + (attribute.levels.length - 1) * step + 6, y: 18 }, short(attribute.levels[attribute.level], narrow ? 14 : 28)),
     ),
   );
   const spoken = picture.attributes.map((a) => `${short(a.name, 40)} level ${a.level} of ${a.levels.length - 1}, ${short(a.levels[a.level], 60)}`);
