@@ -22,6 +22,7 @@ from sdc_problems.kernel import kernel
 from sdc_problems.operators.canonical import restricted_growth
 
 HOMELESS = -1
+REFINED = (-0.7, 1.3)  # proposals per record in a refinement: from 10 to the one to 10 to the other
 
 
 @kernel()
@@ -323,27 +324,40 @@ class RecordMutation(Mutation):
     record moves if its group can spare it and the other has room; otherwise two records change places, and sometimes
     they do so in any case. Now and then a large group is cut in two, or two small neighbours become one.
 
+    Blind moves rarely make a good partition of many records better. So some rows are handed to the problem's
+    ``refined``, if it has one, for a number of proposals that is drawn over two orders of magnitude.
+
     Parameters
     ----------
     prob
         Probability that a row is mutated at all.
     mean_moves
         Mean number of records (geometrically distributed, at least one).
+    refine
+        Probability that a mutated row is refined instead.
     """
 
-    def __init__(self, prob: float = 1.0, *, mean_moves: float = 2.0) -> None:
+    def __init__(self, prob: float = 1.0, *, mean_moves: float = 2.0, refine: float = 0.25) -> None:
         if not mean_moves >= 1:
             raise SDCError(f"mean_moves must be at least 1, not {mean_moves!r}")
+        if not 0 <= refine <= 1:
+            raise SDCError(f"refine must be a probability, not {refine!r}")
         super().__init__(prob=prob)
         self.mean_moves = mean_moves
+        self.refine = refine
 
     def _do(
         self, problem: Any, X: NDArray[Any], *args: object, random_state: np.random.Generator, **kwargs: object
     ) -> NDArray[Any]:
         least, most = limits(problem)
         near = _neighbours(problem)
+        refined = getattr(problem, "refined", None)
         out = np.empty_like(X)
         for r, row in enumerate(X):
+            if refined is not None and random_state.random() < self.refine:
+                proposals = int(len(row) * 10.0 ** random_state.uniform(*REFINED))
+                out[r] = refined(row, proposals, random_state)
+                continue
             wide = limited(row, least, most).astype(np.int64)
             moves = int(random_state.geometric(1.0 / self.mean_moves))
             _move(wide, near, random_state.random((moves, 4)), least, most)

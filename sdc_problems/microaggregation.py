@@ -13,11 +13,13 @@ from sdc_problems.errors import SDCError
 from sdc_problems.evaluators._checks import whole
 from sdc_problems.evaluators.partition import PartitionEngine
 from sdc_problems.methods._attributes import smallest_group
+from sdc_problems.methods.anneal_kernels import anneal_kernel
 from sdc_problems.methods.centroids import microaggregate
 from sdc_problems.methods.fixed_size import mdav
 from sdc_problems.methods.univariate import mhm, microaggregate_univariate
 from sdc_problems.methods.variable_size import v_mdav
 from sdc_problems.microdata import Kind
+from sdc_problems.operators.canonical import restricted_growth
 from sdc_problems.operators.duplicates import ByteDuplicates
 from sdc_problems.operators.partition import GroupSizes, RandomPartitions, RecordMutation, WholeGroupCrossover, limited
 from sdc_problems.problem import Objective, SDCProblem, choose_objectives
@@ -31,6 +33,8 @@ PERCENT = (0.0, 100.0)
 SMALL_LABELS = np.iinfo(np.int16).max
 
 QUADRATIC = 20_000  # records up to which the slower baselines are made: their time grows with the square
+
+NEIGHBOURS = 10  # of a record, whose groups it may be proposed to
 
 K_STEPS = (1, 2, 3, 5)  # multiples of k that the baselines try, as far as k_max goes
 
@@ -182,6 +186,23 @@ class MicroaggregationProblem(SDCProblem):
     def limited(self, X: ArrayLike) -> NDArray[Any]:
         """Rows as they are measured and released: every group within the limits, labels in order of first use."""
         return limited(self.genomes(X), self.smallest, self.largest)
+
+    def refined(self, x: ArrayLike, proposals: int, random_state: np.random.Generator) -> NDArray[Any]:
+        """One row after so many proposals to relocate or swap records, of which those that lose nothing are taken.
+
+        The smallest group does not become smaller. A row with a group of 2k records or more, k being its smallest
+        group, comes back as it is, and so does any row if an attribute is not numeric.
+        """
+        row: NDArray[Any] = self.limited(x)[0]
+        sizes = np.bincount(row)
+        if set(self.kinds) != {"numeric"} or sizes.max() >= 2 * sizes.min():
+            return row
+        labels = row.astype(np.int32)
+        near = np.ascontiguousarray(self.neighbours[:, :NEIGHBOURS])
+        seed = np.uint64(random_state.integers(0, 2**63))
+        anneal_kernel(self.engine.V, labels, int(sizes.min()), near, 0.0, proposals, seed)
+        better: NDArray[Any] = restricted_growth(labels).astype(row.dtype)
+        return better
 
     # -- what every problem provides ------------------------------------------------------------------------------
 

@@ -10,7 +10,8 @@ import pytest
 from pymoo.algorithms.moo.nsga2 import NSGA2
 from pymoo.optimize import minimize
 
-from sdc_problems import MicroaggregationProblem, Microdata, SDCError
+from sdc_problems import MicroaggregationProblem, Microdata, SDCError, load
+from sdc_problems.algorithms import BoxArchive
 from sdc_problems.evaluators.information_loss import il_sse, sse
 from sdc_problems.evaluators.linkage import distance_linkage
 from sdc_problems.methods import exhaustive, mdav
@@ -154,6 +155,47 @@ def test_a_front_from_mdav_matches_or_dominates_it(names: tuple[str, str]) -> No
         assert (result.F <= start).all(axis=1).any()
         better += ((result.F <= start) & (result.F < start).any(axis=1, keepdims=True)).all(axis=1).any()
     assert better > len(seeds) / 2
+
+
+@pytest.mark.slow
+def test_on_census_the_front_dominates_mdav_at_every_k(public: Any) -> None:
+    public("census.csv")
+    problem = MicroaggregationProblem(load("census").data, 3, objectives=("il_sse", "dld"), k_max=10)
+    seeds = [x for name, x in problem.baselines().items() if name.startswith("MDAV")]
+    operators = problem.operators()
+    operators["sampling"] = BaselinesFirst(operators["sampling"], seeds)
+    everything = BoxArchive(epsilon=1e-9)  # crowding forgets points of a front that is larger than the population
+    minimize(problem, NSGA2(pop_size=100, archive=everything, **operators), ("n_gen", 120), seed=1)
+    better = 0
+    for start in problem.evaluate(np.array(seeds)):
+        dominating = everything.F[(everything.F <= start).all(axis=1)]
+        assert len(dominating)
+        better += (dominating < start).any()
+    assert better > len(seeds) / 2
+
+
+@pytest.mark.parametrize("k_max", [3, 7])
+def test_refining_loses_nothing_and_keeps_the_smallest_group(k_max: int) -> None:
+    problem = MicroaggregationProblem(table(90), 3, k_max=k_max)
+    rng = np.random.default_rng(2)
+    rows = problem.operators()["sampling"].do(problem, 12, random_state=rng).get("X")
+    before = rows.copy()
+    gained = 0
+    for row in rows:
+        better = problem.refined(row, 5_000, rng)
+        assert better.dtype == row.dtype
+        assert np.bincount(better).min() >= np.bincount(problem.labels(row)).min()
+        assert np.bincount(better).max() <= problem.largest
+        assert problem.evaluate(better)[0] <= problem.evaluate(row)[0]
+        gained += problem.evaluate(better)[0] < 0.9 * problem.evaluate(row)[0]
+    np.testing.assert_array_equal(rows, before)
+    assert gained > 8
+
+
+def test_refining_leaves_categories_alone() -> None:
+    problem = MicroaggregationProblem(mixed(), 3)
+    x = problem.baselines()["MDAV"]
+    np.testing.assert_array_equal(problem.refined(x, 1_000, np.random.default_rng(1)), x)
 
 
 # -- refused ----------------------------------------------------------------------------------------------------------
