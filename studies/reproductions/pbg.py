@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
 
 SEEDS = 20
 QUICK_SEEDS = 2
+PROCESSES = 2  # at most, which share the seeds
 SHARE = 0.05  # of the nodes that our search may measure
 
 LABELS = {"k": "k", "l": "ℓ", "spread_k": "S_k", "spread_l": "S_ℓ", "glm": "GLM", "cm": "CM"}
@@ -66,16 +71,56 @@ class Runs:
 
 
 def repeat(
-    problem: PBGProblem, front: LatticeFront, make: Callable[[], Any], seeds: int, epsilon: ArrayLike = 1.0
+    problem: PBGProblem,
+    front: LatticeFront,
+    make: Callable[[], Any],
+    seeds: int,
+    epsilon: ArrayLike = 1.0,
+    *,
+    pool: Executor | None = None,
 ) -> Runs:
-    """Run a search with the seeds 1, 2, … and measure what it found against the whole front."""
-    found = [minimize(problem, make(), seed=seed).algorithm for seed in range(1, seeds + 1)]
+    """Run a search with the seeds 1, 2, … and measure what it found against the whole front.
+
+    With a pool, its processes share the seeds; ``make`` must then be something that can be sent to them.
+    """
+    shares = [list(range(first, seeds + 1, PROCESSES)) for first in range(1, min(PROCESSES, seeds) + 1)]
+    searched = partial(_searched, problem, make)
+    found = dict(pair for share in (pool.map if pool else map)(searched, shares) for pair in share)
+    archives = [found[seed][0] for seed in sorted(found)]
     return Runs(
-        rr=np.array([representation_ratio(a.archive.F, front.F, epsilon) for a in found]),
-        ce=np.array([convergence_error(a.archive.F, front.F) for a in found]),
-        nodes=np.array([a.evaluator.n_unique for a in found], dtype=float),
-        F=found[0].archive.F.copy(),
+        rr=np.array([representation_ratio(F, front.F, epsilon) for F in archives]),
+        ce=np.array([convergence_error(F, front.F) for F in archives]),
+        nodes=np.array([found[seed][1] for seed in sorted(found)], dtype=float),
+        F=archives[0],
     )
+
+
+def _searched(
+    problem: PBGProblem, make: Callable[[], Any], seeds: Sequence[int]
+) -> list[tuple[int, tuple[NDArray[np.float64], int]]]:
+    """Each seed with its archive and its number of nodes."""
+    found = []
+    for seed in seeds:
+        algorithm = minimize(problem, make(), seed=seed).algorithm
+        found.append((seed, (algorithm.archive.F.copy(), int(algorithm.evaluator.n_unique))))
+    return found
+
+
+@contextmanager
+def _processes() -> Iterator[Executor]:
+    """Processes of one thread each: a search's matrices are too small to be worth two."""
+    names = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    before = {name: os.environ.get(name) for name in names}
+    os.environ.update(dict.fromkeys(names, "1"))  # read by libraries when they are loaded: not by this process any more
+    try:
+        with ProcessPoolExecutor(PROCESSES, mp_context=multiprocessing.get_context("spawn")) as pool:
+            yield pool
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def random_lattice(seed: int, records: int = 4000) -> tuple[Microdata, dict[str, Hierarchy]]:
@@ -104,6 +149,11 @@ def random_lattice(seed: int, records: int = 4000) -> tuple[Microdata, dict[str,
 
 def reproduce(*, quick: bool, say: Callable[[str], None]) -> Report:
     """Compute Tables 1 and 2 and Figures 1-3, and the comparison with our search."""
+    with _processes() as pool:
+        return _reproduced(quick=quick, say=say, pool=pool)
+
+
+def _reproduced(*, quick: bool, say: Callable[[str], None], pool: Executor) -> Report:
     seeds = QUICK_SEEDS if quick else SEEDS
     adult = load("adult")
     narrow = adult.data.with_roles(
@@ -117,14 +167,14 @@ def reproduce(*, quick: bool, say: Callable[[str], None]) -> Report:
     fronts, published = {}, {}
     for objectives, problem in problems.items():
         fronts[objectives] = problem.enumerate_front()
-        published[objectives] = repeat(problem, fronts[objectives], PBGEA, seeds)
+        published[objectives] = repeat(problem, fronts[objectives], PBGEA, seeds, pool=pool)
         say(f"PBG-EA on {title(objectives)}: mean RR {published[objectives].rr.mean():.3f}")
     tables = (
         _attributes(adult.hierarchies),
         _table_1b(fronts, published),
-        _table_2a(problems, fronts, seeds, say),
+        _table_2a(problems, fronts, seeds, say, pool),
         _table_2b(problems, published),
-        _comparison(_lattices(problems, quick), seeds, say),
+        _comparison(_lattices(problems, quick), seeds, say, pool),
     )
     setting = (
         f"Adult, {len(adult.data):,} complete records, {problems[SETS[0]].n_nodes:,} nodes"
@@ -176,11 +226,12 @@ def _table_2a(
     fronts: dict[tuple[str, ...], LatticeFront],
     seeds: int,
     say: Callable[[str], None],
+    pool: Executor,
 ) -> ReportTable:
     rows: list[tuple[Entry, ...]] = []
     for sides, paper in BOXES:
         objectives = SETS[len(sides) - 2]
-        runs = repeat(problems[objectives], fronts[objectives], partial(PBGEA, epsilon=sides), seeds, sides)
+        runs = repeat(problems[objectives], fronts[objectives], partial(PBGEA, epsilon=sides), seeds, sides, pool=pool)
         say(f"PBG-EA with boxes {sides}: mean RR {runs.rr.mean():.3f}")
         middle = f"{sides[1]:g}" if len(sides) == 3 else "-"
         rows.append((f"{sides[0]:g}", middle, f"{sides[-1]:g}", *_quality(runs, paper)))
@@ -213,14 +264,16 @@ def _lattices(problems: dict[tuple[str, ...], PBGProblem], quick: bool) -> list[
     return found
 
 
-def _comparison(lattices: list[tuple[str, PBGProblem]], seeds: int, say: Callable[[str], None]) -> ReportTable:
+def _comparison(
+    lattices: list[tuple[str, PBGProblem]], seeds: int, say: Callable[[str], None], pool: Executor
+) -> ReportTable:
     rows = []
     for name, problem in lattices:
         front = problem.enumerate_front()
         budget = int(SHARE * problem.n_nodes)
-
-        theirs, ours = repeat(problem, front, PBGEA, seeds), repeat(problem, front, partial(PBGSearch, budget), seeds)
-        alike = repeat(problem, front, partial(PBGSearch, int(theirs.nodes.mean())), seeds)
+        theirs = repeat(problem, front, PBGEA, seeds, pool=pool)
+        ours = repeat(problem, front, partial(PBGSearch, budget), seeds, pool=pool)
+        alike = repeat(problem, front, partial(PBGSearch, int(theirs.nodes.mean())), seeds, pool=pool)
         objectives = title([o.name for o in problem.objectives])
         say(f"PBGSearch on {name}, {objectives}: mean RR {ours.rr.mean():.4f}")
         figures = (
