@@ -1,6 +1,6 @@
 // The point in hand, beside the map: what it does, what it scores, what can be done with it; and the shortlist.
 import { concerns, type App, type Part } from "./app";
-import { announce, button, h, replace, uid } from "./dom";
+import { announce, button, h, replace } from "./dom";
 import { short, withUnit } from "./format";
 import { MOST_COMPARED } from "./state";
 import { ORIGINAL } from "./types";
@@ -84,12 +84,29 @@ export function cardPart(app: App): Part {
 export function shortlistPart(app: App): Part {
   const { store } = app;
   const root = h("section", { class: "shortlist", "aria-labelledby": "shortlist-title" });
+  let shown: { key: string; here: boolean; box: HTMLInputElement; note: HTMLTextAreaElement }[] = [];
+  const go = button("", () => { store.set({ view: "compare" }); }, { class: "primary", id: "compare-chosen" });
+  const hint = h("span", { class: "muted" });
+
+  /** Notes and ticks change in place: what a key is pressed on must still be there when it is released. */
+  function refresh(): void {
+    const { shortlist, compare } = store.state;
+    for (const { key, here, box, note } of shown) {
+      box.checked = compare.includes(key);
+      box.disabled = !here || (!box.checked && compare.length >= MOST_COMPARED);
+      const text = shortlist.get(key) ?? "";
+      if (note.value !== text) note.value = text;
+    }
+    replace(go, `Compare ${compare.length || ""} side by side`.replace("  ", " "));
+    go.disabled = compare.length < 2;
+    replace(hint, compare.length < 2 ? "Tick two to four." : "");
+  }
 
   function build(): void {
     const active = document.activeElement as HTMLElement | null;
     const focused = root.contains(active) ? active?.id : undefined;
-    const { shortlist, compare } = store.state;
-    const entries = [...shortlist.keys()];
+    const entries = [...store.state.shortlist.keys()];
+    shown = [];
     replace(
       root,
       h("h3", { id: "shortlist-title" }, "Shortlist"),
@@ -114,10 +131,8 @@ export function shortlistPart(app: App): Part {
                 rows: 1, id: `note-${at}`, maxlength: 2000, placeholder: "Note", "aria-label": `Note on ${short(name, 60)}`,
                 oninput: () => { store.note(key, note.value); },
               });
-              note.value = store.state.shortlist.get(key) ?? "";
               const box = h("input", { type: "checkbox", id: `compare-${at}`, onchange: () => { store.toggleCompare(key); } });
-              box.checked = compare.includes(key);
-              box.disabled = i < 0 || (!box.checked && compare.length >= MOST_COMPARED);
+              shown.push({ key, here: i >= 0, box, note });
               return h(
                 "li",
                 {},
@@ -133,25 +148,19 @@ export function shortlistPart(app: App): Part {
               );
             }),
           ),
-      entries.length > 0 &&
-        h(
-          "div",
-          { class: "row" },
-          button(`Compare ${compare.length || ""} side by side`.replace("  ", " "), () => { store.set({ view: "compare" }); }, {
-            id: uid("go"), disabled: compare.length < 2, class: "primary",
-          }),
-          h("span", { class: "muted" }, compare.length < 2 ? "Tick two to four." : ""),
-        ),
+      entries.length > 0 && h("div", { class: "row" }, go, hint),
     );
+    refresh();
     if (focused) document.getElementById(focused)?.focus();
   }
 
   return {
     root,
     update(changed) {
-      // While a note is being typed its own box must not be rebuilt.
-      const typing = document.activeElement?.tagName === "TEXTAREA" && root.contains(document.activeElement);
-      if (concerns(changed, "compare", "data") || (concerns(changed, "shortlist") && !typing)) build();
+      if (!concerns(changed, "compare", "shortlist", "data")) return;
+      const same = shown.map((one) => one.key).join("\n") === [...store.state.shortlist.keys()].join("\n");
+      if (same && shown.length > 0 && !concerns(changed, "data")) refresh();
+      else build();
     },
   };
 }
