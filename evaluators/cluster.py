@@ -99,6 +99,7 @@ class DaskCluster(Serial):
         with contextlib.suppress(OSError, TimeoutError, CancelledError):
             for name in self._placed:
                 self.client.unregister_worker_plugin(name)
+            self.client.run(_forget, self._key, self._digests)
 
     def close(self) -> None:
         """Leave the scheduler, and end the cluster if it was started here."""
@@ -113,6 +114,7 @@ class DaskCluster(Serial):
         """Put the data and the problem on every worker, now and whenever one joins."""
         packed, data = separated(self.problem)
         self._key = hashlib.sha256(packed).hexdigest()
+        self._digests = list(data)
         try:
             plugins: list[PlacedArrays | PlacedProblem] = [PlacedArrays(*item) for item in data.items()]
             plugins.append(PlacedProblem(self._key, packed))
@@ -137,6 +139,10 @@ class DaskCluster(Serial):
         return result
 
 
+# A second client that places the same thing makes Dask tear the first plugin down and set the new one up, while tasks
+# of the first client run. So tearing down keeps what is there: only DaskCluster.forget takes it off.
+
+
 class PlacedArrays(WorkerPlugin):
     """Data on a worker, named by its digest; placed once."""
 
@@ -154,11 +160,6 @@ class PlacedArrays(WorkerPlugin):
                     raise SDCFailure("the data was damaged on its way to a worker")
                 _HERE.data[self.digest] = arrays
 
-    def teardown(self, worker: Any) -> None:
-        """Forget the arrays."""
-        with _HERE.lock:
-            _HERE.data.pop(self.digest, None)
-
 
 class PlacedProblem(WorkerPlugin):
     """A problem on a worker; opened when it is first measured."""
@@ -175,12 +176,6 @@ class PlacedProblem(WorkerPlugin):
             raise SDCFailure(f"this worker has sdc-problems {__version__}; the study runs with {self.version}")
         one_thread()
         _HERE.packed[self.key] = self.packed
-
-    def teardown(self, worker: Any) -> None:
-        """Forget the problem."""
-        with _HERE.lock:
-            _HERE.packed.pop(self.key, None)
-            _HERE.problems.pop(self.key, None)
 
 
 class _Here:
@@ -201,6 +196,14 @@ def _measure_there(key: str, X: NDArray[Any]) -> Measures:
         if key not in _HERE.problems:
             _HERE.problems[key] = _together(_HERE.packed[key])
         return measure(_HERE.problems[key], X)
+
+
+def _forget(key: str, digests: list[str]) -> None:
+    with _HERE.lock:
+        _HERE.packed.pop(key, None)
+        _HERE.problems.pop(key, None)
+        for digest in digests:
+            _HERE.data.pop(digest, None)
 
 
 def _pid() -> int:

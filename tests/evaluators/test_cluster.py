@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from sdc_problems import load
 from sdc_problems.errors import SDCError, SDCFailure
-from sdc_problems.evaluators.cluster import DaskCluster, separated
+from sdc_problems.evaluators.cluster import DaskCluster, PlacedArrays, PlacedProblem, separated
+from sdc_problems.evaluators.cluster import _forget as forget_here
+from sdc_problems.evaluators.cluster import _measure_there as measured_here
 from sdc_problems.evaluators.handle import SharedArrays
 from sdc_problems.evaluators.parallel import Serial, open_backend
 from sdc_problems.pbg import PBGProblem
@@ -83,6 +85,26 @@ def test_addresses_are_checked(lattice: PBGProblem) -> None:
 def test_a_scheduler_that_is_not_there(lattice: PBGProblem) -> None:
     with pytest.raises(SDCFailure, match="no Dask scheduler answers"):
         DaskCluster(lattice, scheduler="tcp://127.0.0.1:1", patience=1)
+
+
+def test_a_client_that_joins_takes_nothing_from_those_at_work(
+    lattice: PBGProblem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Placing the same problem again makes Dask tear down what is there; tasks run before it is set up anew."""
+    monkeypatch.setattr("sdc_problems.evaluators.cluster.one_thread", lambda: None)  # this is not a worker
+    packed, data = separated(lattice)
+    plugins = [*(PlacedArrays(*item) for item in data.items()), PlacedProblem("key", packed)]
+    X = nodes(lattice, 20)
+    for plugin in plugins:
+        plugin.setup(None)
+    before = measured_here("key", X)["F"].tobytes()
+    for plugin in plugins:
+        plugin.teardown(None)
+        assert measured_here("key", X)["F"].tobytes() == before
+        plugin.setup(None)
+    forget_here("key", list(data))
+    with pytest.raises(KeyError):
+        measured_here("key", X)
 
 
 @pytest.mark.slow
