@@ -24,6 +24,7 @@ import time
 from collections.abc import Callable
 
 import numpy as np
+from plain import plain_mdav
 from pymoo.algorithms.moo.nsga2 import NSGA2
 from pymoo.core.callback import Callback
 from pymoo.optimize import minimize
@@ -41,24 +42,6 @@ BAR = {"water_treatment": 15.0, "census": 30.0}
 TIMES_FASTER = 20.0
 
 Definition = Callable[[np.ndarray, np.ndarray, int], tuple[float, float, float]]
-
-
-def plain_mdav(Z: np.ndarray, k: int) -> np.ndarray:
-    """MDAV-generic: two clusters while 3k records are left, one while 2k are, the rest together."""
-    labels = np.empty(len(Z), dtype=int)
-    left = np.arange(len(Z))
-    cluster = 0
-    while len(left) >= 2 * k:
-        rounds = 2 if len(left) >= 3 * k else 1
-        center = Z[left].mean(axis=0)
-        for _ in range(rounds):
-            center = Z[left[np.argmax(((Z[left] - center) ** 2).sum(axis=1))]]
-            nearest = np.argsort(((Z[left] - center) ** 2).sum(axis=1), kind="stable")[:k]
-            labels[left[nearest]] = cluster
-            left = np.delete(left, nearest)
-            cluster += 1
-    labels[left] = cluster
-    return labels
 
 
 def protected(Z: np.ndarray, row: np.ndarray, cluster: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:

@@ -22,6 +22,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
+from plain import plain_mdav
 from pymoo.optimize import minimize
 
 from sdc_problems import MicroaggregationProblem, Microdata
@@ -49,24 +50,6 @@ TARGETS = {
     ("eia", 5): 0.725,
     ("eia", 10): 1.925,
 }
-
-
-def plain_mdav(Z: np.ndarray, k: int) -> np.ndarray:
-    """MDAV-generic: two clusters while 3k records are left, one while 2k are, the rest together."""
-    labels = np.empty(len(Z), dtype=int)
-    left = np.arange(len(Z))
-    cluster = 0
-    while len(left) >= 2 * k:
-        rounds = 2 if len(left) >= 3 * k else 1
-        center = Z[left].mean(axis=0)
-        for _ in range(rounds):
-            center = Z[left[np.argmax(((Z[left] - center) ** 2).sum(axis=1))]]
-            nearest = np.argsort(((Z[left] - center) ** 2).sum(axis=1), kind="stable")[:k]
-            labels[left[nearest]] = cluster
-            left = np.delete(left, nearest)
-            cluster += 1
-    labels[left] = cluster
-    return labels
 
 
 def plain_univariate(x: np.ndarray, k: int) -> float:

@@ -12,9 +12,10 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -212,14 +213,34 @@ def _measure_here(X: NDArray[Any]) -> Measures:
     return measure(_problem, X)
 
 
+_THREAD_SETTINGS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
 def one_thread() -> None:
-    """Let the kernels of this process use one thread: the processes are what runs in parallel."""
-    for name in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ[name] = "1"
+    """Let the kernels of this process use one thread: the processes are what runs in parallel.
+
+    Linear algebra that is loaded already keeps its threads: see ``children_of_one_thread``.
+    """
+    os.environ.update(dict.fromkeys(_THREAD_SETTINGS, "1"))
     import sys
 
     if "numba" in sys.modules:  # read its settings already
         sys.modules["numba"].set_num_threads(1)
+
+
+@contextmanager
+def children_of_one_thread() -> Iterator[None]:
+    """Let processes that start meanwhile use one thread, in linear algebra too; this process keeps what it has."""
+    before = {name: os.environ.get(name) for name in _THREAD_SETTINGS}
+    os.environ.update(dict.fromkeys(_THREAD_SETTINGS, "1"))  # read by libraries when they are loaded
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def end_with_parent() -> None:

@@ -34,8 +34,6 @@ SMALL_LABELS = np.iinfo(np.int16).max
 
 QUADRATIC = 20_000  # records up to which the slower baselines are made: their time grows with the square
 
-NEIGHBOURS = 10  # of a record, whose groups it may be proposed to
-
 K_STEPS = (1, 2, 3, 5)  # multiples of k that the baselines try, as far as k_max goes
 
 
@@ -198,9 +196,8 @@ class MicroaggregationProblem(SDCProblem):
         if set(self.kinds) != {"numeric"} or sizes.max() >= 2 * sizes.min():
             return row
         labels = row.astype(np.int32)
-        near = np.ascontiguousarray(self.neighbours[:, :NEIGHBOURS])
         seed = np.uint64(random_state.integers(0, 2**63))
-        anneal_kernel(self.engine.V, labels, int(sizes.min()), near, 0.0, proposals, seed)
+        anneal_kernel(self.engine.V, labels, int(sizes.min()), self.neighbours, 0.0, proposals, seed)
         better: NDArray[Any] = restricted_growth(labels).astype(row.dtype)
         return better
 

@@ -6,38 +6,13 @@ O(p) for a swap or a relocation, whatever the size of the file.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems.kernel import kernel
+from sdc_problems.methods.random_kernels import below, bits, uniform
 
-_SCALE = 2.0**-53
 _GROUP_MOVE = 0.01  # share of proposals that dissolve or create a whole group
-
-
-@kernel()
-def _bits(state: NDArray[np.uint64]) -> Any:
-    """Next 64 random bits (xorshift64*); the state must not be 0."""
-    x = state[0]
-    x ^= x >> np.uint64(12)
-    x ^= x << np.uint64(25)
-    x ^= x >> np.uint64(27)
-    state[0] = x
-    return x * np.uint64(2685821657736338717)
-
-
-@kernel()
-def _below(state: NDArray[np.uint64], n: int) -> Any:
-    """Random whole number from 0 to n − 1 (n < 2³²)."""
-    return np.int64(((_bits(state) >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
-
-
-@kernel()
-def _uniform(state: NDArray[np.uint64]) -> float:
-    """Random number in (0, 1)."""
-    return (np.float64(_bits(state) >> np.uint64(11)) + 0.5) * _SCALE
 
 
 @kernel()
@@ -125,11 +100,11 @@ def anneal_kernel(
     origin = np.empty(limit, dtype=np.int32)
     state = np.array([seed | np.uint64(1)], dtype=np.uint64)
     for _ in range(moves):
-        i = _below(state, n)
+        i = below(state, n)
         a = labels[i]
-        coin = _bits(state)
-        if _uniform(state) < _GROUP_MOVE:
-            allowed = -temperature * np.log(_uniform(state))
+        coin = bits(state)
+        if uniform(state) < _GROUP_MOVE:
+            allowed = -temperature * np.log(uniform(state))
             count, change, done = 0, 0.0, False
             if coin & np.uint64(1):
                 done = True
@@ -176,7 +151,7 @@ def anneal_kernel(
         b = labels[near[i, np.int64(((coin >> np.uint64(32)) * np.uint64(n_near)) >> np.uint64(32))]]
         if a == b:
             continue
-        allowed = -temperature * np.log(_uniform(state))
+        allowed = -temperature * np.log(uniform(state))
         if size[a] > k and size[b] < limit and coin & np.uint64(1):
             if _cost(i, a, b, Z, size, total) <= allowed:
                 _move(i, b, Z, labels, members, place, size, total)

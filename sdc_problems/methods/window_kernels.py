@@ -7,43 +7,18 @@ group is the sum of its pairs' squared distances over its size.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems.kernel import kernel
+from sdc_problems.methods.random_kernels import below, bits, uniform
 
-_SCALE = 2.0**-53
 _GROUP_MOVE = 0.03  # share of proposals that dissolve or create a whole group
 _ANYWHERE = 0.06  # share of proposals that look beyond the nearest neighbours
 _STEP = 64  # moves at one temperature
 _LARGEST = 480  # records in a window
 _COLD = 0.003  # last temperature, in mean squared errors per record of the window
 _ALIKE = 0.1  # half of the windows leave out groups whose error is below this share of the first one's
-
-
-@kernel()
-def _bits(state: NDArray[np.uint64]) -> Any:
-    """Next 64 random bits (xorshift64*); the state must not be 0."""
-    x = state[0]
-    x ^= x >> np.uint64(12)
-    x ^= x << np.uint64(25)
-    x ^= x >> np.uint64(27)
-    state[0] = x
-    return x * np.uint64(2685821657736338717)
-
-
-@kernel()
-def _below(state: NDArray[np.uint64], n: int) -> Any:
-    """Random whole number from 0 to n − 1 (n < 2³²)."""
-    return np.int64(((_bits(state) >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
-
-
-@kernel()
-def _uniform(state: NDArray[np.uint64]) -> float:
-    """Random number in (0, 1)."""
-    return (np.float64(_bits(state) >> np.uint64(11)) + 0.5) * _SCALE
 
 
 @kernel()
@@ -121,12 +96,12 @@ def _anneal(
     for step in range(moves):
         if step % _STEP == 0:
             temperature *= cooling
-        i = _below(state, m)
+        i = below(state, m)
         a = labels[i]
-        coin = _bits(state)
-        kind = _uniform(state)
+        coin = bits(state)
+        kind = uniform(state)
         if kind < _GROUP_MOVE:
-            allowed = -temperature * np.log(_uniform(state))
+            allowed = -temperature * np.log(uniform(state))
             count, change = 0, 0.0
             if coin & np.uint64(1):
                 # Dissolve group a. What its members cost elsewhere only grows: stop once the move must fail.
@@ -188,7 +163,7 @@ def _anneal(
         if size[a] > k and size[b] < limit and coin & np.uint64(1):
             change = (pairs[a] - reach[a, i]) * per[size[a] - 1] - pairs[a] * per[size[a]]
             change += (pairs[b] + reach[b, i]) * per[size[b] + 1] - pairs[b] * per[size[b]]
-            if change <= 0.0 or change <= -temperature * np.log(_uniform(state)):
+            if change <= 0.0 or change <= -temperature * np.log(uniform(state)):
                 _transfer(i, b, D, labels, members, place, size, pairs, reach)
             continue
         spot = np.int64((((coin >> np.uint64(1)) & np.uint64(0xFFFF)) * np.uint64(size[b])) >> np.uint64(16))
@@ -196,7 +171,7 @@ def _anneal(
         in_a = reach[a, x] - reach[a, i] - D[i, x]
         in_b = reach[b, i] - reach[b, x] - D[i, x]
         change = in_a * per[size[a]] + in_b * per[size[b]]
-        if change <= 0.0 or change <= -temperature * np.log(_uniform(state)):
+        if change <= 0.0 or change <= -temperature * np.log(uniform(state)):
             members[a, place[i]], members[b, spot] = x, i
             place[x], place[i] = place[i], spot
             labels[i], labels[x] = b, a
@@ -304,8 +279,8 @@ def windows_kernel(
     spent, improved, idle = 0, 0, 0
     largest = min(_LARGEST, n)
     while spent < moves and idle < n:
-        if _uniform(state) < 0.5:
-            left = _uniform(state) * error.sum()
+        if uniform(state) < 0.5:
+            left = uniform(state) * error.sum()
             first = -1
             for g in range(n_groups):
                 if size[g]:
@@ -316,7 +291,7 @@ def windows_kernel(
         else:
             first = labels[order[start]]
             start = (start + 1) % n
-        least = _ALIKE * error[first] if _uniform(state) < 0.5 else -1.0
+        least = _ALIKE * error[first] if uniform(state) < 0.5 else -1.0
         for g in range(n_groups):
             away[g] = np.inf
             if size[g] and error[g] >= least:
@@ -326,7 +301,7 @@ def windows_kernel(
                     away[g] += t * t
         # Window sizes are drawn evenly on a logarithmic scale.
         smallest = min(8 * k, largest)
-        wanted = int(smallest * (largest / smallest) ** _uniform(state))
+        wanted = int(smallest * (largest / smallest) ** uniform(state))
         chosen = np.argsort(away, kind="mergesort")[: max(2, wanted // k)]
         taken, m, total = 0, 0, 0.0
         for g in chosen:
@@ -335,8 +310,8 @@ def windows_kernel(
             taken += 1
             m += size[g]
             total += error[g]
-        per_record = int(300.0 * 10.0 ** _uniform(state))
-        melt = 0.01 * 1000.0 ** _uniform(state)
+        per_record = int(300.0 * 10.0 ** uniform(state))
+        melt = 0.01 * 1000.0 ** uniform(state)
         if taken < 2 or total <= 0.0:
             idle += 1  # nothing to gain here, and perhaps nowhere
             continue

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -18,6 +16,7 @@ from pymoo.optimize import minimize
 from sdc_problems.algorithms import PBGEA, PBGSearch
 from sdc_problems.datasets import load
 from sdc_problems.evaluators.indicators import convergence_error, representation_ratio
+from sdc_problems.evaluators.parallel import children_of_one_thread
 from sdc_problems.hierarchy import Hierarchy
 from sdc_problems.microdata import Microdata
 from sdc_problems.pbg import PBGProblem
@@ -106,23 +105,6 @@ def _searched(
     return found
 
 
-@contextmanager
-def _processes() -> Iterator[Executor]:
-    """Processes of one thread each: a search's matrices are too small to be worth two."""
-    names = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-    before = {name: os.environ.get(name) for name in names}
-    os.environ.update(dict.fromkeys(names, "1"))  # read by libraries when they are loaded: not by this process any more
-    try:
-        with ProcessPoolExecutor(PROCESSES, mp_context=multiprocessing.get_context("spawn")) as pool:
-            yield pool
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-
-
 def random_lattice(seed: int, records: int = 4000) -> tuple[Microdata, dict[str, Hierarchy]]:
     """Draw a table of seven dependent attributes, and hierarchies that merge two to four groups a level."""
     import pandas as pd
@@ -149,7 +131,9 @@ def random_lattice(seed: int, records: int = 4000) -> tuple[Microdata, dict[str,
 
 def reproduce(*, quick: bool, say: Callable[[str], None]) -> Report:
     """Compute Tables 1 and 2 and Figures 1-3, and the comparison with our search."""
-    with _processes() as pool:
+    # A search's matrices are too small to be worth two threads: they only wait for each other.
+    context = multiprocessing.get_context("spawn")
+    with children_of_one_thread(), ProcessPoolExecutor(PROCESSES, mp_context=context) as pool:
         return _reproduced(quick=quick, say=say, pool=pool)
 
 
