@@ -3,12 +3,14 @@
     SDC_DATA_HOME=… python benchmarks/bench_microaggregation.py speed
     SDC_DATA_HOME=… python benchmarks/bench_microaggregation.py large [--seconds 60]
     SDC_DATA_HOME=… python benchmarks/bench_microaggregation.py cells [--seconds 60] [--seeds 1 2 3] [--only eia,5]
+    SDC_DATA_HOME=… python benchmarks/bench_microaggregation.py bound [--seconds 60] [--rounds 10] [--only eia,5]
 
 speed: the compiled MDAV beside MDAV as one writes it in numpy, in the same run and with the same labels; the univariate
 optimum beside the plain dynamic program. The last column is what the compiled R tool of the field was measured to need
 on a machine of this class (2 cores): a quoted figure, not one of this run.
 large: 100,000 records × 5, k = 10: MDAV, then the search in windows; largest memory of the process.
 cells: the three reference files at k = 3, 5, 10 beside the figure each has to reach.
+bound: what no partition can undercut, round by round, beside what a search finds.
 
 Wall times depend on what else the machine does: CPU seconds are printed beside them.
 """
@@ -29,7 +31,7 @@ from sdc_problems import MicroaggregationProblem, Microdata
 from sdc_problems.algorithms import MemeticMicroaggregation
 from sdc_problems.datasets import load
 from sdc_problems.evaluators.information_loss import il_sse, sse
-from sdc_problems.methods import mdav_kernel, microaggregate_univariate
+from sdc_problems.methods import LowerBound, lower_bound, mdav_kernel, microaggregate_univariate
 from sdc_problems.methods._attributes import z_scores
 
 QUOTED = {  # seconds of the compiled R tool
@@ -166,13 +168,40 @@ def cells(limit: float | None, moves: int | None, seeds: list[int], only: str | 
             )
 
 
+def bound(only: str | None, moves: int | None, rounds: int, limit: float) -> None:
+    """How good a partition can be at all, beside what the search finds."""
+    for name, k in TARGETS:
+        if only and only != f"{name},{k}":
+            continue
+        problem = MicroaggregationProblem(load(name).data, k)
+        search = MemeticMicroaggregation(move_limit=moves or 400_000_000, workers=2)
+        found = minimize(problem, search, seed=1)
+        best, percent = float(found.F[0]), 100.0 / problem.engine.sst
+        print(f"{name}, k = {k}: the search found {best * percent:.5f}", flush=True)
+
+        def told(step: LowerBound, best: float = best, percent: float = percent) -> None:
+            says = "no partition below" if step.proven else "all groups were too many, an estimate:"
+            print(
+                f"{step.seconds:7.1f} s, round {step.rounds}: {says} {step.sse * percent:.5f}"
+                f" ({100 * (best - step.sse) / best:.2f} % under the search);"
+                f" {step.groups:,} groups, {step.cuts:,} cuts",
+                flush=True,
+            )
+
+        lower_bound(
+            problem.engine.V, k, labels=found.X, standardize=False, rounds=rounds, time_limit=limit, steps=50_000_000,
+            progress=told,
+        )  # fmt: skip
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("speed", "large", "cells"))
-    parser.add_argument("--seconds", type=float, default=60.0, help="time limit of each search")
+    parser.add_argument("what", choices=("speed", "large", "cells", "bound"))
+    parser.add_argument("--seconds", type=float, default=60.0, help="time limit of each search, or bound")
     parser.add_argument("--moves", type=int, help="cells: a limit of moves instead (the same result everywhere)")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
-    parser.add_argument("--only", help="cells: one of them, as in eia,5")
+    parser.add_argument("--rounds", type=int, default=10, help="bound: of cuts")
+    parser.add_argument("--only", help="cells, bound: one of them, as in eia,5")
     parser.add_argument("--records", type=int, default=100_000)
     parser.add_argument("--k", type=int, default=10)
     given = parser.parse_args()
@@ -180,6 +209,8 @@ def main() -> None:
         speed()
     elif given.what == "large":
         large(given.seconds, given.records, given.k)
+    elif given.what == "bound":
+        bound(given.only, given.moves, given.rounds, given.seconds)
     else:
         cells(None if given.moves else given.seconds, given.moves, given.seeds, given.only)
 

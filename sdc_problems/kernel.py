@@ -14,7 +14,7 @@ def kernel(*, parallel: bool = False) -> Callable[[F], F]:
     """Compile a hot loop: cached on disk, without the GIL, and never ``fastmath`` (ties and own distances decide).
 
     A kernel that calls a kernel of another file is not recompiled when that other file changes: keep helpers in
-    the file that uses them.
+    the file that uses them, unless they never change (``random_kernels``: every result would).
     """
 
     def compile_(function: F) -> F:

@@ -8,6 +8,7 @@ from sdc_problems._lazy import attach as _attach
 
 if TYPE_CHECKING:
     from sdc_problems.methods.centroids import microaggregate
+    from sdc_problems.methods.column_generation import LowerBound, lower_bound
     from sdc_problems.methods.counting import chance_bound, representatives
     from sdc_problems.methods.fixed_size import mdav
     from sdc_problems.methods.macrogroups import one_step, two_step
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from sdc_problems.methods.variable_size import v_mdav
 
 __all__ = [
+    "LowerBound",
     "band",
     "chance_bound",
     "diagonal_by_frequency_matrix",
@@ -33,6 +35,7 @@ __all__ = [
     "frequency_matrix",
     "identity_matrix",
     "limit_diagonal",
+    "lower_bound",
     "make_dominant",
     "make_invariant",
     "max_entropy_matrix",
@@ -53,6 +56,7 @@ __all__ = [
 __getattr__, __dir__ = _attach(
     __name__,
     {
+        "LowerBound": "column_generation",
         "band": "pram_limits",
         "chance_bound": "counting",
         "diagonal_by_frequency_matrix": "pram",
@@ -60,6 +64,7 @@ __getattr__, __dir__ = _attach(
         "frequency_matrix": "pram",
         "identity_matrix": "pram",
         "limit_diagonal": "pram_limits",
+        "lower_bound": "column_generation",
         "make_dominant": "pram_limits",
         "make_invariant": "pram_limits",
         "max_entropy_matrix": "pram",
