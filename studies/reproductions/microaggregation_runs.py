@@ -41,6 +41,8 @@ class Scale:
         Reference files and smallest groups that the memetic search is run on.
     cell_seconds, cell_moves
         Its limit of time, or of moves.
+    bound_seconds
+        Limit of time for proving how good a partition can be at all.
     """
 
     rates: tuple[float, ...] = TENTHS
@@ -55,6 +57,7 @@ class Scale:
     cells: tuple[tuple[str, int], ...] = tuple(product(("census", "tarragona", "eia"), (3, 5, 10)))
     cell_seconds: float | None = 60.0
     cell_moves: int | None = None
+    bound_seconds: float = 60.0
 
 
 FULL = Scale()
@@ -71,6 +74,7 @@ QUICK = Scale(
     cells=tuple(product(("census", "tarragona"), (3, 10))),
     cell_seconds=None,
     cell_moves=20_000_000,
+    bound_seconds=0.0,
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -103,6 +104,10 @@ def test_a_cell_of_the_reference_files(public) -> None:
     assert run.after(0.0) == pytest.approx(run.mhm)
     table = cells_table([run], "400,000 moves")
     assert table.rows[0][:4] == ("census", 10, f"{run.mdav:.4f}", f"{run.mhm:.4f}")
+    assert run.bound is None, "none was asked for"
+    assert table.rows[0][6] == "–"
+    table = cells_table([replace(run, bound=9.5)], "400,000 moves")
+    assert table.rows[0][6] == "9.5000"
     panel = anytime_picture([run]).figure.axes[0]
     assert [line.get_label() for line in panel.lines] == ["search", "MDAV", "MHM"]
     again = run_cell("census", 10, move_limit=400_000)
