@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 import subprocess
 import sys
@@ -84,6 +83,8 @@ def column_suppression() -> Callable[[], Any]:
 @pytest.fixture
 def cluster_of_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A scheduler and two workers, each started as a command of its own, on loopback."""
+    from distributed.utils import json_load_robust
+
     place = tmp_path / "scheduler.json"
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     file = ["--scheduler-file", str(place), "--host", "127.0.0.1", "--no-dashboard"]
@@ -95,4 +96,4 @@ def cluster_of_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
             stack.callback(process.kill)
             while not place.exists():
                 assert process.poll() is None, "the scheduler ended"
-        yield json.loads(place.read_text())["address"]
+        yield json_load_robust(place, timeout=60)["address"]  # it may be half written
