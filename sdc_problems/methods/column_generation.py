@@ -31,7 +31,8 @@ NEAREST = 60  # records among which the local search looks for a group
 LARGEST_POOL, KEPT = 60_000, 35_000  # groups at most, and how many of them are kept then
 CUTS_PER_ROUND = 400
 CUTS_PER_RECORD = 6
-PRECISION = 0.02  # a relaxation is solved to this share of its distance from the known partition
+PRECISION = 0.05  # a relaxation is solved to this share of its distance from the known partition
+MANY = 0.02  # groups by record that the local search finds while going through all of them is not worth it
 STARTS = 15  # pairs of a group from which sets grow
 
 Group = tuple[int, ...]
@@ -133,16 +134,14 @@ def lower_bound(
     relaxed = _Relaxation(Z / np.sqrt(unit), k, known)
     proven, last, finely = None, None, False
     for number_of_round in range(1, rounds + 1):
-        found, finely = 1, finely or number_of_round == rounds
-        while found and time.perf_counter() - began < limit:
+        done, finely = False, finely or number_of_round == rounds
+        while not done and time.perf_counter() - began < limit:
             value = relaxed.solve()
-            may_undercut = tolerance if finely else max(tolerance, PRECISION * (1.0 - value / most_groups))
-            found, complete = relaxed.price(steps, may_undercut)
-        if found:
+            precise = tolerance if finely else max(tolerance, PRECISION * (1.0 - value / most_groups))
+            done, undercut, steps = relaxed.price(0.5 * tolerance, precise * most_groups, steps)
+        if not done:
             break
-        steps = steps if complete else 0
-        reached = unit * max(0.0, value - may_undercut * most_groups)
-        seconds = time.perf_counter() - began
+        reached, seconds = unit * max(0.0, value - undercut), time.perf_counter() - began
         last = LowerBound(reached, steps > 0, seconds, number_of_round, len(relaxed.pool), len(relaxed.cuts))
         if last.proven and (proven is None or last.sse > proven.sse):
             proven = last
@@ -217,15 +216,22 @@ class _Relaxation:
             self.pool = {self.groups[j]: cost[j] for j in np.argsort(reduced, kind="stable")[:KEPT]}
         return float(self.prices.sum() - self.cut_prices @ room)
 
-    def price(self, steps: int, may_undercut: float) -> tuple[int, bool]:
-        """Add groups that undercut their prices; returns how many, and whether there can be no others.
+    def price(self, tolerance: float, precise: float, steps: int) -> tuple[bool, float, int]:
+        """Add groups that undercut their prices by more than a tolerance.
 
         Parameters
         ----------
+        tolerance
+            What a group that is left out may undercut.
+        precise
+            What all groups of a partition may undercut together when this is done.
         steps
-            Steps after which going through all groups is given up.
-        may_undercut
-            By how much a group that is left out may undercut its prices.
+            Steps after which going through all groups is given up; 0 relies on the local search.
+
+        Returns
+        -------
+        done, undercut, steps
+            Whether no more is needed; what all groups of a partition may undercut; 0 steps if it was given up.
         """
         lists: list[list[int]] = [[] for _ in self.Z]
         for q, (S, _) in enumerate(self.cuts):
@@ -237,16 +243,21 @@ class _Relaxation:
             cuts_of[i, : len(mine)] = mine
         d = np.array([d for _, d in self.cuts] or [1])
         cuts = (cuts_of, d, np.append(self.cut_prices, 0.0))
-        before, left = len(self.pool), steps
+        before, undercut = len(self.pool), tolerance * (len(self.Z) // self.k)
         self._calm = 0.5 * (self._calm + self.prices)  # the prices themselves jump from solution to solution
         for prices in (self._calm, self.prices):
-            for row in searched_groups(self.Z, self.k, self._near, prices, *cuts, may_undercut):
-                self.add(row[row >= 0])
-        if len(self.pool) == before and steps:
-            found, left = cheap_groups(self.Z, self.k, self._half, self.prices, *cuts, may_undercut, steps)
-            for row in found:
-                self.add(row[row >= 0])
-        return len(self.pool) - before, left > 0
+            self._join(searched_groups(self.Z, self.k, self._near, prices, *cuts, tolerance))
+        found = len(self.pool) - before
+        if not steps or found > MANY * len(self.Z):
+            return not found, undercut, steps
+        groups, more, left = cheap_groups(self.Z, self.k, self._half, self.prices, *cuts, tolerance, steps)
+        self._join(groups)
+        undercut += more
+        return left > 0 and (undercut <= precise or len(self.pool) == before), undercut, steps if left else 0
+
+    def _join(self, rows: NDArray[np.int64]) -> None:
+        for row in rows:
+            self.add(row[row >= 0])
 
     def separate(self) -> int:
         """Add the most violated cuts, drop those without effect; returns how many were found."""

@@ -115,19 +115,20 @@ def cheap_groups(
     cut_price: NDArray[np.float64],
     tolerance: float,
     nodes: int,
-) -> tuple[NDArray[np.int64], int]:
+) -> tuple[NDArray[np.int64], float, int]:
     """All groups of k to 2k − 1 records whose reduced cost is below −tolerance, the cheapest by dearest record.
 
     Returns
     -------
-    groups, left
-        The groups, −1 where they have fewer than 2k − 1 records; and how many steps are left of ``nodes``. None are
-        left if the search was given up.
+    groups, undercut, left
+        The groups, −1 where they have fewer than 2k − 1 records; by how much at most the groups of a partition can
+        undercut together, beyond the tolerance of each: a record is the dearest of only one of them; and how many steps
+        are left of ``nodes``. None are left if the search was given up.
     """
     n = len(Z)
     most = 2 * k - 1
     out = np.full((n * PER_RECORD, most), -1, dtype=np.int64)
-    rows = 0
+    rows, undercut = 0, 0.0
     order = np.argsort(-prices)
     ids = np.empty((most + 1, n), dtype=np.int64)
     reach = np.empty((most + 1, n))
@@ -160,7 +161,7 @@ def cheap_groups(
                 continue
             nodes -= 1
             if nodes <= 0:
-                return out[:rows], 0
+                return out[:rows], undercut, 0
             q = at[depth]
             at[depth] += 1
             i = ids[depth, q]
@@ -190,10 +191,12 @@ def cheap_groups(
                     depth = size
                     continue
             _joins(i, -1, inside, cuts_of, d, cut_price)
+        if kept:
+            undercut -= value[:kept].min()
         for t in range(kept):
             out[rows] = found[t]
             rows += 1
-    return out[:rows], nodes
+    return out[:rows], undercut, nodes
 
 
 @kernel()

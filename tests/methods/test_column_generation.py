@@ -46,8 +46,13 @@ def test_all_cheap_groups_are_found(seed: int, k: int, p: int, doubles: bool) ->
         mine = [group for group in cheap if min(group, key=lambda i: dearest[i]) == root]
         wanted |= set(sorted(mine, key=lambda group: cheap[group])[:PER_RECORD])
     arguments = (prices, cuts_of, d, cut_price, 1e-7)
-    found, left = cheap_groups(Z, k, _half_to_nearest(Z, k), *arguments, 10**7)
+    found, undercut, left = cheap_groups(Z, k, _half_to_nearest(Z, k), *arguments, 10**7)
     assert left > 0
+    by_root = {min(group, key=lambda i: dearest[i]): 0.0 for group in cheap}
+    for group, value in cheap.items():
+        root = min(group, key=lambda i: dearest[i])
+        by_root[root] = min(by_root[root], value)
+    assert undercut == pytest.approx(-sum(by_root.values()))
     assert {tuple(sorted(row[row >= 0].tolist())) for row in found} == wanted
     searched = searched_groups(Z, k, _neighbours(Z), *arguments)
     assert {tuple(sorted(row[row >= 0].tolist())) for row in searched} <= set(cheap)
@@ -56,7 +61,7 @@ def test_all_cheap_groups_are_found(seed: int, k: int, p: int, doubles: bool) ->
 def test_going_through_all_groups_is_given_up_when_told() -> None:
     Z = np.random.default_rng(1).normal(size=(40, 2))
     no_cuts = (np.full((40, 1), -1), np.ones(1, dtype=np.int64), np.zeros(1))
-    _, left = cheap_groups(Z, 3, _half_to_nearest(Z, 3), np.full(40, 5.0), *no_cuts, 1e-7, 100)
+    *_, left = cheap_groups(Z, 3, _half_to_nearest(Z, 3), np.full(40, 5.0), *no_cuts, 1e-7, 100)
     assert left == 0
 
 
