@@ -132,30 +132,39 @@ def lower_bound(
         return LowerBound(0.0, True, 0.0, 0, 0, 0)
     unit = best / most_groups  # the mean error of a group: all figures below are multiples, as solvers like them
     relaxed = _Relaxation(Z / np.sqrt(unit), k, known)
-    proven, last, finely = None, None, False
+    tolerance *= 0.5  # one half for the groups that are left out, the other for what is not precise
+    left_out = tolerance * most_groups
+    bound, finely = LowerBound(0.0, False, 0.0, 0, 0, 0), False
     for number_of_round in range(1, rounds + 1):
         done, finely = False, finely or number_of_round == rounds
         while not done and time.perf_counter() - began < limit:
-            value = relaxed.solve()
-            precise = tolerance if finely else max(tolerance, PRECISION * (1.0 - value / most_groups))
-            done, undercut, steps = relaxed.price(0.5 * tolerance, precise * most_groups, steps)
+            value, undercut = relaxed.solve(), None
+            precise = max(2.0 * left_out, 0.0 if finely else PRECISION * (most_groups - value))
+            found = relaxed.search(tolerance)
+            if steps and found <= MANY * len(Z):
+                more, undercut = relaxed.go_through(tolerance, steps)
+                steps = 0 if undercut is None else steps
+                done = undercut is not None and (left_out + undercut <= precise or found + more == 0)
+            elif not steps and not found:
+                done, undercut = True, 0.0
+            if undercut is not None:
+                reached, seconds = unit * max(0.0, value - left_out - undercut), time.perf_counter() - began
+                new = LowerBound(reached, steps > 0, seconds, number_of_round, len(relaxed.pool), len(relaxed.cuts))
+                if not bound.proven or (new.proven and new.sse > bound.sse):
+                    bound = new
         if not done:
             break
-        reached, seconds = unit * max(0.0, value - undercut), time.perf_counter() - began
-        last = LowerBound(reached, steps > 0, seconds, number_of_round, len(relaxed.pool), len(relaxed.cuts))
-        if last.proven and (proven is None or last.sse > proven.sse):
-            proven = last
         if progress is not None:
-            progress(last)
+            progress(bound)
         if most_groups - value <= 1e-9 * most_groups:
             break
         if relaxed.separate() == 0:
             if finely:
                 break
             finely = True
-    if last is None:
+    if not bound.rounds:
         raise SDCFailure(f"no bound within {limit:g} seconds: allow more time, or fewer records")
-    return proven or last
+    return bound
 
 
 def _partition(labels: object, n: int, k: int) -> NDArray[np.int64]:
@@ -216,23 +225,30 @@ class _Relaxation:
             self.pool = {self.groups[j]: cost[j] for j in np.argsort(reduced, kind="stable")[:KEPT]}
         return float(self.prices.sum() - self.cut_prices @ room)
 
-    def price(self, tolerance: float, precise: float, steps: int) -> tuple[bool, float, int]:
-        """Add groups that undercut their prices by more than a tolerance.
+    def search(self, tolerance: float) -> int:
+        """Add groups that undercut their prices by more than a tolerance, as far as a local search finds them."""
+        before, cuts = len(self.pool), self._cut_tables()
+        self._calm = 0.5 * (self._calm + self.prices)  # the prices themselves jump from solution to solution
+        for prices in (self._calm, self.prices):
+            self._join(searched_groups(self.Z, self.k, self._near, prices, *cuts, tolerance))
+        return len(self.pool) - before
 
-        Parameters
-        ----------
-        tolerance
-            What a group that is left out may undercut.
-        precise
-            What all groups of a partition may undercut together when this is done.
-        steps
-            Steps after which going through all groups is given up; 0 relies on the local search.
+    def go_through(self, tolerance: float, steps: int) -> tuple[int, float | None]:
+        """Add the cheapest of all groups that undercut their prices by more than a tolerance.
 
         Returns
         -------
-        done, undercut, steps
-            Whether no more is needed; what all groups of a partition may undercut; 0 steps if it was given up.
+        added, undercut
+            How many; and by how much the groups of a partition may undercut together, beyond the tolerance of each, or
+            ``None`` if it was given up after so many steps.
         """
+        before, cuts = len(self.pool), self._cut_tables()
+        groups, undercut, left = cheap_groups(self.Z, self.k, self._half, self.prices, *cuts, tolerance, steps)
+        self._join(groups)
+        return len(self.pool) - before, undercut if left else None
+
+    def _cut_tables(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        """Cuts of each record, −1 where there are fewer; and of each cut its d and its price."""
         lists: list[list[int]] = [[] for _ in self.Z]
         for q, (S, _) in enumerate(self.cuts):
             if self.cut_prices[q] > 0.0:
@@ -241,19 +257,7 @@ class _Relaxation:
         cuts_of = np.full((len(self.Z), max(1, *map(len, lists))), -1)
         for i, mine in enumerate(lists):
             cuts_of[i, : len(mine)] = mine
-        d = np.array([d for _, d in self.cuts] or [1])
-        cuts = (cuts_of, d, np.append(self.cut_prices, 0.0))
-        before, undercut = len(self.pool), tolerance * (len(self.Z) // self.k)
-        self._calm = 0.5 * (self._calm + self.prices)  # the prices themselves jump from solution to solution
-        for prices in (self._calm, self.prices):
-            self._join(searched_groups(self.Z, self.k, self._near, prices, *cuts, tolerance))
-        found = len(self.pool) - before
-        if not steps or found > MANY * len(self.Z):
-            return not found, undercut, steps
-        groups, more, left = cheap_groups(self.Z, self.k, self._half, self.prices, *cuts, tolerance, steps)
-        self._join(groups)
-        undercut += more
-        return left > 0 and (undercut <= precise or len(self.pool) == before), undercut, steps if left else 0
+        return cuts_of, np.array([d for _, d in self.cuts] or [1]), np.append(self.cut_prices, 0.0)
 
     def _join(self, rows: NDArray[np.int64]) -> None:
         for row in rows:
