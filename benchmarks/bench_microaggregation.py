@@ -189,7 +189,7 @@ def bound(only: str | None, moves: int | None, rounds: int, limit: float) -> Non
             )
 
         lower_bound(
-            problem.engine.V, k, labels=found.X, standardize=False, rounds=rounds, time_limit=limit, steps=50_000_000,
+            problem.engine.V, k, labels=found.X, standardize=False, rounds=rounds, time_limit=limit, steps=5_000_000,
             progress=told,
         )  # fmt: skip
 

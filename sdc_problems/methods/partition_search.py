@@ -22,7 +22,8 @@ from sdc_problems.methods.univariate import mhm
 from sdc_problems.methods.window_kernels import windows_kernel
 
 TASKS = 4  # per round
-ANNEALED = 0.25  # share of the budget in which whole partitions are annealed
+FIRST = 0.03  # share of the budget in which the heuristics' partitions are improved: what is found if stopped early
+ANNEALED = 0.25  # share of the budget after which whole partitions are not annealed any more
 RACE = (0.5, 0.75)  # shares of the budget after which half of the partitions, and all but one, are given up
 HOT, COLD = 10.0, 0.003  # first and last temperature, in mean squared errors of MDAV per record
 WORTH_ANNEALING = 10_000  # proposals per record; with fewer, windows alone do better
@@ -174,8 +175,8 @@ class PartitionSearch:
         if self._scale == 0.0:  # MDAV loses nothing: neither can anything else
             self.moves += TASKS * moves
             return
-        if self._near is not None and progress < ANNEALED:
-            self._anneal(HOT * (COLD / HOT) ** (progress / ANNEALED), moves)
+        if self._near is not None and FIRST <= progress < ANNEALED:
+            self._anneal(HOT * (COLD / HOT) ** ((progress - FIRST) / (ANNEALED - FIRST)), moves)
         else:
             self._race(progress)
             self._refine(moves)

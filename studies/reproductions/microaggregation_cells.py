@@ -142,7 +142,10 @@ def anytime_picture(runs: list[CellRun]) -> Picture:
             panel.step(seconds, [loss for _, loss in run.line], where="post", label="search", linewidth=1.6)
             panel.axhline(run.mdav, linestyle="--", color="0.45", linewidth=1, label="MDAV")
             panel.axhline(run.mhm, linestyle=":", color="0.15", linewidth=1.2, label="MHM")
+            if run.bound is not None:
+                panel.axhline(run.bound, linestyle="-.", color="tab:red", linewidth=1, label="no partition below")
             panel.set_xscale("log")
+            panel.xaxis.set_major_formatter("{x:g}")
             panel.set_title(f"{run.file}, k = {run.k}", fontsize=10)
             panel.tick_params(labelsize=8)
         row[0].set_ylabel("information loss [%]")

@@ -110,6 +110,8 @@ def test_a_cell_of_the_reference_files(public) -> None:
     assert table.rows[0][6] == "9.5000"
     panel = anytime_picture([run]).figure.axes[0]
     assert [line.get_label() for line in panel.lines] == ["search", "MDAV", "MHM"]
+    panel = anytime_picture([replace(run, bound=9.5)]).figure.axes[0]
+    assert [line.get_label() for line in panel.lines][3] == "no partition below"
     again = run_cell("census", 10, move_limit=400_000)
     assert again.found == run.found
 
