@@ -27,7 +27,7 @@ from sdc_problems.methods._attributes import smallest_group, z_scores
 from sdc_problems.methods.mdav_kernels import mdav_kernel
 from sdc_problems.methods.pricing_kernels import cheap_groups, searched_groups
 
-NEAREST = 60  # records among which the local search looks for a group
+NEAREST = 60  # records, or 4k, among which the local search looks for a group
 LARGEST_POOL, KEPT = 60_000, 35_000  # groups at most, and how many of them are kept then
 CUTS_PER_ROUND = 400
 CUTS_PER_RECORD = 6
@@ -183,7 +183,7 @@ class _Relaxation:
 
     def __init__(self, Z: NDArray[np.float64], k: int, labels: NDArray[Any]) -> None:
         self.Z, self.k = Z, k
-        self._half, self._near = _half_to_nearest(Z, k), _neighbours(Z)
+        self._half, self._near = _half_to_nearest(Z, k), _neighbours(Z, k)
         self._calm = np.zeros(len(Z))
         self.pool: dict[Group, float] = {}
         self.cuts: list[Cut] = []
@@ -326,11 +326,11 @@ def _half_to_nearest(Z: NDArray[np.float64], k: int) -> NDArray[np.float64]:
     return np.ascontiguousarray(0.5 * np.cumsum(apart, axis=1))
 
 
-def _neighbours(Z: NDArray[np.float64]) -> NDArray[np.int64]:
+def _neighbours(Z: NDArray[np.float64], k: int) -> NDArray[np.int64]:
     """Each record, and the nearest others."""
     from scipy.spatial import cKDTree
 
-    near = np.asarray(cKDTree(Z).query(Z, k=min(NEAREST, len(Z)))[1], dtype=np.int64)
+    near = np.asarray(cKDTree(Z).query(Z, k=min(max(NEAREST, 4 * k), len(Z)))[1], dtype=np.int64)
     for i, row in enumerate(near):  # doubles may come before the record
         row[:] = np.concatenate([[i], row[row != i][: len(row) - 1]])
     return np.ascontiguousarray(near)

@@ -114,16 +114,16 @@ def cheap_groups(
     d: NDArray[np.int64],
     cut_price: NDArray[np.float64],
     tolerance: float,
-    nodes: int,
+    steps: int,
 ) -> tuple[NDArray[np.int64], float, int]:
     """All groups of k to 2k − 1 records whose reduced cost is below −tolerance, the cheapest by dearest record.
 
     Returns
     -------
     groups, undercut, left
-        The groups, −1 where they have fewer than 2k − 1 records; by how much at most the groups of a partition can
-        undercut together, beyond the tolerance of each: a record is the dearest of only one of them; and how many steps
-        are left of ``nodes``. None are left if the search was given up.
+        The groups, −1 where they have fewer than 2k − 1 records; by how much the groups of a partition can at most
+        undercut together, beyond the tolerance of each: a record is the dearest of only one; and what is left of
+        ``steps``, 0 if it was given up.
     """
     n = len(Z)
     most = 2 * k - 1
@@ -159,8 +159,8 @@ def cheap_groups(
                 _joins(G[depth - 1], -1, inside, cuts_of, d, cut_price)
                 depth -= 1
                 continue
-            nodes -= 1
-            if nodes <= 0:
+            steps -= 1
+            if steps <= 0:
                 return out[:rows], undercut, 0
             q = at[depth]
             at[depth] += 1
@@ -196,7 +196,7 @@ def cheap_groups(
         for t in range(kept):
             out[rows] = found[t]
             rows += 1
-    return out[:rows], undercut, nodes
+    return out[:rows], undercut, steps
 
 
 @kernel()
@@ -215,10 +215,6 @@ def _search(
     m, p = len(C), Z.shape[1]
     chosen = np.zeros(m, dtype=np.bool_)
     total = np.zeros(p)
-    norm = np.zeros(m)
-    for a in range(m):
-        for j in range(p):
-            norm[a] += Z[C[a], j] ** 2
     chosen[0], size = True, 1
     total[:] = Z[C[0]]
     value = _joins(C[0], 1, inside, cuts_of, d, cut_price) - prices[C[0]]
@@ -228,7 +224,7 @@ def _search(
             gain = np.inf
         # a = m stands for no record: it joins without leaving, or leaves without joining.
         for a in range(m + 1):
-            if a < m and (not chosen[a] or size < k or (a == 0)):
+            if a < m and (not chosen[a] or size < k or a == 0):
                 continue
             left, less = size, 0.0
             if a < m:

@@ -54,7 +54,7 @@ def test_all_cheap_groups_are_found(seed: int, k: int, p: int, doubles: bool) ->
         by_root[root] = min(by_root[root], value)
     assert undercut == pytest.approx(-sum(by_root.values()))
     assert {tuple(sorted(row[row >= 0].tolist())) for row in found} == wanted
-    searched = searched_groups(Z, k, _neighbours(Z), *arguments)
+    searched = searched_groups(Z, k, _neighbours(Z, k), *arguments)
     assert {tuple(sorted(row[row >= 0].tolist())) for row in searched} <= set(cheap)
 
 
