@@ -30,6 +30,7 @@ from pymoo.optimize import minimize
 from sdc_problems import MicroaggregationProblem, Microdata
 from sdc_problems.algorithms import MemeticMicroaggregation
 from sdc_problems.datasets import load
+from sdc_problems.errors import SDCFailure
 from sdc_problems.evaluators.information_loss import il_sse, sse
 from sdc_problems.methods import LowerBound, lower_bound, mdav_kernel, microaggregate_univariate
 from sdc_problems.methods._attributes import z_scores
@@ -188,10 +189,13 @@ def bound(only: str | None, moves: int | None, rounds: int, limit: float) -> Non
                 flush=True,
             )
 
-        lower_bound(
-            problem.engine.V, k, labels=found.X, standardize=False, rounds=rounds, time_limit=limit, steps=5_000_000,
-            progress=told,
-        )  # fmt: skip
+        try:
+            lower_bound(
+                problem.engine.V, k, labels=found.X, standardize=False, rounds=rounds, time_limit=limit,
+                steps=5_000_000, progress=told,
+            )  # fmt: skip
+        except SDCFailure as failure:
+            print(f"  {failure}")
 
 
 def main() -> None:

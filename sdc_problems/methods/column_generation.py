@@ -96,7 +96,7 @@ def lower_bound(
         By what share of the sum of squares the bound may be below that of its relaxation; a larger one excludes faster.
         Until the last round it is larger while the relaxation is far below the known partition.
     progress
-        Called with the bound after each round.
+        Called after each round with the best bound so far.
 
     Returns
     -------
