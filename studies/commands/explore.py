@@ -47,6 +47,7 @@ def command(
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((str(address), port))
+        listening.listen()  # whoever opens the address as soon as it is printed waits instead of being refused
     except OSError as error:
         raise SDCFailure(f"cannot listen on {host}, port {port}: {error.strerror}") from None
     port = listening.getsockname()[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 from pathlib import Path
 
@@ -35,3 +36,16 @@ def test_without_the_extra_the_way_out_is_named(pbg: Path, monkeypatch: pytest.M
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     with pytest.raises(SDCError, match=r"pip install 'sdc-problems\[explore\]'"):
         CliRunner().invoke(cli, ["explore", str(pbg)], catch_exceptions=False)
+
+
+def test_the_printed_address_can_be_opened_at_once(pbg: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A browser that is faster than the server waits; it is not refused."""
+    import uvicorn
+
+    def not_yet_serving(server: uvicorn.Server, sockets: list[socket.socket]) -> None:
+        socket.create_connection(sockets[0].getsockname(), timeout=5).close()
+        sockets[0].close()
+
+    monkeypatch.setattr(uvicorn.Server, "run", not_yet_serving)
+    done = CliRunner().invoke(cli, ["explore", str(pbg)], catch_exceptions=False)
+    assert done.stdout.startswith("http://127.0.0.1:")
