@@ -223,14 +223,15 @@ class _Relaxation:
         if len(self.pool) > LARGEST_POOL:
             reduced = cost - A.T @ self.prices + B.T @ self.cut_prices
             self.pool = {self.groups[j]: cost[j] for j in np.argsort(reduced, kind="stable")[:KEPT]}
+        self._tables = self._cut_tables()
         return float(self.prices.sum() - self.cut_prices @ room)
 
     def search(self, tolerance: float) -> int:
         """Add groups that undercut their prices by more than a tolerance, as far as a local search finds them."""
-        before, cuts = len(self.pool), self._cut_tables()
+        before = len(self.pool)
         self._calm = 0.5 * (self._calm + self.prices)  # the prices themselves jump from solution to solution
         for prices in (self._calm, self.prices):
-            self._join(searched_groups(self.Z, self.k, self._near, prices, *cuts, tolerance))
+            self._join(searched_groups(self.Z, self.k, self._near, prices, *self._tables, tolerance))
         return len(self.pool) - before
 
     def go_through(self, tolerance: float, steps: int) -> tuple[int, float | None]:
@@ -242,8 +243,8 @@ class _Relaxation:
             How many; and by how much the groups of a partition may undercut together, beyond the tolerance of each, or
             ``None`` if it was given up after so many steps.
         """
-        before, cuts = len(self.pool), self._cut_tables()
-        groups, undercut, left = cheap_groups(self.Z, self.k, self._half, self.prices, *cuts, tolerance, steps)
+        before = len(self.pool)
+        groups, undercut, left = cheap_groups(self.Z, self.k, self._half, self.prices, *self._tables, tolerance, steps)
         self._join(groups)
         return len(self.pool) - before, undercut if left else None
 
@@ -321,7 +322,7 @@ def _half_to_nearest(Z: NDArray[np.float64], k: int) -> NDArray[np.float64]:
     """Half of the sum of the squared distances to the q nearest others, for q from 0 to 2k − 2."""
     from scipy.spatial import cKDTree
 
-    apart = np.square(cKDTree(Z).query(Z, k=min(2 * k - 1, len(Z)))[0])
+    apart = np.square(cKDTree(Z).query(Z, k=2 * k - 1)[0])
     apart[:, 0] = 0.0  # the record itself, or one of its doubles
     return np.ascontiguousarray(0.5 * np.cumsum(apart, axis=1))
 

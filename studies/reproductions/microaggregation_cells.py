@@ -121,7 +121,7 @@ def cells_table(runs: list[CellRun], limit: str) -> ReportTable:
         ("file", "k", "MDAV", "MHM", "search, a tenth", "search", "no partition below", "% below MDAV", "group sizes"),
         tuple(rows),
         f"MemeticMicroaggregation, {limit}; MHM cuts MDAV's path at its best places. No partition below:"
-        " proven by column generation; – where that took too long. The papers print no such table.",
+        " by column generation; – where none was proven in the time. The papers print no such table.",
     )
 
 
