@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 
 from sdc_problems import load
-from sdc_problems.evaluators.parallel import ProcessPool, Serial
-from sdc_problems.pbg import PBGProblem
-from sdc_problems.pram import PRAMProblem
-from sdc_problems.studies.config import Study
-from sdc_problems.studies.folder import RunLock
-from sdc_problems.studies.journal import Journal
-from sdc_problems.studies.runner import start
-from sdc_problems.studies.search import search
+from sdc_problems.parallel.backends import ProcessPool, Serial
+from sdc_problems.problems.generalization import PBGProblem
+from sdc_problems.problems.pram import PRAMProblem
+from sdc_problems.studies.run.runner import start
+from sdc_problems.studies.run.seed import search
+from sdc_problems.studies.store.folder import RunLock
+from sdc_problems.studies.store.writer import Journal
+from sdc_problems.studies.study.schema import Study
 
 ROUNDS = 3
 

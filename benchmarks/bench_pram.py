@@ -21,12 +21,12 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from sdc_problems import PRAMProblem, load
-from sdc_problems.evaluators._transport import transport
 from sdc_problems.evaluators.disclosure_risk import interval_disclosure_rank
 from sdc_problems.evaluators.information_loss.categorical import il_categorical
 from sdc_problems.evaluators.linkage import distance_linkage, probabilistic_linkage
+from sdc_problems.evaluators.linkage._transport import transport
 from sdc_problems.methods import normalise_rows
-from sdc_problems.methods.pram import randomize_with
+from sdc_problems.methods._pram import randomize_with
 
 BAR = 10.0  # ms per candidate with 5 files, PRL apart
 FILES = {

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sdc_problems.evaluators._checks import IntArray
+from sdc_problems._validation import IntArray
 
 _KEY_LIMIT = 2**62
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sdc_problems.kernel import kernel
+from sdc_problems._kernel import kernel
 
 
 @kernel()

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sdc_problems.errors import SDCError
-from sdc_problems.evaluators._checks import (
+from sdc_problems._validation import (
     BoolArray,
     FloatArray,
     IntArray,
@@ -23,6 +22,7 @@ from sdc_problems.evaluators._checks import (
     vector,
     whole,
 )
+from sdc_problems.errors import SDCError
 from sdc_problems.evaluators._codes import PairCounts, dense, pair_counts, row_labels, starts
 from sdc_problems.evaluators._emd import equal_emd, ordered_emd
 

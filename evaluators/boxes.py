@@ -5,8 +5,8 @@ from __future__ import annotations
 import moocore
 import numpy as np
 
+from sdc_problems._validation import BoolArray, FloatArray, IntArray, points, table, vector
 from sdc_problems.errors import SDCError
-from sdc_problems.evaluators._checks import BoolArray, FloatArray, IntArray, points, table, vector
 
 _FARTHEST = float(2**53)  # beyond it a double does not tell neighbouring boxes apart
 

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
+from sdc_problems._validation import FloatArray, number, pair, table, vector
+from sdc_problems._validation import kinds as check_kinds
 from sdc_problems.errors import SDCError
-from sdc_problems.evaluators._checks import FloatArray, number, pair, table, vector
-from sdc_problems.evaluators._checks import kinds as check_kinds
 from sdc_problems.evaluators.information_loss.numeric import ILComponents, il_components, z_scores
 from sdc_problems.evaluators.linkage import distance_linkage, probabilistic_linkage
 

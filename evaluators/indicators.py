@@ -6,8 +6,8 @@ import moocore
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from sdc_problems._validation import BoolArray, FloatArray, points, vector
 from sdc_problems.errors import SDCError
-from sdc_problems.evaluators._checks import BoolArray, FloatArray, points, vector
 from sdc_problems.evaluators.boxes import boxes, directions, nondominated_boxes
 
 _BLOCK = 2**22  # distances held at once

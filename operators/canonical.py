@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.repair import Repair
 
+from sdc_problems._kernel import kernel
 from sdc_problems.errors import SDCError
-from sdc_problems.kernel import kernel
 
 
 @kernel()

@@ -17,8 +17,8 @@ from pymoo.core.repair import Repair
 from pymoo.core.sampling import Sampling
 from pymoo.core.selection import Selection
 
+from sdc_problems._kernel import kernel
 from sdc_problems.errors import SDCError
-from sdc_problems.kernel import kernel
 from sdc_problems.operators.canonical import restricted_growth
 
 HOMELESS = -1

@@ -16,13 +16,13 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from sdc_problems.datasets import Dataset, load
     from sdc_problems.errors import SDCError
-    from sdc_problems.gomm import GOMMProblem
     from sdc_problems.hierarchy import Hierarchy
-    from sdc_problems.microaggregation import MicroaggregationProblem
     from sdc_problems.microdata import Attribute, Kind, Microdata, Role
-    from sdc_problems.pbg import PBGProblem
-    from sdc_problems.pram import PRAMEquationProblem, PRAMProblem
     from sdc_problems.problem import Objective, SDCProblem
+    from sdc_problems.problems.attribute_grouping import GOMMProblem
+    from sdc_problems.problems.generalization import PBGProblem
+    from sdc_problems.problems.microaggregation import MicroaggregationProblem
+    from sdc_problems.problems.pram import PRAMEquationProblem, PRAMProblem
 
 __all__ = [
     "Attribute",
@@ -47,15 +47,15 @@ __getattr__, __dir__ = _attach(
     {
         "Attribute": "microdata",
         "Dataset": "datasets",
-        "GOMMProblem": "gomm",
+        "GOMMProblem": "problems.attribute_grouping",
         "Hierarchy": "hierarchy",
         "Kind": "microdata",
-        "MicroaggregationProblem": "microaggregation",
+        "MicroaggregationProblem": "problems.microaggregation",
         "Microdata": "microdata",
         "Objective": "problem",
-        "PBGProblem": "pbg",
-        "PRAMEquationProblem": "pram",
-        "PRAMProblem": "pram",
+        "PBGProblem": "problems.generalization",
+        "PRAMEquationProblem": "problems.pram",
+        "PRAMProblem": "problems.pram",
         "Role": "microdata",
         "SDCError": "errors",
         "SDCProblem": "problem",

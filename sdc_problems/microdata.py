@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sdc_problems._sharing.arrays import Array, SharedArrays, digest_of
 from sdc_problems._tables.assemble import (
     assemble,
     check_names,
@@ -33,7 +34,6 @@ from sdc_problems._tables.columns import (
 from sdc_problems._tables.frames import column_from_series, column_to_series
 from sdc_problems._tables.read_csv import CSVFile
 from sdc_problems.errors import SDCError, did_you_mean
-from sdc_problems.evaluators.handle import Array, SharedArrays, digest_of
 
 if TYPE_CHECKING:
     import pandas as pd

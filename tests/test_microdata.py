@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_problems import Kind, Microdata, Role, SDCError
-from sdc_problems.evaluators.handle import SharedArrays
+from sdc_problems._sharing.arrays import SharedArrays
 
 
 @pytest.fixture

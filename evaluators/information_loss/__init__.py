@@ -12,7 +12,7 @@ from sdc_problems.evaluators.information_loss.categorical import (
     ebil,
     il_categorical,
 )
-from sdc_problems.evaluators.information_loss.generalisation import (
+from sdc_problems.evaluators.information_loss.generalization import (
     average_class_size,
     cm,
     discernibility,

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from sdc_problems.evaluators._checks import FloatArray, IntArray, code_pair, domain_sizes, kinds, labels, whole
+from sdc_problems._validation import FloatArray, IntArray, code_pair, domain_sizes, kinds, labels, whole
 from sdc_problems.evaluators._codes import dense, pair_counts, row_labels
 
 CATEGORICAL_KINDS = ("ordinal", "nominal")

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sdc_problems.evaluators._checks import BoolArray, FloatArray, IntArray, pair, table
-from sdc_problems.evaluators._checks import labels as check_labels
+from sdc_problems._validation import BoolArray, FloatArray, IntArray, pair, table
+from sdc_problems._validation import labels as check_labels
 from sdc_problems.evaluators._codes import dense
 
 _ROUNDING = 1e-12  # relative to the data's scale: a mean or covariance below it is 0, or its variation means nothing

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import erf
 
-from sdc_problems.evaluators._checks import FloatArray, pair
+from sdc_problems._validation import FloatArray, pair
 from sdc_problems.evaluators.information_loss.numeric import (
     centred_columns,
     column_means,

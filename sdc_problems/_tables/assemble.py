@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sdc_problems._sharing.arrays import Array
 from sdc_problems._tables.columns import MISSING, Column, Kind, Role, label, parse_numbers
 from sdc_problems._tables.frames import column_from_series
 from sdc_problems.errors import SDCError, did_you_mean
-from sdc_problems.evaluators.handle import Array
 
 if TYPE_CHECKING:
     import pandas as pd

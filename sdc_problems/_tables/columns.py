@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sdc_problems._sharing.arrays import Array, pack_strings, unpack_strings
 from sdc_problems.errors import SDCError
-from sdc_problems.evaluators.handle import Array, pack_strings, unpack_strings
 
 Codes = NDArray[np.int32]
 Values = Array | list[str]

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sdc_problems._sharing.arrays import Array
 from sdc_problems._tables.columns import Column, typed_values
 from sdc_problems.errors import SDCError
-from sdc_problems.evaluators.handle import Array
 
 if TYPE_CHECKING:
     import pandas as pd

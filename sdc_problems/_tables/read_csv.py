@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sdc_problems._sharing.arrays import Array
 from sdc_problems._tables.columns import Codes, Column, parse_numbers, refuse_disguised_numbers
 from sdc_problems.errors import SDCError, did_you_mean
-from sdc_problems.evaluators.handle import Array
 
 if TYPE_CHECKING:
     import pandas as pd

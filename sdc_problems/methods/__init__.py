@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 from sdc_problems._lazy import attach as _attach
 
 if TYPE_CHECKING:
-    from sdc_problems.methods.centroids import microaggregate
-    from sdc_problems.methods.column_generation import LowerBound, lower_bound
-    from sdc_problems.methods.counting import chance_bound, representatives
-    from sdc_problems.methods.fixed_size import mdav
-    from sdc_problems.methods.macrogroups import one_step, two_step
-    from sdc_problems.methods.mdav_kernels import mdav_kernel
-    from sdc_problems.methods.optimal import exhaustive
-    from sdc_problems.methods.pram import (
+    from sdc_problems.methods._centroids import microaggregate
+    from sdc_problems.methods._counting import chance_bound, representatives
+    from sdc_problems.methods._exhaustive import exhaustive
+    from sdc_problems.methods._kernels.mdav import mdav_kernel
+    from sdc_problems.methods._macrogroups import one_step, two_step
+    from sdc_problems.methods._mdav import mdav
+    from sdc_problems.methods._pram import (
         diagonal_by_frequency_matrix,
         frequency_matrix,
         identity_matrix,
@@ -22,9 +21,10 @@ if TYPE_CHECKING:
         normalise_rows,
         post_randomize,
     )
-    from sdc_problems.methods.pram_limits import band, limit_diagonal, make_dominant, make_invariant
-    from sdc_problems.methods.univariate import mhm, microaggregate_univariate
-    from sdc_problems.methods.variable_size import v_mdav
+    from sdc_problems.methods._pram_limits import band, limit_diagonal, make_dominant, make_invariant
+    from sdc_problems.methods._univariate import mhm, microaggregate_univariate
+    from sdc_problems.methods._v_mdav import v_mdav
+    from sdc_problems.methods.bounds import LowerBound, lower_bound
 
 __all__ = [
     "LowerBound",
@@ -56,28 +56,28 @@ __all__ = [
 __getattr__, __dir__ = _attach(
     __name__,
     {
-        "LowerBound": "column_generation",
-        "band": "pram_limits",
-        "chance_bound": "counting",
-        "diagonal_by_frequency_matrix": "pram",
-        "exhaustive": "optimal",
-        "frequency_matrix": "pram",
-        "identity_matrix": "pram",
-        "limit_diagonal": "pram_limits",
-        "lower_bound": "column_generation",
-        "make_dominant": "pram_limits",
-        "make_invariant": "pram_limits",
-        "max_entropy_matrix": "pram",
-        "mdav": "fixed_size",
-        "mdav_kernel": "mdav_kernels",
-        "mhm": "univariate",
-        "microaggregate": "centroids",
-        "microaggregate_univariate": "univariate",
-        "normalise_rows": "pram",
-        "one_step": "macrogroups",
-        "post_randomize": "pram",
-        "representatives": "counting",
-        "two_step": "macrogroups",
-        "v_mdav": "variable_size",
+        "LowerBound": "bounds",
+        "band": "_pram_limits",
+        "chance_bound": "_counting",
+        "diagonal_by_frequency_matrix": "_pram",
+        "exhaustive": "_exhaustive",
+        "frequency_matrix": "_pram",
+        "identity_matrix": "_pram",
+        "limit_diagonal": "_pram_limits",
+        "lower_bound": "bounds",
+        "make_dominant": "_pram_limits",
+        "make_invariant": "_pram_limits",
+        "max_entropy_matrix": "_pram",
+        "mdav": "_mdav",
+        "mdav_kernel": "_kernels.mdav",
+        "mhm": "_univariate",
+        "microaggregate": "_centroids",
+        "microaggregate_univariate": "_univariate",
+        "normalise_rows": "_pram",
+        "one_step": "_macrogroups",
+        "post_randomize": "_pram",
+        "representatives": "_counting",
+        "two_step": "_macrogroups",
+        "v_mdav": "_v_mdav",
     },
 )

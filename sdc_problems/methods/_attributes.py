@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from sdc_problems._validation import _whole, table, whole
 from sdc_problems.errors import SDCError, did_you_mean
-from sdc_problems.evaluators._checks import _whole, table, whole
 
 KINDS = ("numeric", "ordinal", "nominal")
 

@@ -12,7 +12,7 @@ import click
 from sdc_problems.studies.cli import EXIT_INFEASIBLE, EXIT_INTERRUPTED
 
 if TYPE_CHECKING:
-    from sdc_problems.studies.runner import Outcome
+    from sdc_problems.studies.run.runner import Outcome
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -31,7 +31,7 @@ def workers_options(function: F) -> F:
 @contextmanager
 def beginning(folder: Path) -> Iterator[None]:
     """Say that the data is being opened, and, where Ctrl-C comes at once or twice, what there is to go on with."""
-    from sdc_problems.studies.terminal import console, plain
+    from sdc_problems.studies.report.terminal import console, plain
 
     err = console(stderr=True)
     if err.is_terminal:
@@ -48,11 +48,11 @@ def beginning(folder: Path) -> Iterator[None]:
 
 def finish(folder: Path, outcome: Outcome, *, pictures: bool, as_json: bool) -> None:
     """Print the result, draw, and end with the right exit code."""
-    from sdc_problems.studies.folder import inside, write_atomically
-    from sdc_problems.studies.store import Run
-    from sdc_problems.studies.summary import account, front_csv
-    from sdc_problems.studies.summary import as_json as to_json
-    from sdc_problems.studies.terminal import console, plain, print_front
+    from sdc_problems.studies.report.summary import account, front_csv
+    from sdc_problems.studies.report.summary import as_json as to_json
+    from sdc_problems.studies.report.terminal import console, plain, print_front
+    from sdc_problems.studies.store.folder import inside, write_atomically
+    from sdc_problems.studies.store.reader import Run
 
     err = console(stderr=True)
     with Run(folder) as run:
@@ -64,7 +64,7 @@ def finish(folder: Path, outcome: Outcome, *, pictures: bool, as_json: bool) -> 
             click.get_current_context().exit(EXIT_INTERRUPTED)
         write_atomically(inside(folder, "front.csv"), front_csv(run))
         if pictures:
-            from sdc_problems.studies.plots import draw_run
+            from sdc_problems.studies.report.plots import draw_run
 
             draw_run(run)
         if not as_json:

@@ -20,10 +20,10 @@ def command(folders: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
     Hypervolume is the share of one box around everything that any of them started from and found; larger is better.
     Epsilon and IGD+ are distances to the best of all runs together; smaller is better.
     """
-    from sdc_problems.studies.compare import compare
-    from sdc_problems.studies.store import Run
-    from sdc_problems.studies.summary import as_json as to_json
-    from sdc_problems.studies.terminal import console, print_comparison
+    from sdc_problems.studies.report.compare import compare
+    from sdc_problems.studies.report.summary import as_json as to_json
+    from sdc_problems.studies.report.terminal import console, print_comparison
+    from sdc_problems.studies.store.reader import Run
 
     with ExitStack() as stack:
         runs = [stack.enter_context(Run(folder)) for folder in folders]
@@ -33,7 +33,7 @@ def command(folders: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
         else:
             print_comparison(payload)
         if out is not None:
-            from sdc_problems.studies.plots import draw_comparison
+            from sdc_problems.studies.report.plots import draw_comparison
 
             for path in draw_comparison(runs, out):
                 console(stderr=True).print(f"drawn: {path}")

@@ -21,9 +21,9 @@ def command(out: Path | None, as_json: bool) -> None:
     Prints the front as a table and leaves a run folder with its picture (pictures/ru-map.png), the front as CSV, and
     the study file, a starting point for your own data: sdc run my-study.toml.
     """
-    from sdc_problems.studies.config import Study
-    from sdc_problems.studies.runner import start, work
-    from sdc_problems.studies.terminal import watched
+    from sdc_problems.studies.report.terminal import watched
+    from sdc_problems.studies.run.runner import start, work
+    from sdc_problems.studies.study.schema import Study
 
     folder = out or next(p for n in range(1, 10_000) if not (p := Path(f"sdc-demo-{n}")).exists())
     text = files("sdc_problems.studies").joinpath("demo.toml").read_text(encoding="utf-8")

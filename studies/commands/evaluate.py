@@ -12,8 +12,8 @@ from sdc_problems.studies.commands._session import json_option
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from sdc_problems.studies.evaluate import Verdict
-    from sdc_problems.studies.verdict_parts import Measure
+    from sdc_problems.studies.verdict import Verdict
+    from sdc_problems.studies.verdict.parts import Measure
 
 
 @click.command(name="evaluate")
@@ -55,9 +55,9 @@ def command(
     Quasi-identifiers of PROTECTED may hold generalised labels; a suppressed cell is "*" or empty.
     """
     from sdc_problems.microdata import Microdata
-    from sdc_problems.studies.evaluate import LINKAGE_LIMIT, verdict
-    from sdc_problems.studies.pairing import read_protected
-    from sdc_problems.studies.summary import as_json as to_json
+    from sdc_problems.studies.report.summary import as_json as to_json
+    from sdc_problems.studies.verdict import LINKAGE_LIMIT, verdict
+    from sdc_problems.studies.verdict.pairing import read_protected
 
     data = Microdata.from_csv(
         original,
@@ -96,7 +96,7 @@ def _kinds(text: str) -> dict[str, str]:
 
 def show(found: Verdict) -> None:
     """Print a verdict for a person."""
-    from sdc_problems.studies.terminal import console, plain
+    from sdc_problems.studies.report.terminal import console, plain
 
     out = console()
     out.print(f"Risk: {plain(found.risk, 500)}.")
@@ -118,7 +118,7 @@ def show(found: Verdict) -> None:
 
 def _show_group(group: str, measures: list[Measure], out: Console) -> None:
     """Print a measure in two lines: its figures, and its sentence below."""
-    from sdc_problems.studies.terminal import plain
+    from sdc_problems.studies.report.terminal import plain
 
     out.print(f"\n{group}", style="bold")
     rows = [[plain(cell) for cell in _figures(m)] for m in measures]
@@ -136,7 +136,7 @@ def _indented(out: Console, what: str, by: int) -> None:
 
 def _figures(measure: Measure) -> tuple[str, str, str]:
     """Label, value and range with direction."""
-    from sdc_problems.studies.summary import number
+    from sdc_problems.studies.report.summary import number
 
     value = number(measure.value) + (" %" if measure.unit == "%" else "")
     if measure.before is not None:

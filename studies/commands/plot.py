@@ -21,16 +21,16 @@ def command(folder: Path, solutions: tuple[str, ...], kind: str, as_json: bool) 
 
     Prints the path of each picture.
     """
-    from sdc_problems.studies.plots import Format, draw_run
-    from sdc_problems.studies.store import Run
-    from sdc_problems.studies.summary import as_json as to_json
+    from sdc_problems.studies.report.plots import Format, draw_run
+    from sdc_problems.studies.report.summary import as_json as to_json
+    from sdc_problems.studies.store.reader import Run
 
     formats: tuple[Format, ...] = ("png", "svg") if kind == "both" else ("svg",) if kind == "svg" else ("png",)
     with Run(folder) as run:
         drawn = draw_run(run, formats)
         if solutions:
-            from sdc_problems.studies.pictures import draw_solution
-            from sdc_problems.studies.runner import reopen
+            from sdc_problems.studies.report.pictures import draw_solution
+            from sdc_problems.studies.run.runner import reopen
 
             study, built, _ = reopen(folder)
             for ident in solutions:

@@ -63,9 +63,9 @@ def command(
     """
     from sdc_problems.errors import SDCError
     from sdc_problems.microdata import Microdata
-    from sdc_problems.studies.protect import Settings, protect
-    from sdc_problems.studies.summary import as_json as to_json
-    from sdc_problems.studies.terminal import console, plain
+    from sdc_problems.studies.release import Settings, protect
+    from sdc_problems.studies.report.summary import as_json as to_json
+    from sdc_problems.studies.report.terminal import console, plain
 
     if out.exists() and file.exists() and out.samefile(file):
         raise SDCError("--out is the original file itself: nothing is written")

@@ -43,8 +43,8 @@ def command(
     OUT.certificate.json, which may be published with it, and OUT.mapping.csv: what became of each value, for you only.
     """
     from sdc_problems.studies.release import release
-    from sdc_problems.studies.summary import as_json as to_json
-    from sdc_problems.studies.terminal import console, plain
+    from sdc_problems.studies.report.summary import as_json as to_json
+    from sdc_problems.studies.report.terminal import console, plain
 
     done = release(
         folder,

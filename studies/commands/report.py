@@ -37,7 +37,7 @@ def command(
     of at least five records, but no records.
     """
     from sdc_problems.errors import SDCError
-    from sdc_problems.studies.folder import write_atomically
+    from sdc_problems.studies.store.folder import write_atomically
     from sdc_problems.studies.web.payload import Source
     from sdc_problems.studies.web.report import report
 

@@ -25,8 +25,8 @@ def command(
     The search is replayed from its seed with the stored measures and must come out as it was stored, generation by
     generation; then it goes on. A changed study, changed data or another version that computes differently is refused.
     """
-    from sdc_problems.studies.runner import reopen, work
-    from sdc_problems.studies.terminal import watched
+    from sdc_problems.studies.report.terminal import watched
+    from sdc_problems.studies.run.runner import reopen, work
 
     with beginning(folder):
         study, built, meta = reopen(folder, data=data)

@@ -26,9 +26,9 @@ def command(
     with the same bytes. Ctrl-C stops after the current generation (exit code 130). Exit code 3: no solution found meets
     the study's [require].
     """
-    from sdc_problems.studies.config import Study
-    from sdc_problems.studies.runner import start, work
-    from sdc_problems.studies.terminal import watched
+    from sdc_problems.studies.report.terminal import watched
+    from sdc_problems.studies.run.runner import start, work
+    from sdc_problems.studies.study.schema import Study
 
     checked, text = Study.from_file(study)
     folder = out or Path("runs") / study.stem

@@ -8,7 +8,7 @@ import click
 @click.command(name="schema")
 def command() -> None:
     """Print the JSON Schema of the study file; editors check and complete TOML with it."""
-    from sdc_problems.studies.config import json_schema
-    from sdc_problems.studies.summary import as_json
+    from sdc_problems.studies.report.summary import as_json
+    from sdc_problems.studies.study.schema import json_schema
 
     click.echo(as_json(json_schema()))

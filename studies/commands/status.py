@@ -14,10 +14,10 @@ from sdc_problems.studies.commands._session import json_option
 @json_option
 def command(folder: Path, as_json: bool) -> None:
     """Show how far the run in FOLDER is and what it has found, also while it works."""
-    from sdc_problems.studies.store import Run
-    from sdc_problems.studies.summary import account
-    from sdc_problems.studies.summary import as_json as to_json
-    from sdc_problems.studies.terminal import console, plain, print_front, print_seeds
+    from sdc_problems.studies.report.summary import account
+    from sdc_problems.studies.report.summary import as_json as to_json
+    from sdc_problems.studies.report.terminal import console, plain, print_front, print_seeds
+    from sdc_problems.studies.store.reader import Run
 
     with Run(folder) as run:
         payload = account(run)

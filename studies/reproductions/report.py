@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sdc_problems.errors import SDCError, SDCFailure
-from sdc_problems.studies.folder import inside, write_atomically
+from sdc_problems.studies.store.folder import inside, write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -180,7 +180,7 @@ class Report:
 
     def write(self, folder: Path) -> list[Path]:
         """Write ``report.md``, ``report.json``, and one CSV per table and one PNG per picture."""
-        from sdc_problems.studies.plots import rendered
+        from sdc_problems.studies.report.plots import rendered
 
         try:
             folder.mkdir(parents=True, exist_ok=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sdc_problems.studies.records import Axis
+from sdc_problems.studies.store.tables import Axis
 
 SENTENCES = {
     "k": "The smallest group of records that look alike in the released file: everybody hides among so many.",

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from sdc_problems import __version__
 from sdc_problems.errors import SDCError
 from sdc_problems.problem import SDCProblem
-from sdc_problems.studies.quality import nondominated
-from sdc_problems.studies.records import Axis, History, Solutions
-from sdc_problems.studies.store import Run
-from sdc_problems.studies.tasks import TASKS, unprotected
+from sdc_problems.studies.store.hypervolume import nondominated
+from sdc_problems.studies.store.reader import Run
+from sdc_problems.studies.store.tables import Axis, History, Solutions
+from sdc_problems.studies.tasks._tasks import TASKS, unprotected
 from sdc_problems.studies.web.measures import sentence
 from sdc_problems.studies.web.pictures import Detail, attributes
 
@@ -59,7 +59,7 @@ class Source:
     @classmethod
     def open(cls, folder: str | Path, *, data: Path | None = None) -> Source:
         """Open a run folder; without its data the points stay readable, their pictures do not."""
-        from sdc_problems.studies.opening import reopen
+        from sdc_problems.studies.run.start import reopen
 
         run = Run(folder)
         try:

@@ -12,7 +12,7 @@ from sdc_problems._tables.columns import label
 from sdc_problems.errors import SDCError
 from sdc_problems.microdata import Attribute, Kind, Role
 from sdc_problems.problem import SDCProblem
-from sdc_problems.studies.records import Solutions
+from sdc_problems.studies.store.tables import Solutions
 from sdc_problems.studies.web.bars import LEAST, bin_bars, label_bars, nice_edges, rounded, shortened
 from sdc_problems.studies.web.tasks import picture
 

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems.errors import SDCError, SDCFailure
-from sdc_problems.studies.records import Solutions
-from sdc_problems.studies.store import Run
+from sdc_problems.studies.store.reader import Run
+from sdc_problems.studies.store.tables import Solutions
 from sdc_problems.studies.web.payload import MOST_POINTS, SHORTLIST, Source, overview, read_shortlist
 
 PAGE = Path(__file__).parent / "dist" / "page.html"

@@ -24,7 +24,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from sdc_problems.errors import SDCError, SDCFailure
-from sdc_problems.studies.folder import inside, write_atomically
+from sdc_problems.studies.store.folder import inside, write_atomically
 from sdc_problems.studies.web.guard import Guard
 from sdc_problems.studies.web.payload import SHORTLIST, Source, check_shortlist, overview
 from sdc_problems.studies.web.report import DATA_SLOT, POLICY_SLOT, page, policy

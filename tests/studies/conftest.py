@@ -19,13 +19,13 @@ from pymoo.operators.mutation.rm import ChoiceRandomMutation
 from pymoo.operators.sampling.rnd import IntegerRandomSampling
 
 from sdc_problems import Objective, SDCProblem
-from sdc_problems.evaluators.parallel import Serial
 from sdc_problems.operators.duplicates import ByteDuplicates
+from sdc_problems.parallel.backends import Serial
 from sdc_problems.studies.cli import main
-from sdc_problems.studies.folder import DATABASE, RunLock, connection, create_folder
-from sdc_problems.studies.journal import Journal
-from sdc_problems.studies.search import Ending, Limits, search
-from sdc_problems.studies.store import Run
+from sdc_problems.studies.run.seed import Ending, Limits, search
+from sdc_problems.studies.store.folder import DATABASE, RunLock, connection, create_folder
+from sdc_problems.studies.store.reader import Run
+from sdc_problems.studies.store.writer import Journal
 
 
 class Knapsack(SDCProblem):

@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from sdc_problems.errors import SDCError, SDCFailure
-from sdc_problems.studies import protect as module
 from sdc_problems.studies.cli import cli, main
-from sdc_problems.studies.protect import METHODS
+from sdc_problems.studies.release import METHODS
+from sdc_problems.studies.release import _protect as module
 
 N = 30
 

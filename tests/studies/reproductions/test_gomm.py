@@ -12,11 +12,13 @@ import pandas as pd
 import pytest
 
 from sdc_problems import GOMMProblem, Microdata
-from sdc_problems.studies.plots import rendered
-from sdc_problems.studies.reproductions import find, gomm, gomm_fronts
-from sdc_problems.studies.reproductions.gomm_fronts import covered, plain_operators, run_front
-from sdc_problems.studies.reproductions.gomm_paper import BEST, BY_HAND, KS
-from sdc_problems.studies.reproductions.gomm_runs import CENSUS_CASE, OPERATORS, WATER, Case, Scale, run_case, search
+from sdc_problems.studies.report.plots import rendered
+from sdc_problems.studies.reproductions import find
+from sdc_problems.studies.reproductions.gomm import fronts as gomm_fronts
+from sdc_problems.studies.reproductions.gomm import study as gomm
+from sdc_problems.studies.reproductions.gomm.fronts import covered, plain_operators, run_front
+from sdc_problems.studies.reproductions.gomm.paper import BEST, BY_HAND, KS
+from sdc_problems.studies.reproductions.gomm.runs import CENSUS_CASE, OPERATORS, WATER, Case, Scale, run_case, search
 from sdc_problems.studies.reproductions.report import Cell
 
 SMALL = Scale(

@@ -10,9 +10,10 @@ import pandas as pd
 import pytest
 
 from sdc_problems.errors import SDCError
-from sdc_problems.studies.reproductions import find, microaggregation
-from sdc_problems.studies.reproductions.microaggregation_cells import anytime_picture, cells_table, run_cell
-from sdc_problems.studies.reproductions.microaggregation_runs import (
+from sdc_problems.studies.reproductions import find
+from sdc_problems.studies.reproductions.microaggregation import study as microaggregation
+from sdc_problems.studies.reproductions.microaggregation.cells import anytime_picture, cells_table, run_cell
+from sdc_problems.studies.reproductions.microaggregation.runs import (
     QUICK,
     Scale,
     clustered_records,
@@ -20,7 +21,7 @@ from sdc_problems.studies.reproductions.microaggregation_runs import (
     random_records,
     sensitivity_runs,
 )
-from sdc_problems.studies.reproductions.sensitivity import anova, best_values, recommended
+from sdc_problems.studies.reproductions.microaggregation.sensitivity import anova, best_values, recommended
 
 TINY = Scale(
     rates=(0.0, 0.1, 1.0),
@@ -74,7 +75,7 @@ def test_the_quick_one_says_what_the_papers_say(public) -> None:
 
 
 def test_runs_do_not_depend_on_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    from sdc_problems.studies.reproductions import microaggregation_runs as runs
+    from sdc_problems.studies.reproductions.microaggregation import runs
 
     tables = []
     for threads in (1, 4):

@@ -9,7 +9,7 @@ import pytest
 from sdc_problems import PBGProblem
 from sdc_problems.algorithms import PBGEA, PBGSearch
 from sdc_problems.studies.reproductions import find
-from sdc_problems.studies.reproductions.pbg import BOXES, PAPER, SETS, random_lattice, repeat, title
+from sdc_problems.studies.reproductions.pbg.study import BOXES, PAPER, SETS, random_lattice, repeat, title
 
 
 def test_the_papers_figures_are_complete() -> None:

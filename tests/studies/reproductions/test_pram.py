@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sdc_problems.studies.reproductions import find, pram
-from sdc_problems.studies.reproductions.pram_paper import EA, EA_SCORES, GP, GP_MEANS
-from sdc_problems.studies.reproductions.pram_runs import (
+from sdc_problems.studies.reproductions import find
+from sdc_problems.studies.reproductions.pram import study as pram
+from sdc_problems.studies.reproductions.pram.paper import EA, EA_SCORES, GP, GP_MEANS
+from sdc_problems.studies.reproductions.pram.runs import (
     FLARE,
     GERMAN,
     Case,

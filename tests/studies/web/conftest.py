@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from sdc_problems.studies.config import Study
-from sdc_problems.studies.opening import start
-from sdc_problems.studies.runner import work
+from sdc_problems.studies.run.runner import work
+from sdc_problems.studies.run.start import start
+from sdc_problems.studies.study.schema import Study
 from sdc_problems.studies.web.payload import Source
 from sdc_problems.studies.web.report import report
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from sdc_problems.errors import SDCError
-from sdc_problems.studies.store import Run
+from sdc_problems.studies.store.reader import Run
 from sdc_problems.studies.web.bars import LEAST
 from sdc_problems.studies.web.payload import (
     BASELINE,

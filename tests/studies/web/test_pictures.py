@@ -9,10 +9,10 @@ import pytest
 
 from sdc_problems import load
 from sdc_problems.datasets import people
-from sdc_problems.microaggregation import MicroaggregationProblem
-from sdc_problems.pbg import PBGProblem
-from sdc_problems.pram import PRAMEquationProblem, PRAMProblem
-from sdc_problems.studies.records import Solutions
+from sdc_problems.problems.generalization import PBGProblem
+from sdc_problems.problems.microaggregation import MicroaggregationProblem
+from sdc_problems.problems.pram import PRAMEquationProblem, PRAMProblem
+from sdc_problems.studies.store.tables import Solutions
 from sdc_problems.studies.web.bars import LEAST
 from sdc_problems.studies.web.pictures import Detail
 from sdc_problems.studies.web.tasks import MOST_CATEGORIES

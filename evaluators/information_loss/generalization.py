@@ -1,0 +1,185 @@
+"""Information loss of generalised tables: what recoding to coarser values and suppressing records costs."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from sdc_problems._validation import BoolArray, FloatArray, IntArray, code_pair, code_table, labels, mask, number
+from sdc_problems.errors import SDCError
+from sdc_problems.evaluators._codes import dense, pair_counts
+from sdc_problems.evaluators.information_loss.categorical import conditional_entropy
+
+
+def glm(leaves: object, n_categories: object, *, suppressed: object = None, normalised: bool = False) -> float:
+    """General loss metric: the share of its domain a generalised value may stand for, over all cells.
+
+    ``Σ (leaves_ij - 1) / (|D_j| - 1)`` over records and attributes, where ``leaves_ij`` is the number of original
+    categories under the generalised value (Iyengar 2002; Dewri et al. 2010, §7). A suppressed record counts 1 for each
+    attribute; an attribute of one category can lose nothing unless it is suppressed.
+
+    Parameters
+    ----------
+    leaves
+        Records × attributes: categories under the value of each cell, 1 … |D_j|.
+    n_categories
+        |D_j| per attribute.
+    suppressed
+        One boolean per record.
+    normalised
+        The mean over the cells instead of their sum.
+
+    Returns
+    -------
+    float
+        In [0, n·p], or in [0, 1] if normalised.
+
+    Notes
+    -----
+    O(n·p). The loss of a cell depends on its own value only, so a search gets the sum from value counts.
+
+    Examples
+    --------
+    >>> glm([[1, 2], [3, 2]], [5, 2])
+    2.5
+    >>> glm([[1, 2], [3, 2]], [5, 2], suppressed=[False, True], normalised=True)
+    0.75
+    """
+    under = code_table(leaves, "leaves")
+    n, p = under.shape
+    sizes = labels(n_categories, p, "n_categories")
+    out = mask(suppressed, n, "suppressed")
+    if under.min() < 1 or (under > sizes).any():
+        raise SDCError("leaves must lie between 1 and the attribute's n_categories")
+    lost: FloatArray = (under - 1) / np.maximum(sizes - 1, 1)
+    total: float = float(lost[~out].sum()) + p * int(out.sum())
+    return total / (n * p) if normalised else total
+
+
+def _classes(classes: object, suppressed: object) -> tuple[IntArray, BoolArray]:
+    """Dense classes of the records that are left, and the mask of the suppressed ones."""
+    groups = labels(classes, None, "classes")
+    out = mask(suppressed, len(groups), "suppressed")
+    left = groups[~out]
+    return (dense(left)[0] if len(left) else left), out
+
+
+def cm(classes: object, class_labels: object, *, suppressed: object = None) -> int:
+    """Classification metric: records a majority vote within the equivalence classes gets wrong.
+
+    Records that are suppressed, or whose class label is not the majority label of their equivalence class (Iyengar
+    2002; Dewri et al. 2010, §7). Equal majorities cost the same whichever wins.
+
+    Parameters
+    ----------
+    classes
+        Equivalence class of each record.
+    class_labels
+        The label to predict, per record.
+    suppressed
+        One boolean per record.
+
+    Returns
+    -------
+    int
+        In [0, n].
+
+    Examples
+    --------
+    >>> cm([0, 0, 0, 1, 1], [1, 1, 0, 2, 2], suppressed=[False, False, False, False, True])
+    2
+    """
+    groups, out = _classes(classes, suppressed)
+    target = labels(class_labels, len(out), "class_labels")
+    if len(groups) == 0:
+        return len(out)
+    table = pair_counts(groups, dense(target[~out])[0])
+    majority = np.zeros(int(groups.max()) + 1, dtype=np.int64)
+    np.maximum.at(majority, table.first, table.n)
+    return len(out) - int(majority.sum())
+
+
+def discernibility(classes: object, *, suppressed: object = None) -> int:
+    """Discernibility metric: with how many records each record is confused.
+
+    ``Σ |E|²`` over the equivalence classes left, plus n for each suppressed record (Bayardo & Agrawal 2005).
+
+    Returns
+    -------
+    int
+        In [n, n²].
+
+    Examples
+    --------
+    >>> discernibility([0, 0, 1, 1, 1], suppressed=[False, False, False, False, False])
+    13
+    """
+    groups, out = _classes(classes, suppressed)
+    size = np.bincount(groups)
+    return int((size * size).sum()) + int(out.sum()) * len(out)
+
+
+def average_class_size(classes: object, *, k: float | None = None, suppressed: object = None) -> float:
+    """Mean size of the equivalence classes left; divided by k if given (the C_AVG of LeFevre et al. 2006, ideal 1).
+
+    Returns
+    -------
+    float
+        ≥ 1 without k; 0 when every record is suppressed.
+
+    Examples
+    --------
+    >>> average_class_size([0, 0, 1, 1, 1]), average_class_size([0, 0, 1, 1, 1], k=2)
+    (2.5, 1.25)
+    """
+    groups, _ = _classes(classes, suppressed)
+    divisor = 1.0 if k is None else number(k, "k", low=1, high=math.inf)
+    return len(groups) / (int(groups.max()) + 1) / divisor if len(groups) else 0.0
+
+
+def entropy_loss(X: object, Y: object, *, suppressed: object = None, normalised: bool = False) -> float:
+    """Non-uniform entropy: the information, in bits, needed to tell the original values from the generalised ones.
+
+    ``-Σ log2 P(x_ij | y_ij)`` over all cells, with the probabilities of the file (Gionis & Tassa 2009): unlike
+    :func:`glm` it knows that merging two rare values costs less than merging two frequent ones. A suppressed record
+    costs ``-log2 P(x_ij)`` for each attribute.
+
+    Parameters
+    ----------
+    X, Y
+        Codes of the original and of the generalised values, same shape and row order; the codes of the two tables
+        are unrelated.
+    suppressed
+        One boolean per record (its row of Y still says which records shared its values before).
+    normalised
+        As a share of the loss of a table that is suppressed entirely.
+
+    Returns
+    -------
+    float
+        Bits ≥ 0, or in [0, 1] if normalised (0 when all columns are constant).
+
+    Examples
+    --------
+    >>> entropy_loss([[0], [1], [2], [3]], [[0], [0], [1], [1]])
+    4.0
+    >>> entropy_loss([[0], [1], [2], [3]], [[0], [0], [1], [1]], normalised=True)
+    0.5
+    """
+    original, generalised = code_pair(X, Y)
+    out = mask(suppressed, len(original), "suppressed")
+    lost = worst = 0.0
+    for x, y in zip(original.T, generalised.T, strict=True):
+        values, coarse = dense(x)[0], dense(y)[0]
+        whole_domain = -np.log2(np.bincount(values) / len(values))
+        worst += float(whole_domain[values].sum())
+        if not out.any():
+            lost += conditional_entropy(values, coarse) / math.log(2.0)
+            continue
+        cell, m = dense(coarse * (int(values.max()) + 1) + values)
+        share = np.bincount(cell, minlength=m)[cell] / np.bincount(coarse)[coarse]
+        lost += float(np.where(out, whole_domain[values], -np.log2(share)).sum())
+    if not normalised:
+        return lost
+    return min(lost / worst, 1.0) if worst > 0 else 0.0

@@ -1,0 +1,317 @@
+"""The base table of a lattice: records that agree in everything become one row, read piece by piece."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sdc_problems._validation import code_table, labels
+from sdc_problems.errors import SDCError
+from sdc_problems.evaluators.lattice._kernels import (
+    COUNT_BITS,
+    N_STATS,
+    ClassTable,
+    Ints,
+    Lattice,
+    fill_stats,
+)
+
+WORD_BITS = 63  # keys are signed
+CHUNK = 1 << 20  # records that are packed and sorted at a time
+LOG_TABLE = 1 << 16
+
+
+@dataclass(frozen=True)
+class KeyLayout:
+    """Where the code of each attribute stands in a key of one or more 64-bit words; codes never straddle words."""
+
+    word: Ints
+    shift: Ints
+    mask: Ints
+
+    @classmethod
+    def for_codes(cls, n_codes: Iterable[int]) -> KeyLayout:
+        """Lay out attributes of so many codes each, as many to a word as fit.
+
+        Examples
+        --------
+        >>> layout = KeyLayout.for_codes([100, 2**40, 2**30])
+        >>> layout.word.tolist(), layout.shift.tolist()
+        ([0, 0, 1], [0, 7, 0])
+        """
+        words, shifts, masks = [], [], []
+        word, used = 0, 0
+        for n in n_codes:
+            bits = max(1, (n - 1).bit_length())
+            if used + bits > WORD_BITS:
+                word, used = word + 1, 0
+            words.append(word)
+            shifts.append(used)
+            masks.append((1 << bits) - 1)
+            used += bits
+        return cls(*(np.array(column, dtype=np.int64) for column in (words, shifts, masks)))
+
+    @property
+    def n_words(self) -> int:
+        """Words per key."""
+        return int(self.word.max()) + 1
+
+    def pack(self, codes: NDArray[np.integer]) -> Ints:
+        """Keys (rows × words) of rows of codes."""
+        keys = np.zeros((len(codes), self.n_words), dtype=np.int64)
+        for a, (word, shift) in enumerate(zip(self.word, self.shift, strict=True)):
+            keys[:, word] |= codes[:, a].astype(np.int64) << shift
+        return keys
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """Distinct rows of keys, sensitive value and label, and how many records each stands for."""
+
+    keys: Ints
+    sensitive: Ints
+    labels: Ints
+    n: Ints
+
+    @classmethod
+    def of(cls, keys: Ints, sensitive: Ints, labels: Ints, n: Ints) -> Distinct:
+        """Add up rows that are equal; the result is sorted."""
+        _, row, first = number_rows(np.column_stack([keys, sensitive, labels]))
+        totals = np.zeros(len(first), dtype=np.int64)
+        np.add.at(totals, row, n)
+        return cls(keys[first], sensitive[first], labels[first], totals)
+
+    @classmethod
+    def joined(cls, parts: list[Distinct]) -> Distinct:
+        """Add up several tables."""
+        if len(parts) == 1:
+            return parts[0]
+        return cls.of(
+            np.concatenate([p.keys for p in parts]),
+            np.concatenate([p.sensitive for p in parts]),
+            np.concatenate([p.labels for p in parts]),
+            np.concatenate([p.n for p in parts]),
+        )
+
+
+def number_rows(columns: Ints) -> tuple[int, Ints, Ints]:
+    """Number the distinct rows in lexicographic order: how many, the number of each row, a row of each number.
+
+    Works for any number and range of columns: ranks are joined column by column, each product of two ranks fits.
+    """
+    number = np.zeros(len(columns), dtype=np.int64)
+    n_distinct = 1
+    for column in columns.T:
+        low = int(column.min())
+        room = int(column.max()) - low + 1
+        if n_distinct * room >= 2**63:
+            values, rank = np.unique(column, return_inverse=True)
+            joined, room = rank.astype(np.int64), len(values)
+        else:
+            joined = column - low
+        number = number * room + joined
+        # Renumber only when another column would not fit beside the product so far: sorting is what costs.
+        n_distinct *= room
+        if n_distinct > 2**31:
+            distinct, number = np.unique(number, return_inverse=True)
+            n_distinct = len(distinct)
+    _, first, number = np.unique(number, return_index=True, return_inverse=True)
+    return len(first), number.astype(np.int64), first.astype(np.int64)
+
+
+Chunk: TypeAlias = tuple[NDArray[Any], NDArray[Any] | None, NDArray[Any] | None]
+
+
+@dataclass(frozen=True)
+class Domain:
+    """Level tables of all attributes, checked, and where their codes stand in a key."""
+
+    tables: tuple[Ints, ...]
+    leaves: tuple[tuple[Ints, ...], ...]
+    layout: KeyLayout
+
+    @classmethod
+    def of(cls, tables: Sequence[ArrayLike], leaves: Sequence[Sequence[ArrayLike]] | None) -> Domain:
+        """Check that each level is a coarsening of the one before and that leaves fit the groups."""
+        if len(tables) == 0:
+            raise SDCError("tables is empty: a lattice needs at least one attribute")
+        if leaves is not None and len(leaves) != len(tables):
+            raise SDCError(f"leaves are given for {len(leaves)} attributes, tables for {len(tables)}")
+        checked = [code_table(table, f"tables[{a}]") for a, table in enumerate(tables)]
+        counts: list[tuple[Ints, ...]] = []
+        for a, table in enumerate(checked):
+            for level in range(1, len(table)):
+                if not np.array_equal(_lift(table[level - 1], table[level])[table[level - 1]], table[level]):
+                    raise SDCError(f"level {level} of attribute {a} splits a group of level {level - 1}")
+            if leaves is None:
+                counts.append(tuple(np.bincount(row) for row in table))
+            else:
+                counts.append(tuple(labels(row, None, f"leaves[{a}]") for row in leaves[a]))
+                if len(counts[a]) != len(table) or any(
+                    len(n) <= row.max() or n.sum() != counts[a][0].sum()
+                    for n, row in zip(counts[a], table, strict=True)
+                ):
+                    raise SDCError(f"leaves[{a}] must count the same domain at each of the {len(table)} levels")
+        layout = KeyLayout.for_codes(int(table.max()) + 1 for table in checked)
+        return cls(tuple(checked), tuple(counts), layout)
+
+    def lattice(self, rows: Distinct, *, n_sensitive: int, n_labels: int, max_suppressed: int) -> Lattice:
+        """Constants that the kernels need to follow so many sensitive values and labels."""
+        n_levels = np.array([len(table) for table in self.tables], dtype=np.int64)
+        # A lattice too large to number is never walked, so that wrapping strides do no harm.
+        stride = np.append(np.cumprod(n_levels[:0:-1])[::-1], 1).astype(np.int64)
+        size = int(n_levels.max())
+        lift, relief = [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
+        lift_at = np.zeros((len(n_levels), size, size), dtype=np.int64)
+        relief_at = np.zeros((len(n_levels), size), dtype=np.int64)
+        level_loss = np.zeros((len(n_levels), size), dtype=np.int64)
+        span = np.array([int(counts[0].sum()) - 1 for counts in self.leaves], dtype=np.int64)
+        for a, (table, leaves) in enumerate(zip(self.tables, self.leaves, strict=True)):
+            codes = (rows.keys[:, self.layout.word[a]] >> self.layout.shift[a]) & self.layout.mask[a]
+            records = np.zeros(int(table[0].max()) + 1, dtype=np.int64)
+            np.add.at(records, codes, rows.n)
+            for level in range(len(table)):
+                relief_at[a, level] = sum(map(len, relief))
+                relief.append(span[a] + 1 - leaves[level])
+                up = _lift(table[0], table[level])
+                level_loss[a, level] = (records * (leaves[level][up] - 1)).sum()
+                for to in range(level + 1, len(table)):
+                    lift_at[a, level, to] = sum(map(len, lift))
+                    lift.append(_lift(table[level], table[to]).astype(np.int32))
+        n_records = int(rows.n.sum())
+        # The sum of x·log x over a class is at most n·log n; leave room for it in 62 bits.
+        scale = 2.0 ** min(40, 61 - math.ceil(math.log2(max(n_records * math.log(n_records + 1), 2.0))))
+        x = np.arange(min(n_records + 1, LOG_TABLE), dtype=float)
+        x_log_x = x * np.log(np.maximum(x, 1.0))
+        reference = np.zeros(int(rows.sensitive.max()) + 1, dtype=np.int64)
+        np.add.at(reference, rows.sensitive, rows.n)
+        return Lattice(
+            n_levels=n_levels,
+            stride=stride,
+            word=self.layout.word,
+            shift=self.layout.shift,
+            mask=self.layout.mask,
+            span=span,
+            lift=np.concatenate(lift),
+            lift_at=lift_at,
+            relief=np.concatenate(relief),
+            relief_at=relief_at,
+            level_loss=level_loss,
+            n_sensitive=n_sensitive,
+            n_followed=n_sensitive + n_labels,
+            reference=reference,
+            log_table=np.rint(x_log_x * scale).astype(np.int64),
+            log_scale=scale,
+            n_records=n_records,
+            max_suppressed=max_suppressed,
+        )
+
+
+def _lift(fine: Ints, coarse: Ints) -> Ints:
+    """Coarse group of each fine group (of groups that do not occur: 0)."""
+    lift = np.zeros(int(fine.max()) + 1, dtype=np.int64)
+    lift[fine] = coarse
+    return lift
+
+
+def chunked(codes: ArrayLike, sensitive: ArrayLike | None, labels_: ArrayLike | None) -> Iterator[Chunk]:
+    """One table in pieces."""
+    records = np.asarray(codes)
+    columns = [None if c is None else np.asarray(c) for c in (sensitive, labels_)]
+    for name, column in zip(("sensitive", "labels"), columns, strict=True):
+        if column is not None and (column.ndim != 1 or len(column) != len(records)):
+            raise SDCError(f"{name} must have one value for each of the {len(records)} records")
+    for i in range(0, len(records), CHUNK):
+        part = [None if c is None else c[i : i + CHUNK] for c in columns]
+        yield records[i : i + CHUNK], part[0], part[1]
+
+
+def collect(domain: Domain, chunks: Iterable[Chunk], has_sensitive: bool, has_labels: bool) -> Distinct:
+    """Reduce chunks of records to distinct rows.
+
+    Chunks are joined whenever as many rows have gathered as are already distinct: memory stays within a small
+    multiple of the distinct rows and of one chunk.
+    """
+    parts: list[Distinct] = []
+    gathered = n_read = 0
+    for codes, sensitive, classes in chunks:
+        part = _reduced(domain, codes, sensitive if has_sensitive else None, classes if has_labels else None, n_read)
+        n_read += len(codes)
+        parts.append(part)
+        gathered += len(part.n)
+        if len(parts) > 1 and gathered > max(len(parts[0].n), CHUNK):
+            parts, gathered = [Distinct.joined(parts)], 0
+    if not parts:
+        raise SDCError("the table has no records")
+    if n_read >= 1 << COUNT_BITS:
+        raise SDCError(f"{n_read} records are more than the {1 << COUNT_BITS} that can be counted")
+    return Distinct.joined(parts)
+
+
+def _reduced(
+    domain: Domain, codes: NDArray[Any], sensitive: NDArray[Any] | None, classes: NDArray[Any] | None, offset: int
+) -> Distinct:
+    records = code_table(codes, "codes")
+    n = len(records)
+    if records.shape[1] != len(domain.tables):
+        raise SDCError(f"codes have {records.shape[1]} attributes, tables are given for {len(domain.tables)}")
+    finest = np.empty_like(records)
+    for a, table in enumerate(domain.tables):
+        if records[:, a].max() >= table.shape[1]:
+            row = int(np.argmax(records[:, a] >= table.shape[1]))
+            raise SDCError(
+                f"record {offset + row} has code {records[row, a]} of attribute {a}, whose table has {table.shape[1]}"
+            )
+        finest[:, a] = table[0][records[:, a]]
+    nothing = np.zeros(n, dtype=np.int64)
+    return Distinct.of(
+        domain.layout.pack(finest),
+        nothing if sensitive is None else labels(sensitive, n, "sensitive"),
+        nothing if classes is None else labels(classes, n, "labels"),
+        np.ones(n, dtype=np.int64),
+    )
+
+
+def class_table(rows: Distinct, *, n_sensitive: int, n_labels: int) -> ClassTable:
+    """Classes of the base node and the counts of the first so many values; stats are left to ``fill_stats``."""
+    n_classes, number, first = number_rows(rows.keys)
+    sizes = np.zeros(n_classes, dtype=np.int64)
+    np.add.at(sizes, number, rows.n)
+    start, pairs = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    parts = [rows.sensitive] * (n_sensitive > 0) + [rows.labels + n_sensitive] * (n_labels > 0)
+    if parts:
+        of, values = np.tile(number, len(parts)), np.concatenate(parts)
+        _, pair, row = number_rows(np.column_stack([of, values]))
+        counts = np.zeros(len(row), dtype=np.int64)
+        np.add.at(counts, pair, np.tile(rows.n, len(parts)))
+        start = np.searchsorted(of[row], np.arange(n_classes + 1)).astype(np.int64)
+        pairs = (values[row] << COUNT_BITS) | counts
+    keys = np.ascontiguousarray(rows.keys[first])
+    return ClassTable(keys, sizes, start, pairs, np.zeros((n_classes if parts else 0, N_STATS), dtype=np.int64))
+
+
+def follow(lattice: Lattice, table: ClassTable, *, sensitive: bool, labels: bool) -> tuple[Lattice, ClassTable]:
+    """The same classes with the counts that are asked for only."""
+    n_sensitive = lattice.n_sensitive if sensitive else 0
+    n_labels = lattice.n_followed - lattice.n_sensitive if labels else 0
+    if n_sensitive + n_labels == lattice.n_followed:
+        return lattice, table
+    value, skipped = table.pairs >> COUNT_BITS, lattice.n_sensitive
+    kept = np.flatnonzero((value < n_sensitive) | ((value >= skipped) & (n_labels > 0)))
+    lattice = lattice._replace(n_sensitive=n_sensitive, n_followed=n_sensitive + n_labels)
+    if len(kept) == 0:
+        nothing = np.zeros(0, dtype=np.int64)
+        return lattice, table._replace(start=nothing, pairs=nothing, stats=np.zeros((0, N_STATS), dtype=np.int64))
+    pairs = table.pairs[kept]
+    if n_sensitive == 0:
+        pairs -= skipped << COUNT_BITS
+    table = table._replace(
+        start=np.searchsorted(kept, table.start).astype(np.int64), pairs=pairs, stats=np.zeros_like(table.stats)
+    )
+    fill_stats(table, lattice)
+    return lattice, table

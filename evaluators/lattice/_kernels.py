@@ -1,0 +1,392 @@
+"""Compiled loops of the lattice engine: group a table of classes by a coarser node, count its values, measure it.
+
+Everything that is summed is an integer, so that a node's figures do not depend on the table it was grouped from.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdc_problems._kernel import kernel
+
+Ints = NDArray[np.int64]
+SmallInts = NDArray[np.int32]
+Floats = NDArray[np.float64]
+
+COUNT_BITS = 32  # a pair is value << 32 | count
+N_FIGURES = 10  # k, l, least entropy, t, spread_k, spread_l, glm, cm, discernibility, suppressed
+N_STATS = 5  # per class: distinct sensitive values, sum of squared counts, sum of x·log x, excess, majority
+
+
+class ClassTable(NamedTuple):
+    """The equivalence classes of one node: packed codes (classes × words), sizes, and counts of followed values.
+
+    Sensitive values are numbered from 0 and class labels behind them. How often each occurs in class c is told by
+    ``pairs[start[c]:start[c + 1]]``; ``stats[c]`` has what the measures need of them. Where nothing is followed these
+    three are empty.
+    """
+
+    keys: Ints
+    sizes: Ints
+    start: Ints
+    pairs: Ints
+    stats: Ints
+
+
+class Lattice(NamedTuple):
+    """Constants of a lattice and its records.
+
+    The code of attribute ``a`` is ``(keys[word[a]] >> shift[a]) & mask[a]``. Level ``to``'s code of code ``v`` at
+    level ``of`` is ``lift[lift_at[a, of, to] + v]``; what a suppressed record of code ``v`` at level ``l`` loses
+    beyond its generalisation, times ``span[a]``, is ``relief[relief_at[a, l] + v]``; ``level_loss[a, l]`` is the
+    loss of all records, times ``span[a]``. ``reference`` counts each sensitive value in the whole table.
+    """
+
+    n_levels: Ints
+    stride: Ints
+    word: Ints
+    shift: Ints
+    mask: Ints
+    span: Ints
+    lift: SmallInts
+    lift_at: Ints
+    relief: Ints
+    relief_at: Ints
+    level_loss: Ints
+    n_sensitive: int
+    n_followed: int
+    reference: Ints
+    log_table: Ints
+    log_scale: float
+    n_records: int
+    max_suppressed: int
+
+
+@kernel()
+def _x_log_x(x: int, lattice: Lattice) -> int:
+    """``x·log x`` in fixed point: sums of it are exact and hence the same in any order."""
+    if x < lattice.log_table.shape[0]:
+        return lattice.log_table[x]  # type: ignore[no-any-return]
+    return np.int64(np.rint(x * math.log(x) * lattice.log_scale))  # type: ignore[return-value]
+
+
+@kernel()
+def _group(
+    source: ClassTable,
+    n: int,
+    lattice: Lattice,
+    changed: Ints,
+    lift_from: Ints,
+    link: SmallInts,
+    last: SmallInts,
+    slots: SmallInts,
+    out: ClassTable,
+) -> int:
+    """Merge classes whose codes become equal; returns the number of classes left.
+
+    The classes merged into ``g`` are ``last[g]``, then ``link`` of each until -1. ``out.keys`` has one row more than
+    classes come out: the next key is written there before it is looked up.
+    """
+    keys, sizes, out_keys, out_sizes = source.keys, source.sizes, out.keys, out.sizes
+    width = keys.shape[1]
+    n_slots = slots_for(n)
+    slots[:n_slots] = -1
+    m = 0
+    for c in range(n):
+        first = keys[c, 0]
+        for w in range(1, width):
+            out_keys[m, w] = keys[c, w]
+        for i in range(changed.shape[0]):
+            a = changed[i]
+            w, shift = lattice.word[a], lattice.shift[a]
+            word = first if w == 0 else out_keys[m, w]
+            code = (word >> shift) & lattice.mask[a]
+            word += (np.int64(lattice.lift[lift_from[i] + code]) - code) << shift
+            if w == 0:
+                first = word
+            else:
+                out_keys[m, w] = word
+        h = np.uint64(first) * np.uint64(0x9E3779B97F4A7C15)
+        for w in range(1, width):
+            h = (h ^ (h >> np.uint64(32)) ^ np.uint64(out_keys[m, w])) * np.uint64(0x9E3779B97F4A7C15)
+        at = np.int64(h >> np.uint64(32)) & (n_slots - 1)
+        while True:
+            g = slots[at]
+            if g < 0:
+                slots[at] = m
+                out_keys[m, 0] = first
+                out_sizes[m] = sizes[c]
+                link[c] = -1
+                last[m] = c
+                m += 1
+                break
+            same = out_keys[g, 0] == first
+            for w in range(1, width):
+                same = same and out_keys[g, w] == out_keys[m, w]
+            if same:
+                out_sizes[g] += sizes[c]
+                link[c] = last[g]
+                last[g] = c
+                break
+            at = (at + 1) & (n_slots - 1)
+    return m
+
+
+@kernel()
+def _class_stats(pairs: Ints, first: int, end: int, size: int, lattice: Lattice, stats: Ints) -> None:
+    squares, logs, excess, most, distinct = np.int64(0), np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    for i in range(first, end):
+        value, count = pairs[i] >> COUNT_BITS, pairs[i] & 0xFFFFFFFF
+        if value >= lattice.n_sensitive:
+            most = max(most, count)
+            continue
+        distinct += 1
+        squares += count * count
+        logs += _x_log_x(count, lattice)
+        excess += max(0, count * lattice.n_records - size * lattice.reference[value])
+    stats[0] = distinct
+    stats[1] = squares
+    stats[2] = logs
+    stats[3] = excess
+    stats[4] = most
+
+
+@kernel()
+def _merge_counts(
+    source: ClassTable,
+    link: SmallInts,
+    last: SmallInts,
+    m: int,
+    lattice: Lattice,
+    tally: Ints,
+    touched: SmallInts,
+    out: ClassTable,
+) -> None:
+    """Add up the counts of merged classes; a class that was not merged keeps its pairs and stats.
+
+    ``tally`` is zero for every value and is left so.
+    """
+    start, pairs, stats = source.start, source.pairs, source.stats
+    out_start, out_pairs, out_stats = out.start, out.pairs, out.stats
+    end = 0
+    for g in range(m):
+        first = end
+        out_start[g] = first
+        c = last[g]
+        if link[c] < 0:
+            for i in range(start[c], start[c + 1]):
+                out_pairs[end] = pairs[i]
+                end += 1
+            for s in range(N_STATS):
+                out_stats[g, s] = stats[c, s]
+            continue
+        n_touched = 0
+        while c >= 0:
+            for i in range(start[c], start[c + 1]):
+                value = pairs[i] >> COUNT_BITS
+                if tally[value] == 0:
+                    touched[n_touched] = value
+                    n_touched += 1
+                tally[value] += pairs[i] & 0xFFFFFFFF
+            c = link[c]
+        for t in range(n_touched):
+            value = np.int64(touched[t])
+            out_pairs[end] = (value << COUNT_BITS) | tally[value]
+            tally[value] = 0
+            end += 1
+        _class_stats(out_pairs, first, end, out.sizes[g], lattice, out_stats[g])
+    out_start[m] = end
+
+
+@kernel()
+def fill_stats(table: ClassTable, lattice: Lattice) -> None:
+    """Stats of every class of a table that was not made by grouping another."""
+    for c in range(table.stats.shape[0]):
+        _class_stats(table.pairs, table.start[c], table.start[c + 1], table.sizes[c], lattice, table.stats[c])
+
+
+@kernel()
+def _suppression_limit(sizes: Ints, m: int, max_suppressed: int, by_size: Ints) -> tuple[int, int]:
+    """Largest size whose classes can all be suppressed together with the smaller ones; and the records this takes.
+
+    ``by_size`` is zero everywhere and is left so.
+    """
+    largest_small = 0
+    for c in range(m):
+        size = sizes[c]
+        if size <= max_suppressed:
+            by_size[size] += size
+            largest_small = max(largest_small, size)
+    limit, suppressed = 0, 0
+    while limit < largest_small and suppressed + by_size[limit + 1] <= max_suppressed:
+        limit += 1
+        suppressed += by_size[limit]
+    for c in range(m):
+        if sizes[c] <= max_suppressed:
+            by_size[sizes[c]] = 0
+    return limit, suppressed
+
+
+@kernel()
+def _measure(table: ClassTable, m: int, lattice: Lattice, levels: Ints, by_size: Ints, out: Floats) -> None:
+    """All figures of a node from its first ``m`` classes; those of values that are not followed mean nothing."""
+    limit, suppressed = _suppression_limit(table.sizes, m, lattice.max_suppressed, by_size)
+    n_attributes = levels.shape[0]
+    sizes, stats = table.sizes, table.stats
+    follows = stats.shape[0] > 0
+    k, l = np.int64(lattice.n_records), np.int64(lattice.n_records)
+    spread_k, spread_l, minority = np.int64(0), np.int64(0), np.int64(0)
+    entropy, distance = np.inf, 0.0
+    extra = np.zeros(n_attributes, dtype=np.int64)
+    for c in range(m):
+        size = sizes[c]
+        if size <= limit:
+            for a in range(n_attributes):
+                code = (table.keys[c, lattice.word[a]] >> lattice.shift[a]) & lattice.mask[a]
+                extra[a] += size * lattice.relief[lattice.relief_at[a, levels[a]] + code]
+            continue
+        k = min(k, size)
+        spread_k += size * size
+        if follows:
+            l = min(l, stats[c, 0])
+            spread_l += stats[c, 1]
+            entropy = min(entropy, (_x_log_x(size, lattice) - stats[c, 2]) / size)
+            distance = max(distance, stats[c, 3] / (size * lattice.n_records))
+            minority += size - stats[c, 4]
+    loss = 0.0
+    for a in range(n_attributes):
+        if lattice.span[a] > 0:
+            loss += (lattice.level_loss[a, levels[a]] + extra[a]) / lattice.span[a]
+    out[0] = k
+    out[1] = l
+    out[2] = entropy / lattice.log_scale
+    out[3] = distance
+    out[4] = spread_k
+    out[5] = spread_l
+    out[6] = loss
+    out[7] = minority + suppressed
+    out[8] = spread_k + suppressed * lattice.n_records
+    out[9] = suppressed
+
+
+@kernel()
+def slots_for(n: int) -> int:
+    """Size of the hash table for ``n`` classes: a power of two, at most half full."""
+    n_slots = 64
+    while n_slots < 2 * n:
+        n_slots *= 2
+    return n_slots
+
+
+@kernel()
+def _room(like: ClassTable, n_classes: int, n_pairs: int) -> ClassTable:
+    width = like.keys.shape[1]
+    if like.start.shape[0] == 0:
+        n_start, n_pairs, n_stats = 0, 0, 0
+    else:
+        n_start, n_stats = n_classes + 1, n_classes
+    return ClassTable(
+        np.empty((n_classes + 1, width), np.int64),
+        np.empty(n_classes, np.int64),
+        np.empty(n_start, np.int64),
+        np.empty(n_pairs, np.int64),
+        np.empty((n_stats, N_STATS), np.int64),
+    )
+
+
+@kernel()
+def measure_from(source: ClassTable, of: Ints, levels: Ints, lattice: Lattice, out: Floats) -> ClassTable:
+    """Group ``source`` (the table of node ``of``) by the coarser node ``levels`` and write its figures to ``out``."""
+    n = source.sizes.shape[0]
+    by_size = np.zeros(lattice.max_suppressed + 2, np.int64)
+    changed = np.flatnonzero(of != levels)
+    lift_from = np.empty(changed.shape[0], np.int64)
+    for i in range(changed.shape[0]):
+        a = changed[i]
+        lift_from[i] = lattice.lift_at[a, of[a], levels[a]]
+    table = _room(source, n, source.pairs.shape[0])
+    link, last = np.empty(n, np.int32), np.empty(n, np.int32)
+    slots = np.empty(slots_for(n), np.int32)
+    tally, touched = np.zeros(lattice.n_followed, np.int64), np.empty(lattice.n_followed, np.int32)
+    m = _group(source, n, lattice, changed, lift_from, link, last, slots, table)
+    if source.start.shape[0] == 0:
+        _measure(table, m, lattice, levels, by_size, out)
+        return ClassTable(table.keys[:m].copy(), table.sizes[:m].copy(), table.start, table.pairs, table.stats)
+    _merge_counts(source, link, last, m, lattice, tally, touched, table)
+    _measure(table, m, lattice, levels, by_size, out)
+    return ClassTable(
+        table.keys[:m].copy(),
+        table.sizes[:m].copy(),
+        table.start[: m + 1].copy(),
+        table.pairs[: table.start[m]].copy(),
+        table.stats[:m].copy(),
+    )
+
+
+@kernel()
+def walk(
+    source: ClassTable,
+    of: Ints,
+    order: Ints,
+    rooms: Ints,
+    lattice: Lattice,
+    columns: Ints,
+    out: Floats,
+) -> None:
+    """Measure every node that differs from ``of`` in the attributes ``order`` only, counting those up from zero.
+
+    The last attribute of ``order`` turns fastest, like the last digit of a counter; where an attribute turns, the
+    table of the node one level below is grouped one level further and those behind it start from it again. Row
+    ``levels · stride`` of ``out`` takes the columns asked for. Two tables are held per attribute: the node that it
+    turned to last and room for the next; each fits the node that generalises only that attribute by one level,
+    with at most ``rooms[:, 0]`` classes and ``rooms[:, 1]`` pairs.
+    """
+    depth = order.shape[0]
+    n = source.sizes.shape[0]
+    levels = of.copy()
+    by_size = np.zeros(lattice.max_suppressed + 2, np.int64)
+    link, last = np.empty(n, np.int32), np.empty(n, np.int32)
+    slots = np.empty(slots_for(n), np.int32)
+    tally, touched = np.zeros(lattice.n_followed, np.int64), np.empty(lattice.n_followed, np.int32)
+    figures = np.empty(N_FIGURES)
+    changed, lift_from = np.empty(1, np.int64), np.empty(1, np.int64)
+
+    _measure(source, n, lattice, levels, by_size, figures)
+    row = (levels * lattice.stride).sum()
+    for i in range(columns.shape[0]):
+        out[row, i] = figures[columns[i]]
+
+    # Table 0 is the source; attribute d has 2d + 1 and 2d + 2.
+    tables = [source]
+    n_classes = np.zeros(2 * depth + 1, np.int64)
+    n_classes[0] = n
+    for d in range(depth):
+        for _ in range(2):
+            tables.append(_room(source, min(n, rooms[d, 0]), min(source.pairs.shape[0], rooms[d, 1])))
+    current = np.zeros(depth + 1, np.int64)  # which table the attributes before d have led to
+    while True:
+        d = depth - 1
+        while d >= 0 and levels[order[d]] == lattice.n_levels[order[d]] - 1:
+            levels[order[d]] = 0
+            d -= 1
+        if d < 0:
+            return
+        a = order[d]
+        origin = current[d + 1] if levels[a] > 0 else current[d]
+        target = 2 * d + 1 if origin != 2 * d + 1 else 2 * d + 2
+        changed[0] = a
+        lift_from[0] = lattice.lift_at[a, levels[a], levels[a] + 1]
+        m = _group(tables[origin], n_classes[origin], lattice, changed, lift_from, link, last, slots, tables[target])
+        if source.start.shape[0] > 0:
+            _merge_counts(tables[origin], link, last, m, lattice, tally, touched, tables[target])
+        n_classes[target] = m
+        levels[a] += 1
+        current[d + 1 :] = target
+        _measure(tables[target], m, lattice, levels, by_size, figures)
+        row = (levels * lattice.stride).sum()
+        for i in range(columns.shape[0]):
+            out[row, i] = figures[columns[i]]

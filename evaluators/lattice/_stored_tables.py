@@ -1,0 +1,59 @@
+"""Tables of nodes that were measured, kept to group coarser nodes from."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+import numpy as np
+
+from sdc_problems.evaluators.lattice._kernels import ClassTable, Ints
+
+
+def size_of(table: ClassTable) -> int:
+    """Rows that grouping the table has to read."""
+    return len(table.sizes) + len(table.pairs)
+
+
+def bytes_of(table: ClassTable) -> int:
+    """Memory that the table takes."""
+    return sum(array.nbytes for array in table)
+
+
+class StoredTables:
+    """The base table, and within a number of bytes the tables that have been most useful lately.
+
+    A table is worth keeping if it is at most half of the one it was grouped from: whatever is grouped from it later
+    costs at most half as well.
+    """
+
+    def __init__(self, base: ClassTable, n_attributes: int, memory: int) -> None:
+        self._base = (np.zeros(n_attributes, dtype=np.int64), base)
+        self._memory = memory
+        self._used = 0
+        self._tables: OrderedDict[bytes, tuple[Ints, ClassTable]] = OrderedDict()
+        self._levels: Ints = np.zeros((0, n_attributes), dtype=np.int64)
+        self._sizes: Ints = np.zeros(0, dtype=np.int64)
+        self._keys: list[bytes] = []
+
+    def nearest(self, levels: Ints) -> tuple[Ints, ClassTable]:
+        """The smallest table of a node that this one generalises, and that node."""
+        refining = np.flatnonzero((self._levels <= levels).all(axis=1))
+        if len(refining) == 0:
+            return self._base
+        key = self._keys[refining[np.argmin(self._sizes[refining])]]
+        self._tables.move_to_end(key)
+        return self._tables[key]
+
+    def offer(self, levels: Ints, table: ClassTable, source: ClassTable) -> None:
+        """Keep the table of a node, if it is worth it."""
+        key, room = levels.tobytes(), bytes_of(table)
+        if 2 * size_of(table) > size_of(source) or room > self._memory or key in self._tables:
+            return
+        self._tables[key] = (levels, table)
+        self._used += room
+        while self._used > self._memory:
+            _, (_, dropped) = self._tables.popitem(last=False)
+            self._used -= bytes_of(dropped)
+        self._keys = list(self._tables)
+        self._levels = np.array([of for of, _ in self._tables.values()])
+        self._sizes = np.array([size_of(kept) for _, kept in self._tables.values()], dtype=np.int64)

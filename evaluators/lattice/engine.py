@@ -1,0 +1,415 @@
+"""The lattice engine: every node of a generalisation lattice, measured on tables of classes instead of records."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from threading import Lock
+from typing import Self, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sdc_problems._validation import choice, whole
+from sdc_problems.errors import SDCError
+from sdc_problems.evaluators.lattice._class_tables import Chunk, Domain, chunked, class_table, collect, follow
+from sdc_problems.evaluators.lattice._kernels import (
+    N_FIGURES,
+    ClassTable,
+    Floats,
+    Ints,
+    Lattice,
+    fill_stats,
+    measure_from,
+    walk,
+)
+from sdc_problems.evaluators.lattice._stored_tables import StoredTables, size_of
+
+MEASURES = (
+    "k", "l", "entropy_l", "t", "spread_k", "spread_l", "glm", "cm", "discernibility", "suppressed",
+)  # fmt: skip
+NEED_SENSITIVE = frozenset({"l", "entropy_l", "t", "spread_l"})
+NEED_LABELS = frozenset({"cm"})
+
+Progress: TypeAlias = Callable[[int, int], object]
+T = TypeVar("T")
+
+_DECIMALS = 9  # of entropy_l: equal distributions of different sizes must tie
+
+
+class LatticeEngine:
+    """Measures of any node of a generalisation lattice.
+
+    A node says to which level of its hierarchy each attribute is generalised; records that then agree in all
+    attributes form a class. Classes of at most *j* records are suppressed, for the largest *j* at which no more than
+    ``max_suppressed`` records are lost (Dewri et al. 2010, §6). Of what is left:
+
+    ===============  ==================================================================================
+    ``k``            size of the smallest class
+    ``l``            fewest distinct sensitive values in a class
+    ``entropy_l``    ``exp`` of the smallest entropy of the sensitive values of a class, to 9 decimals
+    ``t``            largest distance :math:`\\frac12 \\sum_s |p_s - q_s|` of the shares of sensitive values in a
+                     class from those in the whole table, suppressed records included
+    ``spread_k``     sum over the records of the size of their class
+    ``spread_l``     sum over the records of the count of their sensitive value in their class
+    ``glm``          sum over records and attributes of (leaves under the value - 1)/(domain - 1); a suppressed
+                     record loses 1 per attribute; an attribute of one value loses nothing
+    ``cm``           records suppressed or not of the most frequent label of their class
+    ``discernibility``  ``spread_k``, and the number of all records for each one suppressed
+    ``suppressed``   number of suppressed records
+    ===============  ==================================================================================
+
+    A suppressed record is in no class: it adds nothing to the spreads. ``max_suppressed`` is less than the number
+    of records, so that some class always remains.
+
+    Parameters
+    ----------
+    codes
+        Records × attributes: category codes.
+    tables
+        Per attribute, levels × categories: group of each category at each level, finest first, each level a
+        coarsening of the one before.
+    leaves
+        Per attribute and level, the number of values of the domain under each group; by default the categories.
+    sensitive, labels
+        Sensitive value and class label of each record, for the measures that need them.
+    max_suppressed
+        Most records that may be suppressed.
+    measures
+        The columns of what is returned.
+    threads
+        Nodes measured at once; all processors if not given. Results do not depend on it.
+    memory
+        Bytes that may be spent on tables of nodes seen, from which coarser nodes are grouped.
+
+    Notes
+    -----
+    Records are read once, into classes of the finest node with their counts of sensitive values and labels. Any
+    other node is grouped from the table of a finer one, the smallest at hand, in time linear in that table; all sums
+    are of whole numbers, so the figures of a node are the same whatever it was grouped from. Dewri et al. (2010),
+    §4-7; loss metrics of Iyengar (2002); discernibility of Bayardo and Agrawal (2005); entropy diversity of
+    Machanavajjhala et al. (2006); t-closeness of Li et al. (2007).
+
+    Examples
+    --------
+    >>> codes = [[0], [0], [1], [2], [3], [3]]
+    >>> levels = [[0, 1, 2, 3], [0, 0, 1, 1], [0, 0, 0, 0]]
+    >>> engine = LatticeEngine(codes, [levels], measures=("k", "glm"))
+    >>> engine.evaluate([[0], [1], [2]])
+    array([[1., 0.],
+           [3., 2.],
+           [6., 6.]])
+    >>> engine.n_nodes
+    3
+    """
+
+    def __init__(
+        self,
+        codes: ArrayLike,
+        tables: Sequence[ArrayLike],
+        *,
+        leaves: Sequence[Sequence[ArrayLike]] | None = None,
+        sensitive: ArrayLike | None = None,
+        labels: ArrayLike | None = None,
+        max_suppressed: int = 0,
+        measures: Sequence[str] = MEASURES,
+        threads: int | None = None,
+        memory: int = 1 << 26,
+    ) -> None:
+        self._build(
+            chunked(codes, sensitive, labels), tables, leaves, sensitive is not None, labels is not None,
+            max_suppressed, measures, threads, memory,
+        )  # fmt: skip
+
+    @classmethod
+    def from_chunks(
+        cls,
+        chunks: Iterable[Chunk],
+        tables: Sequence[ArrayLike],
+        *,
+        leaves: Sequence[Sequence[ArrayLike]] | None = None,
+        has_sensitive: bool = False,
+        has_labels: bool = False,
+        max_suppressed: int = 0,
+        measures: Sequence[str] = MEASURES,
+        threads: int | None = None,
+        memory: int = 1 << 26,
+    ) -> Self:
+        """Make an engine of a table that is read piece by piece and never held as a whole.
+
+        Parameters
+        ----------
+        chunks
+            Tuples ``(codes, sensitive, labels)`` of some records each, the last two ``None`` where there are none.
+        has_sensitive, has_labels
+            Whether the chunks hold sensitive values and labels.
+        tables, leaves, max_suppressed, measures, threads, memory
+            As for the engine of one table.
+
+        Examples
+        --------
+        >>> pieces = [(np.array([[0], [0], [1]]), None, None), (np.array([[2], [3], [3]]), None, None)]
+        >>> levels = [[0, 1, 2, 3], [0, 0, 1, 1], [0, 0, 0, 0]]
+        >>> LatticeEngine.from_chunks(pieces, [levels], measures=("k",)).evaluate([[1]])
+        array([[3.]])
+        """
+        engine = cls.__new__(cls)
+        engine._build(
+            chunks, tables, leaves, has_sensitive, has_labels, max_suppressed, measures, threads, memory
+        )  # fmt: skip
+        return engine
+
+    def _build(
+        self,
+        chunks: Iterable[Chunk],
+        tables: Sequence[ArrayLike],
+        leaves: Sequence[Sequence[ArrayLike]] | None,
+        has_sensitive: bool,
+        has_labels: bool,
+        max_suppressed: int,
+        measures: Sequence[str],
+        threads: int | None,
+        memory: int,
+    ) -> None:
+        self.measures = tuple(choice(name, "measures", MEASURES) for name in measures)
+        for needed, present, what in (
+            (NEED_SENSITIVE, has_sensitive, "sensitive values"), (NEED_LABELS, has_labels, "class labels"),
+        ):  # fmt: skip
+            lacking = needed.intersection(self.measures)
+            if lacking and not present:
+                raise SDCError(f"{', '.join(sorted(lacking))} cannot be measured without {what}")
+        domain = Domain.of(tables, leaves)
+        rows = collect(domain, chunks, has_sensitive, has_labels)
+        n_records = int(rows.n.sum())
+        self.max_suppressed = whole(max_suppressed, "max_suppressed")
+        if self.max_suppressed >= n_records:
+            raise SDCError(f"max_suppressed must be less than the number of records ({n_records})")
+        self.n_records = n_records
+        self.threads = _processors() if threads is None else whole(threads, "threads", least=1)
+        n_sensitive = 1 + int(rows.sensitive.max()) if has_sensitive else 0
+        n_labels = 1 + int(rows.labels.max()) if has_labels else 0
+        # Everything the data have is kept for `figures`; what no measure asks for is not dragged along elsewhere.
+        self._full_lattice: Lattice = domain.lattice(
+            rows, n_sensitive=n_sensitive, n_labels=n_labels, max_suppressed=self.max_suppressed
+        )
+        self._full = class_table(rows, n_sensitive=n_sensitive, n_labels=n_labels)
+        fill_stats(self._full, self._full_lattice)
+        self._lattice, self._base = follow(
+            self._full_lattice,
+            self._full,
+            sensitive=not NEED_SENSITIVE.isdisjoint(self.measures),
+            labels=not NEED_LABELS.isdisjoint(self.measures),
+        )
+        self._columns = np.array([MEASURES.index(name) for name in self.measures], dtype=np.int64)
+        self._stored = StoredTables(self._base, len(self.n_levels), memory)
+        self._lock = Lock()
+
+    # -- what it is -----------------------------------------------------------------------------------------------
+
+    @property
+    def n_levels(self) -> Ints:
+        """Number of levels of each attribute, the values themselves included."""
+        return self._lattice.n_levels
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes of the lattice."""
+        return int(np.prod(self.n_levels.astype(object)))
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes of the finest node: the distinct records, as far as the attributes tell."""
+        return len(self._base.sizes)
+
+    @property
+    def level_losses(self) -> list[Floats]:
+        """Per attribute, what each of its levels contributes to ``glm`` when no record is suppressed."""
+        lattice = self._lattice
+        return [
+            lattice.level_loss[a, :n] / lattice.span[a] if lattice.span[a] else np.zeros(n)
+            for a, n in enumerate(self.n_levels)
+        ]
+
+    # -- measuring ------------------------------------------------------------------------------------------------
+
+    def evaluate(self, nodes: ArrayLike) -> Floats:
+        """Measure nodes.
+
+        Parameters
+        ----------
+        nodes
+            Nodes × attributes: levels.
+
+        Returns
+        -------
+        ndarray of float64
+            Nodes × measures.
+
+        Notes
+        -----
+        Finer nodes first, each grouped from the smallest table at hand that refines it. A table that is at most half
+        of the one it was grouped from is kept for others, within ``memory`` bytes, the longest unused dropped first.
+        """
+        X = self._nodes(nodes)
+        out = np.empty((len(X), N_FIGURES))
+        order = np.argsort(X.sum(axis=1), kind="stable")
+        step = 32 * self.threads
+        for i in range(0, len(order), step):
+            part = order[i : i + step]
+            with self._lock:
+                sources = [self._stored.nearest(X[row]) for row in part]
+            made = list(
+                self._map(self._measured, [(s, X[row], out[row]) for s, row in zip(sources, part, strict=True)])
+            )
+            with self._lock:
+                for source, row, table in zip(sources, part, made, strict=True):
+                    self._stored.offer(X[row], table, source[1])
+        return self._finished(out[:, self._columns], self._columns)
+
+    def figures(self, node: ArrayLike) -> dict[str, float]:
+        """All measures of one node that the data allow, by name."""
+        levels = self._nodes(np.asarray(node)[None, :])[0]
+        out = np.empty(N_FIGURES)
+        measure_from(self._full, np.zeros_like(levels), levels, self._full_lattice, out)
+        lacking: frozenset[str] = frozenset()
+        if self._full_lattice.n_sensitive == 0:
+            lacking |= NEED_SENSITIVE
+        if self._full_lattice.n_followed == self._full_lattice.n_sensitive:
+            lacking |= NEED_LABELS
+        columns = [i for i, name in enumerate(MEASURES) if name not in lacking]
+        values = self._finished(out[None, columns], np.array(columns))[0]
+        return {MEASURES[i]: float(value) for i, value in zip(columns, values, strict=True)}
+
+    def evaluate_all(self, progress: Progress | None = None) -> Floats:
+        """Measure every node of the lattice.
+
+        Parameters
+        ----------
+        progress
+            Called as ``progress(nodes done, nodes in all)`` now and then.
+
+        Returns
+        -------
+        ndarray of float64
+            Nodes × measures, in the order of ``nodes()``.
+
+        Notes
+        -----
+        Every node but the finest is grouped from a direct predecessor, walking the lattice like a counter. Besides
+        the result, each thread holds two tables per attribute, each at most as large as that of the node which
+        generalises this attribute alone by one level.
+        """
+        order, rooms = self._walking_order()
+        out = np.empty((self.n_nodes, len(self.measures)))
+        # Each task fixes the levels of the attributes that turn slowest: enough tasks to keep all threads busy.
+        n_fixed, n_tasks = 0, 1
+        while n_fixed < len(order) and n_tasks < 8 * self.threads and self.threads > 1:
+            n_tasks *= int(self.n_levels[order[n_fixed]])
+            n_fixed += 1
+        starts = np.zeros((n_tasks, len(self.n_levels)), dtype=np.int64)
+        fixed = order[:n_fixed]
+        starts[:, fixed] = np.indices(self.n_levels[fixed].tolist()).reshape(n_fixed, n_tasks).T
+        done = 0
+        tasks = [(start, order[n_fixed:], rooms[n_fixed:], out) for start in starts]
+        for _ in self._map(self._walked, tasks):
+            done += self.n_nodes // n_tasks
+            if progress is not None:
+                progress(done, self.n_nodes)
+        return self._finished(out, self._columns)
+
+    def nodes(self) -> NDArray[np.int16]:
+        """Every node of the lattice in lexicographic order, one row each."""
+        grid = np.indices(self.n_levels.tolist(), dtype=np.int16)
+        return np.ascontiguousarray(grid.reshape(len(self.n_levels), -1).T)
+
+    # -- inside ---------------------------------------------------------------------------------------------------
+
+    def _nodes(self, nodes: ArrayLike) -> Ints:
+        X = np.asarray(nodes)
+        if X.ndim != 2 or X.shape[1] != len(self.n_levels) or X.dtype.kind not in "iu":
+            raise SDCError(f"nodes must be whole-numbered levels of {len(self.n_levels)} attributes, one row per node")
+        if ((X < 0) | (X >= self.n_levels)).any():
+            row, a = (int(i) for i in np.argwhere((X < 0) | (X >= self.n_levels))[0])
+            raise SDCError(f"node {row} has level {X[row, a]} of attribute {a}, which has 0 to {self.n_levels[a] - 1}")
+        return X.astype(np.int64)
+
+    def _measured(self, source: tuple[Ints, ClassTable], levels: Ints, out: Floats) -> ClassTable:
+        return measure_from(source[1], source[0], levels, self._lattice, out)
+
+    def _walked(self, start: Ints, order: Ints, rooms: Ints, out: Floats) -> None:
+        table, zero = self._base, np.zeros_like(start)
+        if start.any():
+            table = measure_from(table, zero, start, self._lattice, np.empty(N_FIGURES))
+        walk(table, start, order, rooms, self._lattice, self._columns, out)
+
+    def _walking_order(self) -> tuple[Ints, Ints]:
+        """Attributes from the slowest to the fastest turning, and the room that a table of each may need.
+
+        If generalising an attribute shrank every table by the same factors r(1), r(2), … as it shrinks the base
+        table, the work of the walk would be least with the attributes in falling order of
+        (1 + r(1) + … - r(top)) / (r(1) + r(2) + …), by exchange of neighbours.
+        """
+
+        def worth(a: int) -> float:
+            shares = self._shrinkage[a][0]
+            return (sum(shares) - shares[-1]) / (sum(shares) - 1)
+
+        turning = sorted((a for a in self._shrinkage if self.n_levels[a] > 1), key=lambda a: (-worth(a), a))
+        rooms = np.array([self._shrinkage[a][1] for a in turning], dtype=np.int64).reshape(-1, 2)
+        return np.array(turning, dtype=np.int64), rooms
+
+    @cached_property
+    def _shrinkage(self) -> dict[int, tuple[list[float], tuple[int, int]]]:
+        """Per attribute: size of the base table when it alone is generalised, as shares; classes and pairs at level 1.
+
+        No table of a node that generalises the attribute is larger than the one of level 1.
+        """
+        found = {}
+        for a, n in enumerate(self.n_levels.tolist()):
+            of, table = np.zeros(len(self.n_levels), dtype=np.int64), self._base
+            shares, room = [1.0], (0, 0)
+            for level in range(1, n):
+                levels = of.copy()
+                levels[a] = level
+                table = measure_from(table, of, levels, self._lattice, np.empty(N_FIGURES))
+                of = levels
+                shares.append(size_of(table) / size_of(self._base))
+                if level == 1:
+                    room = (len(table.sizes), len(table.pairs))
+            found[a] = shares, room
+        return found
+
+    def estimated_seconds(self) -> float:
+        """Say about how long ``evaluate_all`` takes here: the work as in ``_walking_order``, timed on one grouping."""
+        turning, _ = self._walking_order()
+        work, tables = 1.0, 1.0
+        for a in turning.tolist():
+            shares = self._shrinkage[a][0]
+            work += tables * (sum(shares) - shares[-1])
+            tables *= sum(shares)
+        levels = np.minimum(1, self.n_levels - 1)
+        start = time.perf_counter()
+        measure_from(self._base, np.zeros_like(levels), levels, self._lattice, np.empty(N_FIGURES))
+        # A node costs something however small its table: a microsecond or so.
+        return ((time.perf_counter() - start) * work + 2e-6 * self.n_nodes) / self.threads
+
+    def _map(self, function: Callable[..., T], tasks: Sequence[tuple[object, ...]]) -> Iterator[T]:
+        """Apply in threads (the kernels hold no lock), results in order. A pool per call survives a fork."""
+        if self.threads == 1 or len(tasks) == 1:
+            yield from (function(*task) for task in tasks)
+            return
+        with ThreadPoolExecutor(self.threads) as pool:
+            yield from pool.map(lambda task: function(*task), tasks)
+
+    @staticmethod
+    def _finished(out: Floats, columns: Ints) -> Floats:
+        for i in np.flatnonzero(columns == MEASURES.index("entropy_l")):
+            out[:, i] = np.round(np.exp(out[:, i]), _DECIMALS)
+        return out
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

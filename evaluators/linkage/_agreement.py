@@ -1,0 +1,136 @@
+"""Kernels of probabilistic linkage: agreement patterns of all pairs, and EM on their counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sdc_problems._kernel import kernel
+
+_EDGE = 1e-9  # probabilities stay this far from 0 and 1: their logarithms are the weights
+
+
+@kernel()
+def agreement_patterns(A: Any, B: Any, reach: Any) -> Any:
+    """Bit j of a pair's pattern is set when attribute j agrees: the values lie within its reach of each other."""
+    n, p = A.shape
+    m = len(B)
+    patterns = np.empty((n, m), dtype=np.int64)
+    for i in range(n):
+        for k in range(m):
+            bits = 0
+            for j in range(p):
+                if abs(A[i, j] - B[k, j]) <= reach[j]:
+                    bits |= 1 << j
+            patterns[i, k] = bits
+    return patterns
+
+
+@kernel()
+def pattern_counts(patterns: Any, records_x: Any, records_y: Any, n_patterns: int) -> Any:
+    """How many pairs of records have each pattern: each pair of distinct rows counts for all records equal to them."""
+    count = np.zeros(n_patterns)
+    for i in range(patterns.shape[0]):
+        for k in range(patterns.shape[1]):
+            count[patterns[i, k]] += records_x[i] * records_y[k]
+    return count
+
+
+@kernel()
+def _em_step(agrees: Any, count: Any, prevalence: float, old: Any, new: Any) -> Any:
+    """One iteration of EM on parameters (m_1 … m_p, u_1 … u_p); returns the log-likelihood of the old ones.
+
+    Also returns the number of matching pairs under the old ones.
+    """
+    k, p = agrees.shape
+    total = count.sum()
+    prior = np.log(prevalence / (1.0 - prevalence))
+    rest_prior = np.log(1.0 - prevalence)
+    agree_u, differ_u = np.log(old[p:]), np.log(1.0 - old[p:])
+    agree_gain = np.log(old[:p]) - agree_u
+    differ_gain = np.log(1.0 - old[:p]) - differ_u
+    likelihood = 0.0
+    matched = 0.0
+    matched_agree = np.zeros(p)
+    all_agree = np.zeros(p)
+    for e in range(k):
+        gain = prior
+        other = rest_prior
+        for j in range(p):
+            if agrees[e, j]:
+                gain += agree_gain[j]
+                other += agree_u[j]
+            else:
+                gain += differ_gain[j]
+                other += differ_u[j]
+        # log(1 + exp(gain)) without overflow
+        likelihood += count[e] * (other + max(gain, 0.0) + np.log1p(np.exp(-abs(gain))))
+        weight = count[e] / (1.0 + np.exp(-gain))
+        matched += weight
+        for j in range(p):
+            if agrees[e, j]:
+                matched_agree[j] += weight
+                all_agree[j] += count[e]
+    rest = total - matched
+    for j in range(p):
+        u = min(max((all_agree[j] - matched_agree[j]) / rest, _EDGE), 1.0 - _EDGE) if rest > 0.0 else old[p + j]
+        new[j] = min(max(matched_agree[j] / matched, u), 1.0 - _EDGE) if matched > 0.0 else old[j]
+        new[p + j] = u
+    return likelihood, matched
+
+
+@kernel()
+def expectation_maximisation(agrees: Any, count: Any, prevalence: float, max_iterations: int, tolerance: float) -> Any:
+    """P(agree | match) and P(agree | other) per attribute, independent within each of the two classes of pairs.
+
+    The share of matches before looking (``prevalence``) is given and stays; P(agree | match) is kept from falling
+    below P(agree | other). Returns both, the share of matches after looking, the number of iterations, and whether
+    no probability moved by more than the tolerance in the last one.
+
+    EM alone takes thousands of iterations where few attributes tell little. So two iterations are followed by a leap
+    along their direction (SQUAREM, Varadhan and Roland 2008), which is taken back, and followed by shorter ones, where
+    the likelihood falls.
+    """
+    p = agrees.shape[1]
+    total = count.sum()
+    start = np.empty(2 * p)
+    start[:p] = 0.9
+    start[p:] = 0.1
+    first, second, leap, after = np.empty(2 * p), np.empty(2 * p), np.empty(2 * p), np.empty(2 * p)
+    matched = 0.0
+    longest = 4.0  # leap: grows while leaps are worth it
+    iteration = 0
+    while iteration < max_iterations:
+        _, matched = _em_step(agrees, count, prevalence, start, first)
+        iteration += 1
+        if np.abs(first - start).max() <= tolerance:
+            return first[:p], first[p:], matched / total, iteration, True
+        if iteration >= max_iterations:
+            start[:] = first
+            break
+        likelihood, matched = _em_step(agrees, count, prevalence, first, second)
+        iteration += 1
+        if np.abs(second - first).max() <= tolerance:
+            return second[:p], second[p:], matched / total, iteration, True
+        step = first - start
+        bend = second - first - step
+        curvature = np.sqrt((bend * bend).sum())
+        length = min(np.sqrt((step * step).sum()) / curvature, longest) if curvature > 0.0 else 1.0
+        if length <= 1.0 or iteration >= max_iterations:
+            start[:] = second
+            continue
+        for j in range(p):
+            far = start[p + j] + 2.0 * length * step[p + j] + length * length * bend[p + j]
+            leap[p + j] = min(max(far, _EDGE), 1.0 - _EDGE)
+            far = start[j] + 2.0 * length * step[j] + length * length * bend[j]
+            leap[j] = min(max(far, leap[p + j]), 1.0 - _EDGE)
+        reached, _ = _em_step(agrees, count, prevalence, leap, after)
+        iteration += 1
+        if reached >= likelihood:
+            start[:] = after
+            longest = 4.0 * longest if length == longest else longest
+        else:
+            start[:] = second
+            longest = max(length / 4.0, 2.0)
+    return start[:p].copy(), start[p:].copy(), matched / total, iteration, False

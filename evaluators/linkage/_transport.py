@@ -1,0 +1,92 @@
+"""Exact transportation between few kinds of many equal items: the assignment problem without repeating equal rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sdc_problems._kernel import kernel
+
+
+@kernel()
+def transport(cost: Any, supply: Any, demand: Any) -> Any:
+    """Cheapest flow that uses up every supply; total supply = total demand; whole numbers throughout.
+
+    Successive shortest paths with potentials: Dijkstra from a row with supply left, over columns and back along used
+    cells, to the nearest column with demand left; as much as the path can carry is sent at once. O(rows · columns) per
+    path; there are about as many paths as rows and columns together, whatever the number of items.
+
+    Which of several cheapest flows is returned depends on the order of rows and columns only.
+    """
+    n, m = cost.shape
+    flow = np.zeros((n, m), dtype=np.int64)
+    left, open_demand = supply.copy(), demand.copy()
+    u, v = np.zeros(n, dtype=np.int64), np.zeros(m, dtype=np.int64)
+    far = np.iinfo(np.int64).max
+    distance = np.empty(m, dtype=np.int64)
+    row_distance = np.empty(n, dtype=np.int64)
+    from_row = np.empty(m, dtype=np.int64)
+    from_column = np.empty(n, dtype=np.int64)
+    done = np.empty(m, dtype=np.bool_)
+    reached = np.empty(n, dtype=np.bool_)
+    queue = np.empty(n, dtype=np.int64)
+    for source in range(n):
+        while left[source] > 0:
+            distance[:] = far
+            done[:] = False
+            reached[:] = False
+            reached[source] = True
+            row_distance[source] = 0
+            queue[0] = source
+            waiting, scanned = 1, 0
+            while True:
+                while scanned < waiting:
+                    i = queue[scanned]
+                    scanned += 1
+                    base = row_distance[i] - u[i]
+                    for j in range(m):
+                        if not done[j]:
+                            d = base + cost[i, j] - v[j]
+                            if d < distance[j]:
+                                distance[j] = d
+                                from_row[j] = i
+                nearest, best = -1, far
+                for j in range(m):  # among equally near columns one with demand ends the search
+                    if not done[j] and (
+                        distance[j] < best or (distance[j] == best and open_demand[j] > 0 and open_demand[nearest] == 0)
+                    ):
+                        nearest, best = j, distance[j]
+                done[nearest] = True
+                if open_demand[nearest] > 0:
+                    break
+                for i in range(n):
+                    if flow[i, nearest] > 0 and not reached[i]:
+                        reached[i] = True
+                        row_distance[i] = best
+                        from_column[i] = nearest
+                        queue[waiting] = i
+                        waiting += 1
+            for i in range(n):
+                if reached[i]:
+                    u[i] += best - row_distance[i]
+            for j in range(m):
+                if done[j]:
+                    v[j] -= best - distance[j]
+            amount = min(left[source], open_demand[nearest])
+            j = nearest
+            while from_row[j] != source:
+                i = from_row[j]
+                j = from_column[i]
+                amount = min(amount, flow[i, j])
+            j = nearest
+            while True:
+                i = from_row[j]
+                flow[i, j] += amount
+                if i == source:
+                    break
+                j = from_column[i]
+                flow[i, j] -= amount
+            left[source] -= amount
+            open_demand[nearest] -= amount
+    return flow

@@ -1,0 +1,230 @@
+"""Engine for partitions of records: what microaggregating each of many partitions loses and discloses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdc_problems._kernel import kernel
+from sdc_problems._validation import choice, number, whole
+from sdc_problems.errors import SDCError
+from sdc_problems.evaluators.grouping.engine import _processors
+from sdc_problems.evaluators.linkage import distance_linkage
+from sdc_problems.methods._attributes import KINDS, attributes
+from sdc_problems.methods._centroids import microaggregate
+
+MEASURES = ("sse", "il_sse", "dld", "id", "k")
+NEIGHBOURS = 16
+_FEW_RECORDS = 5000  # a protected file has few distinct rows: below, comparing with all of them beats a search tree
+_WORTH_A_THREAD = 1 << 20  # additions; below, starting threads takes longer than the work
+
+
+@kernel()
+def _score_rows(
+    V: NDArray[np.float64], rows: NDArray[Any], factor: float, out: NDArray[np.float64], ids: NDArray[np.int64]
+) -> None:
+    """SSE and disclosed cells of each row of labels, all attributes numeric."""
+    n, d = V.shape
+    n_groups = n + 1
+    size = np.zeros(n_groups, dtype=np.int64)
+    first = np.zeros(n_groups, dtype=np.int64)
+    mean = np.zeros((n_groups, d))
+    for r in range(len(rows)):
+        largest = 0
+        for i in range(n):
+            g = rows[r, i]
+            if size[g] == 0:
+                first[g] = i
+                mean[g] = 0.0
+            size[g] += 1
+            largest = max(largest, g)
+            # Differences to the group's first record: equal records have no error, and no digits are lost.
+            for j in range(d):
+                mean[g, j] += V[i, j] - V[first[g], j]
+        for g in range(largest + 1):
+            for j in range(d):
+                mean[g, j] = V[first[g], j] + mean[g, j] / max(size[g], 1)
+        total, near = 0.0, 0
+        for i in range(n):
+            g = rows[r, i]
+            for j in range(d):
+                away = V[i, j] - mean[g, j]
+                total += away * away
+                near += 100.0 * abs(away) <= factor * abs(V[i, j])
+        out[r] = total
+        ids[r] = near
+        for g in range(largest + 1):
+            size[g] = 0
+
+
+@kernel()
+def smallest_groups(rows: NDArray[Any], n_groups: int) -> NDArray[np.int64]:
+    """Size of the smallest group of each row of labels below ``n_groups``; labels that do not occur are no groups."""
+    out = np.empty(len(rows), dtype=np.int64)
+    size = np.empty(n_groups, dtype=np.int64)
+    for r in range(len(rows)):
+        size[:] = 0
+        for i in range(rows.shape[1]):
+            size[rows[r, i]] += 1
+        least = rows.shape[1]
+        for g in range(n_groups):
+            if 0 < size[g] < least:
+                least = size[g]
+        out[r] = least
+    return out
+
+
+class PartitionEngine:
+    """Measures of microaggregated partitions, many at a time.
+
+    Parameters
+    ----------
+    X
+        Records × attributes; ordinal and nominal ones hold codes 0, 1, …
+    kinds
+        "numeric", "ordinal" or "nominal" for each attribute; all numeric if not given.
+    percent
+        Half-width of the disclosure interval, in percent of the z-score.
+    threads
+        How many partitions are measured at once; all processors if not given. The result does not depend on it.
+
+    Attributes
+    ----------
+    V
+        The attributes, numeric ones as z-scores.
+    sst
+        SSE of a single group with all records.
+
+    Notes
+    -----
+    ``sse`` is the sum of squared distances of the records to their group's centroid: (a − b)² on z-scores, ((|a − b| +
+    1)/|D|)² for different ordinal values, 1 for different nominal ones (Marés 2013, Eq. 2.6 and 2.7); ``il_sse`` is
+    100·SSE/SST. ``id`` is the share of cells within ``percent`` of the original z-score, or unchanged where they are
+    categories. ``dld`` is the share of records linked by distance to the protected file, where a record whose own
+    centroid is the nearest counts one part in as many as share it. A row costs O(np), with ``dld`` O(n²p/k).
+
+    Examples
+    --------
+    >>> engine = PartitionEngine([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])
+    >>> engine.measure([[0, 0, 0, 1, 1, 1], [0, 1, 0, 1, 0, 1]], ("il_sse", "dld", "k")).round(2)
+    array([[ 2.6 , 33.33,  3.  ],
+           [89.18, 22.22,  3.  ]])
+    """
+
+    def __init__(
+        self,
+        X: object,
+        *,
+        kinds: Sequence[str] | None = None,
+        percent: float = 10.0,
+        threads: int | None = None,
+    ) -> None:
+        self.V, codes, self._sizes = attributes(X, kinds=kinds)
+        self.n, self.p = self.V.shape
+        self.kinds = tuple(KINDS[code] for code in codes)
+        self.percent = number(percent, "percent", low=0.0, high=100.0)
+        self.threads = _processors() if threads is None else whole(threads, "threads", least=1)
+        self.sst = float(self._errors(np.zeros((1, self.n), dtype=np.int64))[0][0])
+
+    def measure(self, rows: object, names: Sequence[str] = MEASURES) -> NDArray[np.float64]:
+        """Measures of each row of labels (whole numbers from 0 to n − 1), one column per name."""
+        labels = np.ascontiguousarray(rows)
+        if labels.ndim != 2 or labels.shape[1] != self.n or labels.dtype.kind not in "iu":
+            raise SDCError(
+                f"rows must be whole numbers, partitions × {self.n} records, not {labels.dtype} of shape {labels.shape}"
+            )
+        if labels.size and (labels.min() < 0 or labels.max() >= self.n):
+            raise SDCError(f"labels must be between 0 and {self.n - 1}")
+        columns: dict[str, NDArray[Any]] = {}
+        for name in names:
+            choice(name, "a measure", MEASURES)
+        if {"sse", "il_sse", "id"}.intersection(names):
+            errors, near = self._errors(labels)
+            columns["sse"] = errors
+            share = errors / self.sst if self.sst > 0 else np.zeros(len(errors))
+            columns["il_sse"] = 100.0 * np.minimum(share, 1.0)
+            columns["id"] = 100.0 * near / (self.n * self.p)
+        if "k" in names:
+            columns["k"] = smallest_groups(labels, self.n)
+        if "dld" in names:
+            columns["dld"] = np.array(self._map(self._linked, list(labels), self.n**2 // 4), dtype=np.float64)
+        return np.column_stack([columns[name] for name in names]).astype(np.float64)
+
+    @cached_property
+    def neighbours(self) -> NDArray[np.int32]:
+        """The nearest other records of each record, nearest first (at most 16)."""
+        from scipy.spatial import cKDTree
+
+        parts = []
+        for j, kind in enumerate(self.kinds):
+            column = self.V[:, j]
+            if kind == "nominal":
+                parts.append((column[:, None] == np.unique(column)[None, :]) / np.sqrt(2.0))
+            else:
+                parts.append(column[:, None] / self._sizes[j])
+        wanted = min(NEIGHBOURS, self.n - 1)
+        places = np.concatenate(parts, axis=1)
+        found = np.asarray(cKDTree(places).query(places, k=wanted + 1)[1])
+        # A record with many duplicates need not find itself among them: then the farthest gives way.
+        own = found == np.arange(self.n)[:, None]
+        own[~own.any(axis=1), -1] = True
+        return np.ascontiguousarray(found[~own].reshape(self.n, wanted).astype(np.int32))
+
+    def protect(self, labels: NDArray[Any]) -> NDArray[np.float64]:
+        """Centroids of one row's groups in place of the records, on the scale of ``V``."""
+        return microaggregate(self.V, labels, kinds=self.kinds)
+
+    def _linked(self, labels: NDArray[Any]) -> float:
+        return distance_linkage(
+            self.V,
+            self.protect(labels),
+            ties="fraction",
+            kinds=self.kinds,
+            n_categories=self._sizes,
+            standardise=False,
+            engine="table" if self.n <= _FEW_RECORDS else "auto",
+        )
+
+    def _errors(self, rows: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        errors, near = np.empty(len(rows)), np.empty(len(rows), dtype=np.int64)
+        if any(kind != "numeric" for kind in self.kinds):
+            for r, row in enumerate(rows):
+                errors[r], near[r] = self._mixed_errors(row)
+            return errors, near
+        step = max(1, -(-len(rows) // (2 * self.threads)))
+        pieces = [slice(low, low + step) for low in range(0, len(rows), step)]
+
+        def score(piece: slice) -> None:
+            _score_rows(self.V, rows[piece], self.percent, errors[piece], near[piece])
+
+        self._map(score, pieces, step * self.n * self.p)
+        return errors, near
+
+    def _mixed_errors(self, row: NDArray[Any]) -> tuple[float, int]:
+        protected = self.protect(row)
+        away = np.abs(self.V - protected)
+        total, near = 0.0, 0
+        for j, kind in enumerate(self.kinds):
+            if kind == "numeric":
+                total += float((away[:, j] ** 2).sum())
+                near += int((100.0 * away[:, j] <= self.percent * np.abs(self.V[:, j])).sum())
+                continue
+            differ = away[:, j] > 0
+            near += int((~differ).sum())
+            if kind == "ordinal":
+                total += float((((away[differ, j] + 1.0) / self._sizes[j]) ** 2).sum())
+            else:
+                total += float(differ.sum())
+        return total, near
+
+    def _map(self, function: Callable[[Any], Any], items: list[Any], work: int) -> list[Any]:
+        """Apply in threads where that is worth it (the kernels hold no lock)."""
+        if self.threads == 1 or len(items) < 2 or work * len(items) < _WORTH_A_THREAD:
+            return [function(item) for item in items]
+        with ThreadPoolExecutor(min(self.threads, len(items))) as pool:
+            return list(pool.map(function, items))

@@ -1,0 +1,172 @@
+"""The engine of PRAM: scores sets of transition matrices on one table, compiled once.
+
+Two ways to score. *Sampled*: draw several protected files and average, as the literature does, but with the same
+uniform numbers for every candidate, so that a score is a deterministic function of the matrices and differences
+between candidates are not buried in noise. *Expected*: the mean over all files that could be drawn, without drawing
+any. Of the latter, DBIL, EBIL, CTBIL, the bivariate difference, DBRL and the ID of nominal attributes are exact; the
+ID of ordinal attributes, chi2, DR and the scores are close approximations; PRL is that of the sampled files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from sdc_problems._validation import FloatArray, whole
+from sdc_problems.errors import SDCError, did_you_mean
+from sdc_problems.evaluators.transition._data import Matrices, TransitionData
+from sdc_problems.evaluators.transition._expected import EXPECTED
+from sdc_problems.evaluators.transition._sampled import SAMPLED, Drawn, draw
+
+OF_THE_MATRICES = ("expectation_ratio", "entropy")
+MADE_OF: dict[str, tuple[str, ...]] = {
+    "il": ("ctbil", "dbil", "ebil"),
+    "dr": ("id", "dbrl", "prl"),
+    "score_mean": ("il", "dr"),
+    "score_max": ("il", "dr"),
+}
+MEASURES = (*MADE_OF, *SAMPLED, *OF_THE_MATRICES)
+"""What the engine measures, all in percent but for the expectation ratio."""
+
+_CELLS_AT_ONCE = 2**22  # of fresh files in memory
+
+
+def parts_of(names: Iterable[str]) -> set[str]:
+    """Return all measures needed for the named ones, themselves included.
+
+    Examples
+    --------
+    >>> sorted(parts_of(["il"]))
+    ['ctbil', 'dbil', 'ebil', 'il']
+    """
+    needed: set[str] = set()
+    for name in names:
+        if name not in MEASURES:
+            raise SDCError(f"unknown measure {name!r}{did_you_mean(name, MEASURES)} (known: {', '.join(MEASURES)})")
+        needed |= {name} | parts_of(MADE_OF.get(name, ()))
+    return needed
+
+
+def _combine(values: dict[str, FloatArray], needed: set[str]) -> dict[str, FloatArray]:
+    """Add the sums and maxima of Marés (2013) Eq. 4.9 to 4.12."""
+    if "il" in needed:
+        values["il"] = (values["ctbil"] + values["dbil"] + values["ebil"]) / 3.0
+    if "dr" in needed:
+        values["dr"] = (values["id"] + np.maximum(values["dbrl"], values["prl"])) / 2.0
+    if "score_mean" in needed:
+        values["score_mean"] = (values["il"] + values["dr"]) / 2.0
+    if "score_max" in needed:
+        values["score_max"] = np.maximum(values["il"], values["dr"])
+    return values
+
+
+class TransitionEngine:
+    """Scores transition matrices on one table.
+
+    Parameters
+    ----------
+    codes
+        Records × attributes: category codes of the attributes to protect.
+    n_categories
+        Domain size per attribute; up to the largest code if not given.
+    kinds
+        ``"ordinal"`` or ``"nominal"``, for all attributes or one per attribute.
+    against
+        Codes of an attribute that stays as it is, for ``bivariate`` and ``chi2``.
+    replicates
+        Protected files per candidate.
+    seed
+        Of the uniform numbers that all candidates share.
+    percent
+        Half width of the interval of ``id``, in percent of the records.
+
+    Notes
+    -----
+    Contingency tables are counted, never sorted; linkage works on distinct combinations; the nearest originals of a
+    protected combination are looked up once. O(replicates · records · attributes²) per candidate, plus the
+    probabilistic linkage of each file where it is asked for (``prl``, ``dr`` and the scores).
+
+    Examples
+    --------
+    >>> engine = TransitionEngine([[0, 1], [1, 0], [1, 1]], kinds="nominal", replicates=2)
+    >>> values = engine.sampled([np.eye(2), np.eye(2)], ["il", "id"])
+    >>> values["il"], values["id"]
+    (array([0., 0.]), array([100., 100.]))
+    >>> engine.expected([np.full((2, 2), 0.5)] * 2, ["dbil"])
+    {'dbil': 50.0}
+    """
+
+    def __init__(
+        self,
+        codes: npt.ArrayLike,
+        *,
+        n_categories: object = None,
+        kinds: object = "nominal",
+        against: npt.ArrayLike | None = None,
+        replicates: int = 5,
+        seed: int = 0,
+        percent: float = 10.0,
+    ) -> None:
+        self.data = TransitionData(codes, n_categories=n_categories, kinds=kinds, against=against, percent=percent)
+        shape = (whole(replicates, "replicates", least=1), self.data.p, self.data.n)
+        self.uniforms = np.random.default_rng(whole(seed, "seed")).random(shape)
+
+    @property
+    def replicates(self) -> int:
+        """Protected files per candidate."""
+        return len(self.uniforms)
+
+    def draw(self, matrices: Matrices) -> Drawn:
+        """Protected files of a candidate, and the counts of its moves."""
+        return draw(self.data, matrices, self.uniforms)
+
+    def sampled(self, matrices: Matrices, names: Iterable[str]) -> dict[str, FloatArray]:
+        """Measures of each of the replicate files, by name (also those that the named ones are made of).
+
+        The matrices, one per attribute, are taken as they are: rows that sum to 1.
+        """
+        return self._measured(matrices, parts_of(names), self.uniforms)
+
+    def _measured(self, matrices: Matrices, needed: set[str], uniforms: FloatArray) -> dict[str, FloatArray]:
+        values: dict[str, FloatArray] = {}
+        of_files = [name for name in SAMPLED if name in needed]
+        if of_files:
+            drawn = draw(self.data, matrices, uniforms)
+            values = {name: SAMPLED[name](self.data, drawn) for name in of_files}
+        for name, value in self._of_the_matrices(matrices, needed).items():
+            values[name] = np.full(len(uniforms), value)
+        return _combine(values, needed)
+
+    def fresh(
+        self, matrices: Matrices, names: Iterable[str], *, files: int, seed: int
+    ) -> Iterator[dict[str, FloatArray]]:
+        """Measures of other files, drawn with their own uniform numbers, some files at a time."""
+        needed = parts_of(names)
+        rng = np.random.default_rng(seed)
+        at_once = max(1, _CELLS_AT_ONCE // (self.data.p * self.data.n))
+        for start in range(0, files, at_once):
+            yield self._measured(matrices, needed, rng.random((min(at_once, files - start), self.data.p, self.data.n)))
+
+    def expected(self, matrices: Matrices, names: Iterable[str]) -> dict[str, float]:
+        """Means of the measures over all files that could be drawn, by name; as :meth:`sampled` otherwise."""
+        asked = set(names)
+        needed = parts_of(asked)
+        values = {name: np.array(EXPECTED[name](self.data, matrices)) for name in EXPECTED if name in needed}
+        if "prl" in asked:
+            values["prl"] = SAMPLED["prl"](self.data, self.draw(matrices)).mean()
+        elif "prl" in needed:
+            values["prl"] = np.array(0.0)  # dr: DBRL stands for max(DBRL, PRL)
+        for name, value in self._of_the_matrices(matrices, needed).items():
+            values[name] = np.array(value)
+        combined = _combine(values, needed)
+        return {name: float(value) for name, value in combined.items() if name != "prl" or "prl" in asked}
+
+    def _of_the_matrices(self, matrices: Matrices, needed: set[str]) -> dict[str, float]:
+        values = {}
+        if "expectation_ratio" in needed:
+            values["expectation_ratio"] = self.data.mean_expectation_ratio(matrices)
+        if "entropy" in needed:
+            values["entropy"] = self.data.mean_entropy(matrices)
+        return values

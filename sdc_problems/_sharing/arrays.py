@@ -1,0 +1,285 @@
+"""Arrays that several processes read but that are written once: a handle of a path and a SHA-256."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import os
+import sys
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sdc_problems._sharing.folders import (
+    MANIFEST,
+    STATE,
+    UNFINISHED,
+    Array,
+    check_private,
+    map_array,
+    read_manifest,
+    remove_own,
+    sweep,
+    write,
+)
+from sdc_problems.errors import SDCError, did_you_mean
+
+__all__ = ["Array", "SharedArrays", "digest_of", "pack_strings", "sweep", "unpack_strings"]
+
+_PLAIN_KINDS = "biufcmMSU"
+
+
+class SharedArrays(Mapping[str, Array]):
+    """Named read-only arrays that travel between processes as a path and a digest.
+
+    In one process nothing touches the disk. The first pickling writes the arrays once, as ``.npy`` files in a
+    folder that only this user can read; a pickle carries the folder and the SHA-256 of the content, and unpickling
+    maps the files into memory after checking that digest (once in a process). The files go away with the
+    handle that wrote them, or with its process; what a crash leaves behind, the next spill of any process of the
+    same user removes.
+
+    Parameters
+    ----------
+    arrays
+        Arrays of plain types (booleans, numbers, dates, fixed-width text); never objects. Text goes through
+        `pack_strings`.
+    copy
+        False when the caller gives the arrays up: they are made read-only instead of being copied.
+    inline_up_to
+        Handles of at most this many bytes put their arrays into the pickle itself and need no file. For
+        declared aggregates (hierarchies, tables of costs), never for records.
+
+    Notes
+    -----
+    Keep the handle alive while other processes still have to open it. The digest is over names, types, shapes and
+    bytes (little-endian), so it is the same on every platform; it costs one pass over the data and is kept.
+
+    Examples
+    --------
+    >>> import copy, pickle
+    >>> import numpy as np
+    >>> shared = SharedArrays({"codes": np.arange(50_000, dtype=np.int32)})
+    >>> len(pickle.dumps(shared)) < 500
+    True
+    >>> copy.deepcopy(shared) is shared
+    True
+    >>> shared["codes"].flags.writeable
+    False
+    """
+
+    __slots__ = ("__weakref__", "_arrays", "_digest", "_folder", "_inline")
+
+    def __init__(self, arrays: Mapping[str, Array], *, copy: bool = True, inline_up_to: int = 0) -> None:
+        self._arrays: dict[str, Array] = {}
+        for name, array in arrays.items():
+            if not isinstance(name, str):
+                raise SDCError(f"shared arrays are named by text, not by {type(name).__name__}")
+            self._arrays[name] = _read_only(name, array, copy)
+        self._digest: str | None = None
+        self._folder: Path | None = None
+        self._inline = self.nbytes <= inline_up_to
+
+    def __getitem__(self, name: str) -> Array:
+        try:
+            return self._arrays[name]
+        except KeyError:
+            raise KeyError(f"no shared array {name!r}{did_you_mean(name, self._arrays)}") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._arrays)
+
+    def __len__(self) -> int:
+        return len(self._arrays)
+
+    def __repr__(self) -> str:
+        return f"SharedArrays({len(self)} arrays, {self.nbytes:,} bytes)"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SharedArrays):
+            return NotImplemented
+        return self is other or self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    @property
+    def nbytes(self) -> int:
+        """Size of all arrays in bytes."""
+        return sum(array.nbytes for array in self._arrays.values())
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 (hexadecimal) of names, types, shapes and content."""
+        if self._digest is None:
+            self._digest = digest_of(self._arrays)
+        return self._digest
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the files are; None as long as there are none."""
+        return self._folder
+
+    def __copy__(self) -> SharedArrays:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> SharedArrays:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._inline:
+            return _inlined, (dict(self._arrays),)
+        with STATE.lock:
+            if self._folder is None or not (self._folder / MANIFEST).is_file():
+                folder = STATE.new_folder()
+                write(self._arrays, self.digest, folder)
+                self._folder = folder
+                weakref.finalize(self, remove_own, folder, os.getpid())
+            _LIVE[str(self._folder), self.digest] = self
+            return _attach, (str(self._folder), self.digest)
+
+    def spill(self, folder: str | os.PathLike[str]) -> Path:
+        """Write the arrays into a folder that outlives this process (a run folder); whoever owns the run removes it.
+
+        Parameters
+        ----------
+        folder
+            Made with mode 0700 when missing; an existing one must belong to this user and be closed to others.
+            When it already holds the same content, nothing is written.
+
+        Returns
+        -------
+        Path
+            The folder, for `open`.
+        """
+        path = Path(folder).absolute()
+        try:
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise SDCError(f"cannot make the data folder {path}: {error.strerror}") from error
+        check_private(path)
+        if (path / MANIFEST).exists():
+            held = read_manifest(path)["digest"]
+            if held != self.digest:
+                raise SDCError(f"the data folder {path} already holds other data: choose a new folder")
+        elif any(path.iterdir()) and not (path / UNFINISHED).exists():
+            raise SDCError(f"the data folder {path} holds other files: choose a new folder")
+        else:
+            write(self._arrays, self.digest, path)
+        if self._folder is None:
+            self._folder = path
+        return path
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str], *, digest: str | None = None) -> SharedArrays:
+        """Map the arrays of a folder written by `spill` into memory.
+
+        Parameters
+        ----------
+        folder
+            The folder.
+        digest
+            The content expected; by default what the folder's own manifest says.
+        """
+        path = Path(folder).absolute()
+        return _attach(str(path), read_manifest(path)["digest"] if digest is None else digest)
+
+
+def digest_of(arrays: Mapping[str, Array]) -> str:
+    """SHA-256 (hexadecimal) over the names, types, shapes and little-endian bytes of arrays, in the order of names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> digest_of({"a": np.array([1, 2])}) == digest_of({"a": np.array([1, 2])})
+    True
+    >>> digest_of({"a": np.array([1, 2])}) == digest_of({"a": np.array([1.0, 2.0])})
+    False
+    """
+    sha = hashlib.sha256()
+    for name in sorted(arrays):
+        array = arrays[name]
+        little = array.dtype.newbyteorder("<")
+        header = json.dumps([name, little.str, list(array.shape)]).encode()
+        sha.update(len(header).to_bytes(8, "little"))
+        sha.update(header)
+        flat = np.ascontiguousarray(array).astype(little, copy=False).reshape(-1)
+        sha.update(flat.view(np.uint8).data if flat.nbytes else b"")
+    return sha.hexdigest()
+
+
+def pack_strings(strings: Sequence[str]) -> tuple[Array, Array]:
+    """Text as two plain arrays: all UTF-8 bytes, and where each string begins (and the last ends).
+
+    Examples
+    --------
+    >>> data, offsets = pack_strings(["a", "", "né"])
+    >>> offsets.tolist()
+    [0, 1, 1, 4]
+    >>> unpack_strings(data, offsets)
+    ['a', '', 'né']
+    """
+    encoded = [text.encode("utf-8", "surrogatepass") for text in strings]
+    offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
+    np.cumsum([len(piece) for piece in encoded], out=offsets[1:])
+    return np.frombuffer(b"".join(encoded), dtype=np.uint8), offsets
+
+
+def unpack_strings(data: Array, offsets: Array) -> list[str]:
+    """The strings that `pack_strings` packed."""
+    blob = data.tobytes()
+    ends = offsets.tolist()
+    return [blob[a:b].decode("utf-8", "surrogatepass") for a, b in itertools.pairwise(ends)]
+
+
+def _read_only(name: str, array: Array, copy: bool) -> Array:
+    if not isinstance(array, np.ndarray):
+        raise SDCError(f"shared array {name!r} must be a numpy array, not {type(array).__name__}")
+    # The long double has bytes that mean nothing and differ from copy to copy.
+    if array.dtype.kind not in _PLAIN_KINDS or array.dtype.char in "gG":
+        raise SDCError(
+            f"shared array {name!r} has type {array.dtype}: only plain types can be shared; pack_strings is for text"
+        )
+    # A view of its own: the caller's array keeps its flags, and no subclass (memmap, matrix) leaks out.
+    plain = np.array(array, order="C", copy=True) if copy else np.asarray(array, order="C").view(np.ndarray)
+    plain.flags.writeable = False
+    return plain
+
+
+def _inlined(arrays: dict[str, Array]) -> SharedArrays:
+    return SharedArrays(arrays, copy=False, inline_up_to=sys.maxsize)
+
+
+# Handles of this process by (folder, digest): unpickling where the data already is gives the same object.
+_LIVE: weakref.WeakValueDictionary[tuple[str, str], SharedArrays] = weakref.WeakValueDictionary()
+# (folder, digest, file identities) whose content this process has hashed already.
+_VERIFIED: set[tuple[Any, ...]] = set()
+
+
+def _attach(folder: str, digest: str) -> SharedArrays:
+    """Open a spilled folder; the same live handle when this process has it."""
+    live = _LIVE.get((folder, digest))
+    if live is not None:
+        return live
+    path = Path(folder)
+    files = read_manifest(path)["files"]
+    arrays = {name: map_array(path / file) for name, file in files.items()}
+    identity = (
+        folder,
+        digest,
+        *((s.st_ino, s.st_size, s.st_mtime_ns) for s in ((path / f).stat() for f in files.values())),
+    )
+    if identity not in _VERIFIED:
+        if digest_of(arrays) != digest:
+            raise SDCError(
+                f"the shared data in {folder} is not what was written (SHA-256 differs): share the data again"
+            )
+        _VERIFIED.add(identity)
+    shared = SharedArrays(arrays, copy=False)
+    shared._digest = digest
+    shared._folder = path
+    _LIVE[folder, digest] = shared
+    return shared

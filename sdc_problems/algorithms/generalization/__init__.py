@@ -1,0 +1,3 @@
+"""Searches for generalizations."""
+
+from __future__ import annotations

@@ -1,0 +1,171 @@
+"""PBG-EA: the evolutionary search for property based generalisations, as published."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from pymoo.core.algorithm import Algorithm
+from pymoo.core.evaluator import Evaluator
+from pymoo.core.population import Population
+from pymoo.util.display.column import Column
+from pymoo.util.display.output import Output
+
+from sdc_problems._validation import number, whole
+from sdc_problems.algorithms.archives.box import BoxArchive
+from sdc_problems.errors import SDCError
+from sdc_problems.operators.lattice import LatticeCrossover, LatticeMutation, LatticeSampling
+from sdc_problems.parallel.memo import MemoEvaluator
+
+GENERATIONS = 100
+
+
+def dominance_fitness(F: ArrayLike) -> NDArray[np.int64]:
+    """Sum, over the rows that dominate a row, of how many rows each of those dominates; 0 if nothing dominates it.
+
+    Dewri et al. (2010), §6, after SPEA2; all objectives are minimised.
+
+    Examples
+    --------
+    >>> dominance_fitness([[1, 1], [2, 2], [3, 3], [0, 9]])
+    array([0, 2, 3, 0])
+    """
+    values = np.asarray(F, dtype=float)
+    no_worse = (values[:, None, :] <= values[None, :, :]).all(axis=2)
+    dominates = no_worse & ~no_worse.T
+    fitness: NDArray[np.int64] = dominates.sum(axis=1) @ dominates
+    return fitness
+
+
+class ArchiveOutput(Output):
+    """How many different nodes were measured, and how many are in the archive."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.nodes = Column("nodes", width=8)
+        self.held = Column("archive", width=8)
+        self.columns += [self.nodes, self.held]
+
+    def update(self, algorithm: Any) -> None:
+        """Read the counters."""
+        super().update(algorithm)
+        self.nodes.set(getattr(algorithm.evaluator, "n_unique", algorithm.evaluator.n_eval))
+        self.held.set(len(algorithm.archive))
+
+
+class ArchiveSearch(Algorithm):
+    """A search whose result is its archive, current whenever pymoo calls back.
+
+    pymoo adds each generation to the archive once more after the callbacks; that changes nothing in it.
+    """
+
+    archive: BoxArchive
+
+    def __init__(self, *, epsilon: ArrayLike, evaluator: Evaluator | None, generations: int | None) -> None:
+        super().__init__(
+            termination=None if generations is None else ("n_gen", generations),
+            output=ArchiveOutput(),
+            archive=BoxArchive(epsilon),
+            evaluator=MemoEvaluator() if evaluator is None else evaluator,
+        )
+        self.epsilon = epsilon
+
+    def _setup(self, problem: Any, **kwargs: Any) -> None:
+        if problem.n_constr:
+            raise SDCError(f"{type(self).__name__} searches problems without constraints")
+        self.archive = BoxArchive(self.epsilon)
+
+    def _set_optimum(self) -> None:
+        self.opt = Population.new(X=self.archive.X, F=self.archive.F)
+
+
+class PBGEA(ArchiveSearch):
+    """The evolutionary algorithm of Dewri et al. (2010), Algorithm 2, with the box archive of Algorithm 1.
+
+    The first population holds the fully specialised, the fully generalised and random nodes. Each generation, nodes of
+    population and archive are selected by binary tournaments on their dominance fitness; pairs of them exchange tails
+    at a random point; each attribute may step one level up or down.
+
+    Parameters
+    ----------
+    pop_size
+        Nodes in the population.
+    epsilon
+        Side of the archive's boxes: one number, or one per objective.
+    crossover_probability
+        Probability that a selected pair exchanges tails.
+    mutation_probability
+        Probability of a step, per attribute; by default one over their number.
+    evaluator
+        What measures; by default one that never measures a node twice.
+
+    Notes
+    -----
+    Population and archive are united as sets: a node that is in both takes part once. With an odd population the last
+    selected node has no partner and is mutated only. Without a termination there are 100 generations, the first
+    population included: at most 2,500 nodes. ``evaluator.n_unique`` counts the different ones.
+
+    Examples
+    --------
+    >>> from pymoo.optimize import minimize
+    >>> from sdc_problems import PBGProblem, load
+    >>> people = load("people")
+    >>> problem = PBGProblem(people.data, people.hierarchies)
+    >>> result = minimize(problem, PBGEA(), ("n_gen", 10), seed=1)
+    >>> result.algorithm.evaluator.n_eval
+    250
+    >>> len(result.F) == len(result.algorithm.archive) > 5
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        pop_size: int = 25,
+        epsilon: ArrayLike = 1.0,
+        crossover_probability: float = 0.8,
+        mutation_probability: float | None = None,
+        evaluator: Evaluator | None = None,
+    ) -> None:
+        super().__init__(epsilon=epsilon, evaluator=evaluator, generations=GENERATIONS)
+        self.pop_size = whole(pop_size, "pop_size", least=2)
+        if mutation_probability is not None:
+            mutation_probability = number(mutation_probability, "mutation_probability", low=0, high=1)
+        self.sampling = LatticeSampling()
+        self.crossover = LatticeCrossover(number(crossover_probability, "crossover_probability", low=0, high=1))
+        self.mutation = LatticeMutation(prob_var=mutation_probability)
+
+    def _initialize_infill(self) -> Population:
+        return self.sampling.do(self.problem, self.pop_size, random_state=self.random_state)
+
+    def _initialize_advance(self, infills: Population | None = None, **kwargs: Any) -> None:
+        self.archive.add(infills)
+
+    def _infill(self) -> Population:
+        X, F = self._united()
+        fitness = dominance_fitness(F)
+        rng = self.random_state
+        selected = np.empty(self.pop_size, dtype=np.intp)
+        for i in range(self.pop_size):
+            one, other = rng.choice(len(X), size=2, replace=False) if len(X) > 1 else (0, 0)
+            selected[i] = other if fitness[other] < fitness[one] else one
+        rng.shuffle(selected)
+        n_pairs = self.pop_size // 2
+        parents = Population.new(X=X[selected])
+        pairs = np.arange(2 * n_pairs).reshape(n_pairs, 2)
+        children = self.crossover.do(self.problem, parents, pairs, random_state=rng)
+        children = Population.merge(children, parents[2 * n_pairs :])
+        return self.mutation.do(self.problem, children, random_state=rng)
+
+    def _advance(self, infills: Population | None = None, **kwargs: Any) -> None:
+        self.pop = infills
+        self.archive.add(infills)
+
+    def _united(self) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Distinct nodes of population and archive."""
+        pop: Any = self.pop
+        X = np.concatenate([pop.get("X"), self.archive.X])
+        F = np.concatenate([pop.get("F"), self.archive.F])
+        _, first = np.unique(X, axis=0, return_index=True)
+        return X[first], F[first]

@@ -1,0 +1,194 @@
+"""PBGSearch: the minimal generalisations of a lattice in as few measurements as possible."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from pymoo.core.evaluator import Evaluator
+from pymoo.core.population import Population
+from scipy.spatial.distance import cdist
+
+from sdc_problems._validation import whole
+from sdc_problems.algorithms.generalization._lattice_model import LatticeModel, to_scale
+from sdc_problems.algorithms.generalization.pbg_ea import ArchiveSearch
+from sdc_problems.operators.duplicates import row_keys
+from sdc_problems.operators.lattice import LatticeSampling
+
+REACH = 2  # steps from a member of the archive within which nodes are considered
+POOL = 4096  # nodes considered at once
+DECIMALS = 6  # of a score: what rounding may change must not decide
+
+
+class PBGSearch(ArchiveSearch):
+    """Measure next what is most likely to enter the archive, by a model of everything measured so far.
+
+    1. Measure the fully specialised, the fully generalised and four random nodes per attribute.
+    2. Model each objective over the lattice from the nodes measured (`LatticeModel`).
+    3. Consider every unmeasured node within two steps of a member of the archive. To enter, a node must reach a better
+       box than each member in at least one objective; its score is by how many standard deviations its prediction
+       falls short of that, for the member that is hardest to pass.
+    4. Measure a batch: one half the direct neighbours of members with the lowest scores; the other half any nodes, by
+       the scores they would have if each objective could be as far off as it ever was. Go to 2.
+
+    No node is measured twice. The search ends when the budget is spent or every node of the lattice is measured.
+
+    Parameters
+    ----------
+    max_evaluations
+        Largest number of nodes to measure.
+    epsilon
+        Side of the archive's boxes: one number, or one per objective.
+    batch_size
+        Nodes measured between two models.
+    evaluator
+        What measures; by default one that never measures a node twice.
+
+    Notes
+    -----
+    Nothing here knows which objectives there are. Minimal generalisations lie close together in the lattice, because
+    a step changes little: that is what the reach of two steps relies on. A termination given to pymoo may end the
+    search earlier, never later.
+
+    Examples
+    --------
+    >>> from pymoo.optimize import minimize
+    >>> from sdc_problems import PBGProblem, load
+    >>> people = load("people")
+    >>> problem = PBGProblem(people.data, people.hierarchies)
+    >>> result = minimize(problem, PBGSearch(max_evaluations=300), seed=1)
+    >>> result.algorithm.evaluator.n_unique
+    300
+    """
+
+    def __init__(
+        self,
+        max_evaluations: int = 1000,
+        *,
+        epsilon: ArrayLike = 1.0,
+        batch_size: int = 16,
+        evaluator: Evaluator | None = None,
+    ) -> None:
+        super().__init__(epsilon=epsilon, evaluator=evaluator, generations=None)
+        self.max_evaluations = whole(max_evaluations, "max_evaluations", least=2)
+        self.batch_size = whole(batch_size, "batch_size", least=1)
+
+    # -- pymoo's steps --------------------------------------------------------------------------------------------
+
+    def _setup(self, problem: Any, **kwargs: Any) -> None:
+        super()._setup(problem, **kwargs)
+        if kwargs.get("termination") is None:
+            from pymoo.core.termination import NoTermination
+
+            self.termination = NoTermination()
+        self._top: NDArray[np.int64] = np.asarray(problem.xu, dtype=np.int64)
+        self._n_nodes = int(np.prod(self._top + 1, dtype=object))
+        self._seen: set[bytes] = set()
+        self._pool: dict[bytes, NDArray[Any]] = {}
+        self._model = LatticeModel()
+        self._offsets = _ball(problem.n_var, REACH)
+
+    def _initialize_infill(self) -> Population:
+        n = min(2 + 4 * self.problem.n_var, self.max_evaluations)
+        X = LatticeSampling().do(self.problem, n, random_state=self.random_state).get("X")
+        _, first = np.unique(X, axis=0, return_index=True)
+        return Population.new(X=X[np.sort(first)])
+
+    def _initialize_advance(self, infills: Population | None = None, **kwargs: Any) -> None:
+        self._learn(infills)
+
+    def _infill(self) -> Population:
+        n = min(self.batch_size, self.max_evaluations - len(self._seen), self._n_nodes - len(self._seen))
+        U, steps = self._candidates()
+        if len(U) <= n:
+            return Population.new(X=np.concatenate([U, self._unmeasured(n - len(U), U)]))
+        expected = self._model.predict(U)
+        order = np.argsort(self._scores(*expected.widened()), kind="stable")
+        near = order[steps[order] == 1][: n - n // 2]
+        order = np.argsort(self._scores(*expected.widened(self._model.surprise)), kind="stable")
+        far = order[~np.isin(order, near)][: n - len(near)]
+        return Population.new(X=U[np.concatenate([near, far])])
+
+    def _advance(self, infills: Population | None = None, **kwargs: Any) -> None:
+        self._learn(infills)
+
+    def _learn(self, infills: Any) -> None:
+        X, F = infills.get("X"), infills.get("F")
+        self.pop = infills
+        self.archive.add(infills)
+        self._model.add(X, F)
+        for key in row_keys(X):
+            self._seen.add(key)
+            self._pool.pop(key, None)
+        for x in X[self.archive.statuses > 0]:
+            around = x + self._offsets
+            around = around[((around >= 0) & (around <= self._top)).all(axis=1)].astype(X.dtype)
+            for key, node in zip(row_keys(around), around, strict=True):
+                if key not in self._seen:
+                    self._pool.setdefault(key, node)
+        if len(self._seen) >= min(self.max_evaluations, self._n_nodes):
+            self.termination.terminate()
+
+    # -- choosing -------------------------------------------------------------------------------------------------
+
+    def _candidates(self) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Unmeasured nodes within reach of the archive, and their steps from it."""
+        X = self.archive.X
+        if not self._pool:
+            return X[:0], np.zeros(0)
+        U = np.array(list(self._pool.values()))
+        steps = cdist(U, X, "cityblock").min(axis=1)
+        kept = np.flatnonzero(steps <= REACH)
+        if len(kept) > POOL:
+            # The nearest first; which of those two steps away is left to chance.
+            chance = self.random_state.random(len(kept))
+            kept = np.sort(kept[np.lexsort((chance, steps[kept]))[:POOL]])
+        return U[kept], steps[kept]
+
+    def _scores(self, means: NDArray[np.float64], deviations: NDArray[np.float64]) -> NDArray[np.float64]:
+        """By how many standard deviations a node falls short of entering; the lowest are the most promising."""
+        needed = self._better_boxes()
+        for j, shape in enumerate(self._model.shapes):
+            needed[:, j] = to_scale(needed[:, j], shape.logarithm)
+        deviations = np.maximum(deviations, 1e-12 * (1 + np.abs(means)))
+        short = np.full(len(means), -np.inf)
+        for member in needed:
+            np.maximum(short, ((means - member) / deviations).min(axis=1), out=short)
+        return np.round(short, DECIMALS)
+
+    def _better_boxes(self) -> NDArray[np.float64]:
+        """Per member and objective, the value at which the next better box begins."""
+        boxes = self.archive.boxes
+        side, offset = self.archive.epsilon, self.archive.offset
+        # Boxes are counted outward: a positive one is left at its lower edge, any other at its far edge.
+        edge: NDArray[np.float64] = np.where(boxes > 0, boxes * side, (boxes - 1) * side) + offset
+        return edge - np.where(boxes > 0, 1e-9 * np.maximum(1.0, np.abs(edge)), 0.0)
+
+    def _unmeasured(self, n: int, besides: NDArray[Any]) -> NDArray[Any]:
+        """Random nodes that were not measured, where the archive's surroundings are exhausted."""
+        taken = set(row_keys(besides))
+        found: list[NDArray[Any]] = []
+        if self._n_nodes <= 4 * (len(self._seen) + n):
+            rest = np.indices((self._top + 1).tolist(), dtype=besides.dtype).reshape(len(self._top), -1).T
+            rest = np.ascontiguousarray(rest[self.random_state.permutation(len(rest))])
+        else:
+            rest = LatticeSampling(extremes=False).do(self.problem, 8 * n + 8, random_state=self.random_state).get("X")
+        for key, node in zip(row_keys(rest), rest, strict=True):
+            if len(found) == n:
+                break
+            if key not in self._seen and key not in taken:
+                taken.add(key)
+                found.append(node)
+        return np.array(found, dtype=besides.dtype).reshape(-1, len(self._top))
+
+
+def _ball(n_var: int, reach: int) -> NDArray[np.int64]:
+    """Every change of a node by at most so many steps, the nearest first."""
+    steps = np.concatenate([np.eye(n_var, dtype=np.int64), -np.eye(n_var, dtype=np.int64)])
+    ball = np.zeros((1, n_var), dtype=np.int64)
+    for _ in range(reach):
+        ball = np.concatenate([ball, (ball[:, None, :] + steps).reshape(-1, n_var)])
+        _, first = np.unique(ball, axis=0, return_index=True)
+        ball = ball[np.sort(first)]
+    return ball[1:]

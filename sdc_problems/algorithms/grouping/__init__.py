@@ -1,0 +1,3 @@
+"""Searches for attribute groupings."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""Searches for partitions of records."""
+
+from __future__ import annotations

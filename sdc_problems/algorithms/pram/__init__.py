@@ -1,0 +1,3 @@
+"""Searches for transition matrices and equations."""
+
+from __future__ import annotations

@@ -1,0 +1,383 @@
+"""Domain generalization hierarchies: for each value of an attribute, its ever more general labels."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdc_problems._sharing.arrays import SharedArrays, digest_of, pack_strings, unpack_strings
+from sdc_problems._tables.columns import label
+from sdc_problems._tables.levels import (
+    TOP,
+    coded_levels,
+    distinct_texts,
+    interval_rows,
+    mapping_rows,
+    masked_rows,
+    phrase,
+    text_row,
+)
+from sdc_problems.errors import SDCError, did_you_mean
+
+# Hierarchies up to this size travel inside a pickle; they describe a domain and hold no records.
+_INLINE = 8192
+_META = "hierarchy"
+
+
+class Hierarchy:
+    """A domain generalization hierarchy: level 0 is the values, each further level merges groups of the one before.
+
+    Made by `from_csv`, `from_levels`, `intervals`, `masking` or `suppression`. Immutable. Values and labels are text;
+    numbers meet their text form, so 39, 39.0 and "39" are the same value.
+
+    Examples
+    --------
+    >>> ages = Hierarchy.intervals(range(20, 40), [5, 10])
+    >>> ages
+    Hierarchy(20 values, 4 levels: 20, 4, 2, 1 groups)
+    >>> ages.labels(1)
+    ('20-24', '25-29', '30-34', '35-39')
+    >>> ages.describe(2)
+    'bands of 10'
+    >>> ages.table([25, 39])[2].tolist()
+    [0, 1]
+    """
+
+    __slots__ = ("__weakref__", "_handle", "_labels", "_meta", "_position")
+
+    def __init__(self, handle: SharedArrays) -> None:
+        """Open the arrays of another Hierarchy (its `handle`)."""
+        if _META not in handle:
+            raise SDCError("these shared arrays hold no hierarchy: make one with Hierarchy.from_csv or from_levels")
+        self._handle = handle
+        self._meta: dict[str, Any] = json.loads(handle[_META].tobytes())
+        self._labels: dict[int, tuple[str, ...]] = {}
+        self._position: dict[str, int] | None = None
+
+    # ------------------------------------------------------------------ making one
+
+    @classmethod
+    def from_levels(
+        cls,
+        levels: Mapping[Any, Sequence[object]] | Iterable[Sequence[object]],
+        *,
+        name: str | None = None,
+        descriptions: Sequence[str] | None = None,
+    ) -> Hierarchy:
+        """A hierarchy from the labels of each value.
+
+        Parameters
+        ----------
+        levels
+            A mapping from each value to its labels at levels 1, 2, …; or rows of the value and its labels.
+        name
+            What errors call it.
+        descriptions
+            A short phrase for each level from 1 on, for `describe`.
+
+        Examples
+        --------
+        >>> towns = Hierarchy.from_levels({"Olot": ["Girona"], "Figueres": ["Girona"], "Reus": ["Tarragona"]})
+        >>> towns.labels(1), towns.codes(1).tolist()
+        (('Girona', 'Tarragona'), [0, 0, 1])
+        """
+        if isinstance(levels, Mapping):
+            rows = mapping_rows(levels, _what(name))
+        else:
+            rows = [text_row(number, row, _what(name)) for number, row in enumerate(levels, 1)]
+        return cls._from_rows(rows, name, descriptions)
+
+    @classmethod
+    def from_csv(cls, path: str | os.PathLike[str], *, name: str | None = None, delimiter: str = ";") -> Hierarchy:
+        """Read a hierarchy file of ARX: no header, one line a value, its labels to the right, most general last.
+
+        Parameters
+        ----------
+        path
+            The file (UTF-8, with or without a byte order mark).
+        name
+            What errors call it; by default the file's name.
+        delimiter
+            What separates labels.
+        """
+        path = Path(path)
+        try:
+            text = path.read_bytes().decode("utf-8").removeprefix("\ufeff")
+        except FileNotFoundError:
+            near = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
+            raise SDCError(f"there is no hierarchy file {path}{did_you_mean(path.name, near)}") from None
+        except UnicodeDecodeError as error:
+            byte = f"byte 0x{error.object[error.start]:02x} at position {error.start}"
+            raise SDCError(f"{path} is not UTF-8: {byte}; save it as UTF-8") from None
+        except OSError as error:
+            raise SDCError(f"cannot read {path}: {error.strerror}") from error
+        if len(delimiter) != 1:
+            raise SDCError(f"delimiter must be a single character, not {delimiter!r}")
+        rows = _read_rows(text, delimiter, path)
+        if not rows:
+            raise SDCError(f"{path} is empty: each line holds a value and its labels, most general last")
+        if {len(row) for row in rows} == {1}:
+            for other in (";", ",", "\t", "|"):
+                widths = {len(row) for row in _read_rows(text, other, path)}
+                if len(widths) == 1 and widths != {1}:
+                    raise SDCError(
+                        f"{path} has no labels when split at {delimiter!r}; did you mean delimiter={other!r}?"
+                    )
+        return cls._from_rows(rows, name or path.stem, None)
+
+    @classmethod
+    def suppression(cls, values: Iterable[object], *, name: str | None = None) -> Hierarchy:
+        """Two levels: the values, and "*" for all of them.
+
+        Examples
+        --------
+        >>> Hierarchy.suppression(["Male", "Female"]).labels(1)
+        ('*',)
+        """
+        return cls._from_rows([[text, TOP] for text in distinct_texts(values, _what(name))], name, ["suppressed"])
+
+    @classmethod
+    def masking(
+        cls, values: Iterable[object], *, mark: str = "*", name: str | None = None, levels: int | None = None
+    ) -> Hierarchy:
+        """Hide one more trailing character at each level, as is usual for postal codes.
+
+        Shorter values are read as if filled with the mark on the right, so that levels nest.
+
+        Parameters
+        ----------
+        values
+            The values.
+        mark
+            The character that hides.
+        name
+            What errors call it.
+        levels
+            How many characters to hide at most; by default all.
+
+        Examples
+        --------
+        >>> zips = Hierarchy.masking(["43001", "43007", "43201"])
+        >>> zips.labels(1), zips.labels(3), zips.labels(5)
+        (('4300*', '4320*'), ('43***',), ('*****',))
+        """
+        rows, phrases = masked_rows(distinct_texts(values, _what(name)), mark, levels)
+        return cls._from_rows(rows, name, phrases)
+
+    @classmethod
+    def intervals(
+        cls,
+        values: Iterable[float],
+        widths: Sequence[float],
+        origin: float = 0,
+        *,
+        top: bool = True,
+        name: str | None = None,
+    ) -> Hierarchy:
+        """Bands of growing width for numbers.
+
+        Integer values get labels such as "20-29"; real ones "[20.0, 30.0)", closed on the left.
+
+        Parameters
+        ----------
+        values
+            The values (distinct or not; for example ``data.categories("age")``).
+        widths
+            Width of the bands at each level; each a whole multiple of the one before, so that levels nest.
+        origin
+            Where a band begins.
+        top
+            Add a last level "*" of all values.
+        name
+            What errors call it.
+
+        Examples
+        --------
+        >>> Hierarchy.intervals([1.5, 2.5, 9.0], [2.5, 5], top=False).labels(1)
+        ('[0.0, 2.5)', '[2.5, 5.0)', '[7.5, 10.0)')
+        """
+        rows, phrases = interval_rows(values, widths, origin, top=top, what=_what(name))
+        return cls._from_rows(rows, name, phrases)
+
+    @classmethod
+    def _from_rows(cls, rows: Sequence[Sequence[str]], name: str | None, phrases: Sequence[str] | None) -> Hierarchy:
+        """Check rows of text (value, label, label, …) and put them into arrays."""
+        what = _what(name)
+        codes, labels = coded_levels(rows, what)
+        if phrases is not None and len(phrases) != len(codes) - 1:
+            raise SDCError(f"{what} has {len(codes) - 1} levels above the values but {len(phrases)} descriptions")
+        arrays: dict[str, NDArray[Any]] = {"codes": codes}
+        for level, texts in enumerate(labels):
+            arrays[f"bytes{level}"], arrays[f"offsets{level}"] = pack_strings(texts)
+        meta = {"name": name, "phrases": list(phrases) if phrases is not None else None}
+        arrays[_META] = np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
+        return cls(SharedArrays(arrays, copy=False, inline_up_to=_INLINE))
+
+    # ------------------------------------------------------------------ what it is
+
+    @property
+    def handle(self) -> SharedArrays:
+        """The arrays behind it."""
+        return self._handle
+
+    @property
+    def name(self) -> str | None:
+        """What errors call it."""
+        name: str | None = self._meta["name"]
+        return name
+
+    @property
+    def n_levels(self) -> int:
+        """Number of levels, the values themselves included."""
+        return len(self._handle["codes"])
+
+    @property
+    def length(self) -> int:
+        """The highest level: `n_levels` - 1."""
+        return self.n_levels - 1
+
+    @property
+    def n_values(self) -> int:
+        """Number of values in the domain."""
+        return int(self._handle["codes"].shape[1])
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The values (labels of level 0)."""
+        return self.labels(0)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 (hexadecimal) over values, labels and groups."""
+        arrays = {name: array for name, array in self._handle.items() if name != _META}
+        return digest_of(arrays)
+
+    def labels(self, level: int) -> tuple[str, ...]:
+        """Labels of a level's groups in the order of their codes."""
+        self._check(level)
+        if level not in self._labels:
+            packed = self._handle[f"bytes{level}"], self._handle[f"offsets{level}"]
+            self._labels[level] = tuple(unpack_strings(*packed))
+        return self._labels[level]
+
+    def codes(self, level: int) -> NDArray[np.int32]:
+        """Group of each value at a level (read-only)."""
+        self._check(level)
+        codes: NDArray[np.int32] = self._handle["codes"][level]
+        return codes
+
+    def n_groups(self, level: int) -> int:
+        """Number of groups of a level."""
+        self._check(level)
+        return len(self._handle[f"offsets{level}"]) - 1
+
+    def leaves(self, level: int) -> NDArray[np.int64]:
+        """Number of values under each group of a level, over the whole domain of the hierarchy."""
+        return np.bincount(self.codes(level), minlength=self.n_groups(level))
+
+    def describe(self, level: int) -> str:
+        """A short phrase for a level, such as "unchanged", "bands of 10" or "suppressed"."""
+        self._check(level)
+        if level == 0:
+            return "unchanged"
+        phrases = self._meta["phrases"]
+        if phrases is not None:
+            return str(phrases[level - 1])
+        return phrase(self.labels(level))
+
+    def table(self, categories: Iterable[object], *, attribute: str | None = None) -> NDArray[np.int32]:
+        """Group of every category of an attribute at every level: an array of levels × categories.
+
+        Parameters
+        ----------
+        categories
+            The attribute's values in code order, for example ``data.categories("age")``.
+        attribute
+            Its name, for the error when a category is not in the hierarchy.
+        """
+        if self._position is None:
+            self._position = {text: i for i, text in enumerate(self.values)}
+        texts = [label(category) for category in categories]
+        find = self._position
+        where = np.array([find.get(text, -1) for text in texts], dtype=np.intp)
+        if len(where) and where.min() < 0:
+            lacking = np.flatnonzero(where < 0)
+            raise SDCError(
+                f"{self._called(attribute)} lacks {len(lacking)} of the attribute's {len(texts)} values, the first is "
+                f"{texts[lacking[0]]!r}{did_you_mean(texts[lacking[0]], self.values[:10_000])}: add a row for each"
+            )
+        return np.ascontiguousarray(self._handle["codes"][:, where])
+
+    def _called(self, attribute: str | None) -> str:
+        own = f" {self.name!r}" if self.name else ""
+        return f"the hierarchy{own}" + (f" of column {attribute!r}" if attribute else "")
+
+    def _check(self, level: int) -> None:
+        if not isinstance(level, int | np.integer) or not 0 <= level < self.n_levels:
+            raise SDCError(f"{self._called(None)} has levels 0 to {self.length}, not {level}")
+
+    # ------------------------------------------------------------------ out
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Each value with its labels, most general last."""
+        columns = []
+        for level in range(self.n_levels):
+            labels = self.labels(level)
+            columns.append([labels[code] for code in self.codes(level).tolist()])
+        return list(zip(*columns, strict=True))
+
+    def to_csv(self, path: str | os.PathLike[str], *, delimiter: str = ";") -> None:
+        """Write the hierarchy in ARX's format: no header, one line a value, most general last (UTF-8)."""
+        rows = self.rows()
+        # The writer quotes the line ends that it writes itself; before Python 3.13 it overlooks a lone "\r".
+        every = any("\r" in text for row in rows for text in row)
+        try:
+            with Path(path).open("w", encoding="utf-8", newline="") as stream:
+                if every:
+                    writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
+                else:
+                    writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
+                writer.writerows(rows)
+        except OSError as error:
+            raise SDCError(f"cannot write {path}: {error.strerror}") from error
+
+    def __repr__(self) -> str:
+        groups = ", ".join(f"{self.n_groups(level):,}" for level in range(self.n_levels))
+        return f"Hierarchy({self.n_values:,} values, {self.n_levels} levels: {groups} groups)"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Hierarchy):
+            return NotImplemented
+        return self is other or self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __copy__(self) -> Hierarchy:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Hierarchy:
+        return self
+
+    def __reduce__(self) -> tuple[type[Hierarchy], tuple[SharedArrays]]:
+        return Hierarchy, (self._handle,)
+
+
+def _what(name: str | None) -> str:
+    return f"hierarchy {name!r}" if name else "the hierarchy"
+
+
+def _read_rows(text: str, delimiter: str, path: Path) -> list[list[str]]:
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        return [row for row in reader if row]
+    except csv.Error as error:
+        raise SDCError(f"{path}, line {reader.line_num}: {error}; is a quotation mark left open?") from error

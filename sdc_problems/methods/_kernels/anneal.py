@@ -1,0 +1,174 @@
+"""Compiled annealing of a whole k-partition: one temperature of a cooling schedule at a time.
+
+A move changes one or two groups, and its effect on the sum of squares follows from their sizes and vector sums alone:
+O(p) for a swap or a relocation, whatever the size of the file.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdc_problems._kernel import kernel
+from sdc_problems.methods._kernels.random import below, bits, uniform
+
+_GROUP_MOVE = 0.01  # share of proposals that dissolve or create a whole group
+
+
+@kernel()
+def _cost(i: int, a: int, b: int, Z: NDArray[np.float64], size: NDArray[np.int64], total: NDArray[np.float64]) -> float:
+    """Change of the sum of squares when record i leaves group a for group b (which may be empty)."""
+    leave, enter = 0.0, 0.0
+    per_a = 1.0 / size[a]
+    per_b = 1.0 / size[b] if size[b] else 0.0
+    for j in range(Z.shape[1]):
+        z = Z[i, j]
+        away = z - total[a, j] * per_a
+        leave += away * away
+        near = z - total[b, j] * per_b
+        enter += near * near
+    change = 0.0
+    if size[b]:
+        change += enter * size[b] / (size[b] + 1)
+    if size[a] > 1:
+        change -= leave * size[a] / (size[a] - 1)
+    return change
+
+
+@kernel()
+def _move(
+    i: int,
+    b: int,
+    Z: NDArray[np.float64],
+    labels: NDArray[np.int32],
+    members: NDArray[np.int32],
+    place: NDArray[np.int32],
+    size: NDArray[np.int64],
+    total: NDArray[np.float64],
+) -> None:
+    """Record i goes to group b; every table follows."""
+    a = labels[i]
+    size[a] -= 1
+    last = members[a, size[a]]
+    members[a, place[i]] = last
+    place[last] = place[i]
+    members[b, size[b]] = i
+    place[i] = size[b]
+    size[b] += 1
+    labels[i] = b
+    for j in range(Z.shape[1]):
+        total[a, j] -= Z[i, j]
+        total[b, j] += Z[i, j]
+
+
+@kernel()
+def anneal_kernel(
+    Z: NDArray[np.float64],
+    labels: NDArray[np.int32],
+    k: int,
+    near: NDArray[np.int32],
+    temperature: float,
+    moves: int,
+    seed: np.uint64,
+) -> None:
+    """Propose moves at one temperature; labels (below n // k) change in place.
+
+    A record is proposed to relocate to, or to swap with a member of, the group of one of its neighbours; now and then
+    a group is dissolved among its members' neighbours, or made of k neighbours whose groups can spare them. Every group
+    keeps k to 2k − 1 records. A proposal that costs c is accepted with probability exp(−c / temperature).
+    """
+    n, n_near = near.shape
+    limit, n_groups = 2 * k - 1, n // k
+    members = np.empty((n_groups, limit), dtype=np.int32)
+    place = np.empty(n, dtype=np.int32)
+    size = np.zeros(n_groups, dtype=np.int64)
+    total = np.zeros((n_groups, Z.shape[1]))
+    for i in range(n):
+        g = labels[i]
+        members[g, size[g]] = i
+        place[i] = size[g]
+        size[g] += 1
+        for j in range(Z.shape[1]):
+            total[g, j] += Z[i, j]
+    free = np.empty(n_groups, dtype=np.int32)
+    n_free = 0
+    for g in range(n_groups - 1, -1, -1):
+        if size[g] == 0:
+            free[n_free] = g
+            n_free += 1
+    moved = np.empty(limit, dtype=np.int32)
+    origin = np.empty(limit, dtype=np.int32)
+    state = np.array([seed | np.uint64(1)], dtype=np.uint64)
+    for _ in range(moves):
+        i = below(state, n)
+        a = labels[i]
+        coin = bits(state)
+        if uniform(state) < _GROUP_MOVE:
+            allowed = -temperature * np.log(uniform(state))
+            count, change, done = 0, 0.0, False
+            if coin & np.uint64(1):
+                done = True
+                for t in range(size[a]):
+                    moved[t] = members[a, t]
+                for t in range(size[a]):
+                    x, best, where = moved[t], np.inf, -1
+                    for q in range(n_near):
+                        b = labels[near[x, q]]
+                        if b != a and b != where and size[b] < limit:
+                            cost = _cost(x, a, b, Z, size, total)
+                            if cost < best:
+                                best, where = cost, b
+                    if where < 0:
+                        done = False
+                        break
+                    _move(x, where, Z, labels, members, place, size, total)
+                    origin[count] = a
+                    count += 1
+                    change += best
+                if done and change <= allowed:
+                    free[n_free] = a
+                    n_free += 1
+                    continue
+            elif n_free and size[a] > k:
+                g = free[n_free - 1]
+                for q in range(-1, n_near):
+                    x = i if q < 0 else near[i, q]
+                    b = labels[x]
+                    if b == g or size[b] <= k:
+                        continue
+                    change += _cost(x, b, g, Z, size, total)
+                    _move(x, g, Z, labels, members, place, size, total)
+                    moved[count], origin[count] = x, b
+                    count += 1
+                    if count == k:
+                        break
+                if count == k and change <= allowed:
+                    n_free -= 1
+                    continue
+            for t in range(count - 1, -1, -1):
+                _move(moved[t], origin[t], Z, labels, members, place, size, total)
+            continue
+        b = labels[near[i, np.int64(((coin >> np.uint64(32)) * np.uint64(n_near)) >> np.uint64(32))]]
+        if a == b:
+            continue
+        allowed = -temperature * np.log(uniform(state))
+        if size[a] > k and size[b] < limit and coin & np.uint64(1):
+            if _cost(i, a, b, Z, size, total) <= allowed:
+                _move(i, b, Z, labels, members, place, size, total)
+            continue
+        spot = np.int64((((coin >> np.uint64(1)) & np.uint64(0xFFFF)) * np.uint64(size[b])) >> np.uint64(16))
+        x = members[b, spot]
+        in_a, in_b, apart = 0.0, 0.0, 0.0
+        for j in range(Z.shape[1]):
+            t = Z[x, j] - Z[i, j]
+            in_a += total[a, j] * t
+            in_b += total[b, j] * t
+            apart += t * t
+        if (2.0 * in_b - apart) / size[b] - (2.0 * in_a + apart) / size[a] <= allowed:
+            members[a, place[i]], members[b, spot] = x, i
+            place[x], place[i] = place[i], spot
+            labels[i], labels[x] = b, a
+            for j in range(Z.shape[1]):
+                t = Z[x, j] - Z[i, j]
+                total[a, j] += t
+                total[b, j] -= t

@@ -1,0 +1,238 @@
+"""Compiled MDAV: the points that remain are kept compacted, one attribute after the other.
+
+A distance pass then runs over contiguous memory and vectorises although no kernel here may reorder a sum: the
+order in which a point's squared differences are added is fixed (attribute 0, 1, …), so ties are exact, and ties
+are always decided by the record's number.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdc_problems._kernel import kernel
+
+NUMERIC, ORDINAL, NOMINAL = 0, 1, 2
+
+_BLOCK = 512  # points whose distances stay in the first-level cache while the attributes are added
+
+
+@kernel()
+def _distances(P: NDArray[np.float64], m: int, center: NDArray[np.float64], D: NDArray[np.float64]) -> None:
+    """Squared Euclidean distances of the first m points (columns of P) to a point."""
+    for low in range(0, m, _BLOCK):
+        high = min(low + _BLOCK, m)
+        row, c = P[0], center[0]
+        for i in range(low, high):
+            t = row[i] - c
+            D[i] = t * t
+        for j in range(1, P.shape[0]):
+            row, c = P[j], center[j]
+            for i in range(low, high):
+                t = row[i] - c
+                D[i] += t * t
+
+
+@kernel()
+def _farthest(D: NDArray[np.float64], ids: NDArray[np.int32], m: int) -> int:
+    """Position of the largest distance; of equal ones, that of the smallest record number."""
+    best, where = -np.inf, 0
+    for i in range(m):
+        if D[i] >= best and (D[i] > best or ids[i] < ids[where]):
+            best, where = D[i], i
+    return where
+
+
+@kernel()
+def _nearest(D: NDArray[np.float64], ids: NDArray[np.int32], m: int, found: NDArray[np.int64]) -> None:
+    """Positions of the len(found) smallest distances in ascending order; ties by record number."""
+    k = len(found)
+    count, limit = 0, np.inf
+    for i in range(m):
+        v = D[i]
+        if v > limit:
+            continue
+        at = count if count < k else k - 1
+        if count == k and not (v < D[found[at]] or ids[i] < ids[found[at]]):
+            continue
+        while at > 0 and (v < D[found[at - 1]] or (v == D[found[at - 1]] and ids[i] < ids[found[at - 1]])):
+            found[at] = found[at - 1]
+            at -= 1
+        found[at] = i
+        if count < k:
+            count += 1
+        if count == k:
+            limit = D[found[k - 1]]
+
+
+@kernel()
+def _remove(
+    P: NDArray[np.float64], ids: NDArray[np.int32], D: NDArray[np.float64], m: int, gone: NDArray[np.int64]
+) -> int:
+    """Fill the holes with the last points; returns how many remain."""
+    gone.sort()
+    for a in range(len(gone) - 1, -1, -1):
+        i = gone[a]
+        m -= 1
+        for j in range(P.shape[0]):
+            P[j, i] = P[j, m]
+        ids[i] = ids[m]
+        D[i] = D[m]
+    return m
+
+
+@kernel()
+def first_use(labels: NDArray[np.int32], n_groups: int) -> None:
+    """Renumber labels 0 … n_groups − 1 in place by order of first use."""
+    new = np.full(n_groups, -1, dtype=np.int32)
+    used = 0
+    for i in range(len(labels)):
+        if new[labels[i]] < 0:
+            new[labels[i]] = used
+            used += 1
+        labels[i] = new[labels[i]]
+
+
+@kernel()
+def mdav_kernel(Z: NDArray[np.float64], k: int) -> NDArray[np.int32]:
+    """MDAV-generic on squared Euclidean distances, without any check: labels in order of first use.
+
+    Parameters
+    ----------
+    Z
+        C-contiguous float64 records × attributes (at least one of each), finite, already on one scale.
+    k
+        Smallest group, at least 1. Fewer than 2k records make one group.
+    """
+    n, d = Z.shape
+    P = np.empty((d, n))
+    total = np.zeros(d)
+    for i in range(n):
+        for j in range(d):
+            P[j, i] = Z[i, j]
+            total[j] += Z[i, j]
+    ids = np.arange(n).astype(np.int32)
+    labels = np.empty(n, dtype=np.int32)
+    D = np.empty(n)
+    center = np.empty(d)
+    found = np.empty(k, dtype=np.int64)
+    m, group = n, 0
+    while m >= 2 * k:
+        rounds = 2 if m >= 3 * k else 1
+        for j in range(d):
+            center[j] = total[j] / m
+        _distances(P, m, center, D)
+        for _ in range(rounds):
+            # First the farthest from the centroid, then the farthest from that one: D holds those distances.
+            seed = _farthest(D, ids, m)
+            for j in range(d):
+                center[j] = P[j, seed]
+            _distances(P, m, center, D)
+            D[seed] = -1.0  # the seed is in its own group, also where it has duplicates
+            _nearest(D, ids, m, found)
+            for a in range(k):
+                labels[ids[found[a]]] = group
+                for j in range(d):
+                    total[j] -= P[j, found[a]]
+            m = _remove(P, ids, D, m, found)
+            group += 1
+    for i in range(m):
+        labels[ids[i]] = group
+    first_use(labels, group + 1)
+    return labels
+
+
+@kernel()
+def _mixed_distances(
+    P: NDArray[np.float64],
+    m: int,
+    center: NDArray[np.float64],
+    kinds: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    D: NDArray[np.float64],
+) -> None:
+    """Sum over attributes of squared distances: numeric; ordinal ((|a − b| + 1)/|D|)², 0 if equal; nominal 0/1."""
+    for i in range(m):
+        D[i] = 0.0
+    for j in range(P.shape[0]):
+        row, c = P[j], center[j]
+        for i in range(m):
+            if kinds[j] == NUMERIC:
+                t = row[i] - c
+                D[i] += t * t
+            elif row[i] != c:
+                t = (abs(row[i] - c) + 1.0) / sizes[j] if kinds[j] == ORDINAL else 1.0
+                D[i] += t * t
+
+
+@kernel()
+def _middle(counts: NDArray[np.int64], m: int) -> int:
+    """Lower median of m codes given their counts."""
+    below = 0
+    for code in range(len(counts)):
+        below += counts[code]
+        if 2 * below >= m:
+            return code
+    return len(counts) - 1
+
+
+@kernel()
+def mixed_mdav_kernel(
+    V: NDArray[np.float64], k: int, kinds: NDArray[np.int64], sizes: NDArray[np.int64]
+) -> NDArray[np.int32]:
+    """MDAV-generic on attributes of any kind: mean, lower median or most frequent code as the centroid.
+
+    Parameters
+    ----------
+    V
+        Records × attributes; codes 0 … size − 1 where the attribute is not numeric.
+    k
+        Smallest group.
+    kinds, sizes
+        Per attribute: NUMERIC, ORDINAL or NOMINAL, and the number of categories (unused where numeric).
+    """
+    n, d = V.shape
+    P = np.ascontiguousarray(V.T).copy()
+    total = np.zeros(d)
+    counts = np.zeros((d, max(1, sizes.max())), dtype=np.int64)
+    for i in range(n):
+        for j in range(d):
+            total[j] += V[i, j]
+            if kinds[j] != NUMERIC:
+                counts[j, int(V[i, j])] += 1
+    ids = np.arange(n).astype(np.int32)
+    labels = np.empty(n, dtype=np.int32)
+    D = np.empty(n)
+    center = np.empty(d)
+    found = np.empty(k, dtype=np.int64)
+    m, group = n, 0
+    while m >= 2 * k:
+        rounds = 2 if m >= 3 * k else 1
+        for j in range(d):
+            if kinds[j] == NUMERIC:
+                center[j] = total[j] / m
+            elif kinds[j] == ORDINAL:
+                center[j] = _middle(counts[j, : sizes[j]], m)
+            else:
+                center[j] = np.argmax(counts[j, : sizes[j]])
+        _mixed_distances(P, m, center, kinds, sizes, D)
+        for _ in range(rounds):
+            seed = _farthest(D, ids, m)
+            for j in range(d):
+                center[j] = P[j, seed]
+            _mixed_distances(P, m, center, kinds, sizes, D)
+            D[seed] = -1.0
+            _nearest(D, ids, m, found)
+            for a in range(k):
+                labels[ids[found[a]]] = group
+                for j in range(d):
+                    value = P[j, found[a]]
+                    total[j] -= value
+                    if kinds[j] != NUMERIC:
+                        counts[j, int(value)] -= 1
+            m = _remove(P, ids, D, m, found)
+            group += 1
+    for i in range(m):
+        labels[ids[i]] = group
+    first_use(labels, group + 1)
+    return labels

@@ -1,0 +1,337 @@
+"""How good can a k-partition be at all? A lower bound on its sum of squares, by column generation.
+
+Every partition into groups of k to 2k − 1 records picks groups so that each record is in exactly one. In the linear
+relaxation of that choice groups may be picked in part. It is solved with few groups at a time: their solution has a
+price for every record, groups that cost less than their records' prices join, and when there is none left in the whole
+file, no choice of groups costs less than the sum of the prices. Most groups are found by a local search; at the end all
+groups of the file are gone through, with bounds that exclude nearly all of them after two or three records.
+
+The relaxation rises by cuts: of the groups in a partition, those with d or more records in a set S can take at most
+|S| // d times d records from it (subset-row inequalities, after Jepsen et al. 2008).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdc_problems._validation import number, table, whole
+from sdc_problems.errors import SDCError, SDCFailure
+from sdc_problems.evaluators.information_loss import sse
+from sdc_problems.methods._attributes import smallest_group, z_scores
+from sdc_problems.methods._kernels.mdav import mdav_kernel
+from sdc_problems.methods._kernels.pricing import cheap_groups, searched_groups
+
+NEAREST = 60  # records, or 4k, among which the local search looks for a group
+LARGEST_POOL, KEPT = 60_000, 35_000  # groups at most, and how many of them are kept then
+CUTS_PER_ROUND = 400
+CUTS_PER_RECORD = 6
+PRECISION = 0.05  # a relaxation is solved to this share of its distance from the known partition
+MANY = 0.02  # groups by record that the local search finds while going through all of them is not worth it
+STARTS = 15  # pairs of a group from which sets grow
+
+Group = tuple[int, ...]
+Cut = tuple[Group, int]
+
+
+class LowerBound(NamedTuple):
+    """What no partition can undercut.
+
+    Attributes
+    ----------
+    sse
+        The bound on the sum of squares.
+    proven
+        Whether all groups of the file were excluded; otherwise the figure is an estimate of the bound.
+    seconds, rounds, groups, cuts
+        What it took.
+    """
+
+    sse: float
+    proven: bool
+    seconds: float
+    rounds: int
+    groups: int
+    cuts: int
+
+
+def lower_bound(
+    X: object,
+    k: int,
+    *,
+    labels: object | None = None,
+    standardize: bool = True,
+    rounds: int = 10,
+    time_limit: float | None = None,
+    steps: int = 2_000_000_000,
+    tolerance: float = 1e-4,
+    progress: Callable[[LowerBound], None] | None = None,
+) -> LowerBound:
+    """Bound the sum of squares of every partition into groups of at least k from below.
+
+    Parameters
+    ----------
+    X
+        Records × numeric attributes.
+    k
+        Smallest group: 2 … n/2.
+    labels
+        A good partition to begin with, such as a search's result; by default MDAV's. The better it is, the less work;
+        the bound does not depend on it. The work ends when the bound has reached it.
+    standardize
+        Whether attributes are turned into z-scores first.
+    rounds
+        Each adds cuts, which raise the bound.
+    time_limit
+        Seconds after which no round is begun and the one under way is given up.
+    steps
+        How many steps through all groups of the file are made before that is given up. The bound is then an estimate:
+        what the groups that the local search found would allow.
+    tolerance
+        By what share of the sum of squares the bound may be below that of its relaxation; a larger one excludes faster.
+        Until the last round it is larger while the relaxation is far below the known partition.
+    progress
+        Called after each round with the best bound so far.
+
+    Returns
+    -------
+    LowerBound
+        The highest proven bound; if none was proven, the last estimate.
+
+    Notes
+    -----
+    It holds for groups of any size from k: those of 2k or more could be cut in two without losing more. There are at
+    most n // k groups, each may undercut its prices by its part of the tolerance, and the bound is lowered by that.
+
+    For a few thousand records and small k; the linear programs grow with n, the steps with k.
+
+    Examples
+    --------
+    >>> from sdc_problems.methods import exhaustive
+    >>> X = np.random.default_rng(1).normal(size=(12, 2))
+    >>> best = sse(X, exhaustive(X, 3, standardize=False))
+    >>> bound = lower_bound(X, 3, standardize=False)
+    >>> bound.proven, bool(0.99 * best < bound.sse <= best)
+    (True, True)
+    """
+    values = table(X, "X")
+    k = smallest_group(k, len(values))
+    rounds, steps = whole(rounds, "rounds", least=1), whole(steps, "steps", least=0)
+    tolerance = number(tolerance, "tolerance", low=1e-6, high=0.5)
+    limit = np.inf if time_limit is None else number(time_limit, "time_limit", low=0.0, high=1e9)
+    began = time.perf_counter()
+    Z = np.ascontiguousarray(z_scores(values) if standardize else values)
+    known = mdav_kernel(Z, k) if labels is None else _partition(labels, len(Z), k)
+    best, most_groups = sse(Z, known), len(Z) // k
+    if best == 0.0:
+        return LowerBound(0.0, True, 0.0, 0, 0, 0)
+    unit = best / most_groups  # the mean error of a group: all figures below are multiples, as solvers like them
+    relaxed = _Relaxation(Z / np.sqrt(unit), k, known)
+    tolerance *= 0.5  # one half for the groups that are left out, the other for what is not precise
+    left_out = tolerance * most_groups
+    bound, finely = LowerBound(0.0, False, 0.0, 0, 0, 0), False
+    for number_of_round in range(1, rounds + 1):
+        done, finely = False, finely or number_of_round == rounds
+        while not done and time.perf_counter() - began < limit:
+            value, undercut = relaxed.solve(), None
+            precise = max(2.0 * left_out, 0.0 if finely else PRECISION * (most_groups - value))
+            found = relaxed.search(tolerance)
+            if steps and found <= MANY * len(Z):
+                more, undercut = relaxed.go_through(tolerance, steps)
+                steps = 0 if undercut is None else steps
+                done = undercut is not None and (left_out + undercut <= precise or found + more == 0)
+            elif not steps and not found:
+                done, undercut = True, 0.0
+            if undercut is not None:
+                reached, seconds = unit * max(0.0, value - left_out - undercut), time.perf_counter() - began
+                new = LowerBound(reached, steps > 0, seconds, number_of_round, len(relaxed.pool), len(relaxed.cuts))
+                if not bound.proven or (new.proven and new.sse > bound.sse):
+                    bound = new
+        if not done:
+            break
+        if progress is not None:
+            progress(bound)
+        if most_groups - value <= 1e-9 * most_groups:
+            break
+        if relaxed.separate() == 0:
+            if finely:
+                break
+            finely = True
+    if not bound.rounds:
+        raise SDCFailure(f"no bound within {limit:g} seconds: allow more time, or fewer records")
+    return bound
+
+
+def _partition(labels: object, n: int, k: int) -> NDArray[np.int64]:
+    """Check labels that the caller knows."""
+    known = np.asarray(labels)
+    if known.shape != (n,):
+        raise SDCError(f"labels must hold one group number for each of the {n} records, not {known.shape}")
+    groups, sizes = np.unique(known, return_counts=True)
+    if sizes.min() < k:
+        raise SDCError(f"labels: group {groups[sizes.argmin()]} has {sizes.min()} records, fewer than k = {k}")
+    return known.astype(np.int64)
+
+
+class _Relaxation:
+    """The choice of groups without the demand that they be whole, and what was added to it so far."""
+
+    def __init__(self, Z: NDArray[np.float64], k: int, labels: NDArray[Any]) -> None:
+        self.Z, self.k = Z, k
+        self._half, self._near = _half_to_nearest(Z, k), _neighbours(Z, k)
+        self._calm = np.zeros(len(Z))
+        self.pool: dict[Group, float] = {}
+        self.cuts: list[Cut] = []
+        for g in np.unique(labels):
+            self.add(np.flatnonzero(labels == g))
+
+    def add(self, members: NDArray[np.int64]) -> None:
+        points = self.Z[members]
+        self.pool[tuple(sorted(members.tolist()))] = float(((points - points.mean(axis=0)) ** 2).sum())
+
+    def solve(self) -> float:
+        """Solve for the groups there are; sets the shares, and the prices, whose worth is returned."""
+        from scipy.optimize import linprog
+        from scipy.sparse import csc_matrix
+
+        n = len(self.Z)
+        self.groups = list(self.pool)
+        cost = np.array([self.pool[group] for group in self.groups])
+        starts = np.cumsum([0, *map(len, self.groups)])
+        A: Any = csc_matrix((np.ones(starts[-1]), np.concatenate(self.groups), starts), shape=(n, len(self.groups)))
+        B: Any = csc_matrix((0, len(self.groups)))
+        room = np.zeros(0)
+        if self.cuts:
+            rows = np.repeat(np.arange(len(self.cuts)), [len(S) for S, _ in self.cuts])
+            inside = csc_matrix(
+                (np.ones(len(rows)), (rows, np.concatenate([S for S, _ in self.cuts]))), (len(self.cuts), n)
+            )
+            hits = (inside @ A).tocoo()
+            hits.data = np.floor(hits.data / np.array([d for _, d in self.cuts])[hits.row])
+            B, room = hits.tocsc(), np.array([len(S) // d for S, d in self.cuts], dtype=float)
+        solved = linprog(cost, A_eq=A, b_eq=np.ones(n), A_ub=B, b_ub=room, method="highs-ds")
+        if solved.status != 0:
+            raise SDCFailure(f"the linear program could not be solved: {solved.message}")
+        self.shares = np.asarray(solved.x)
+        self.prices = np.asarray(solved.eqlin.marginals)
+        self.cut_prices = np.maximum(0.0, -np.asarray(solved.ineqlin.marginals))
+        if len(self.pool) > LARGEST_POOL:
+            reduced = cost - A.T @ self.prices + B.T @ self.cut_prices
+            self.pool = {self.groups[j]: cost[j] for j in np.argsort(reduced, kind="stable")[:KEPT]}
+        self._tables = self._cut_tables()
+        return float(self.prices.sum() - self.cut_prices @ room)
+
+    def search(self, tolerance: float) -> int:
+        """Add groups that undercut their prices by more than a tolerance, as far as a local search finds them."""
+        before = len(self.pool)
+        self._calm = 0.5 * (self._calm + self.prices)  # the prices themselves jump from solution to solution
+        for prices in (self._calm, self.prices):
+            self._join(searched_groups(self.Z, self.k, self._near, prices, *self._tables, tolerance))
+        return len(self.pool) - before
+
+    def go_through(self, tolerance: float, steps: int) -> tuple[int, float | None]:
+        """Add the cheapest of all groups that undercut their prices by more than a tolerance.
+
+        Returns
+        -------
+        added, undercut
+            How many; and by how much the groups of a partition may undercut together, beyond the tolerance of each, or
+            ``None`` if it was given up after so many steps.
+        """
+        before = len(self.pool)
+        groups, undercut, left = cheap_groups(self.Z, self.k, self._half, self.prices, *self._tables, tolerance, steps)
+        self._join(groups)
+        return len(self.pool) - before, undercut if left else None
+
+    def _cut_tables(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        """Cuts of each record, −1 where there are fewer; and of each cut its d and its price."""
+        lists: list[list[int]] = [[] for _ in self.Z]
+        for q, (S, _) in enumerate(self.cuts):
+            if self.cut_prices[q] > 0.0:
+                for i in S:
+                    lists[i].append(q)
+        cuts_of = np.full((len(self.Z), max(1, *map(len, lists))), -1)
+        for i, mine in enumerate(lists):
+            cuts_of[i, : len(mine)] = mine
+        return cuts_of, np.array([d for _, d in self.cuts] or [1]), np.append(self.cut_prices, 0.0)
+
+    def _join(self, rows: NDArray[np.int64]) -> None:
+        for row in rows:
+            self.add(row[row >= 0])
+
+    def separate(self) -> int:
+        """Add the most violated cuts, drop those without effect; returns how many were found."""
+        self.cuts = [cut for cut, price in zip(self.cuts, self.cut_prices, strict=True) if price > 1e-9]
+        partly = [
+            (frozenset(group), float(share))
+            for group, share in zip(self.groups, self.shares, strict=True)
+            if 1e-6 < share < 1 - 1e-6
+        ]
+        holding: dict[int, list[int]] = {}
+        for q, (group, _) in enumerate(partly):
+            for i in group:
+                holding.setdefault(i, []).append(q)
+        known, found = set(self.cuts), {}
+        for group, _ in partly:
+            pairs = [frozenset(pair) for pair in combinations(sorted(group), 2)][:STARTS]
+            for d, starts in ((2, pairs), *((d, [group]) for d in range(3, self.k + 2))):
+                for start in starts:
+                    for cut, excess in _grown(set(start), d, partly, holding):
+                        if cut not in known:
+                            found[cut] = excess
+        used: dict[int, int] = {}
+        added = 0
+        for cut in sorted(found, key=lambda cut: (-found[cut], cut)):
+            if added < CUTS_PER_ROUND and sum(used.get(i, 0) for i in cut[0]) <= CUTS_PER_RECORD * len(cut[0]):
+                for i in cut[0]:
+                    used[i] = used.get(i, 0) + 1
+                self.cuts.append(cut)
+                added += 1
+        return added
+
+
+def _grown(
+    S: set[int], d: int, partly: list[tuple[frozenset[int], float]], holding: dict[int, list[int]]
+) -> list[tuple[Cut, float]]:
+    """Let a set grow, record by record, by what is shared most; returns the violated cuts on the way."""
+    violated = []
+    while len(S) <= max(9, 4 * d + 1):
+        touching = sorted({q for i in S for q in holding.get(i, ())})
+        taken, gain = 0.0, dict[int, float]()
+        for q in touching:
+            group, share = partly[q]
+            inside = len(group & S)
+            taken += share * (inside // d)
+            for i in group - S:
+                step = share if (inside + 1) % d == 0 else 0.15 * share * (inside % d + 1) / d
+                gain[i] = gain.get(i, 0.0) + step
+        if taken > len(S) // d + 2e-3:
+            violated.append(((tuple(sorted(S)), d), taken - len(S) // d))
+        if not gain:
+            break
+        S.add(max(gain, key=lambda i: (gain[i], -i)))
+    return violated
+
+
+def _half_to_nearest(Z: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+    """Half of the sum of the squared distances to the q nearest others, for q from 0 to 2k − 2."""
+    from scipy.spatial import cKDTree
+
+    apart = np.square(cKDTree(Z).query(Z, k=2 * k - 1)[0])
+    apart[:, 0] = 0.0  # the record itself, or one of its doubles
+    return np.ascontiguousarray(0.5 * np.cumsum(apart, axis=1))
+
+
+def _neighbours(Z: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+    """Each record, and the nearest others."""
+    from scipy.spatial import cKDTree
+
+    near = np.asarray(cKDTree(Z).query(Z, k=min(max(NEAREST, 4 * k), len(Z)))[1], dtype=np.int64)
+    for i, row in enumerate(near):  # doubles may come before the record
+        row[:] = np.concatenate([[i], row[row != i][: len(row) - 1]])
+    return np.ascontiguousarray(near)

@@ -1,0 +1,255 @@
+"""Measuring candidates on a Dask cluster, one started here or one that runs elsewhere.
+
+The problem travels without its data. The data goes to each worker once, named by its SHA-256, and a worker that joins
+later gets it when it joins. Tasks are batches of rows; Dask gives the batch of a lost worker to another one.
+
+Dask moves Python objects between processes: whoever can reach a scheduler can run code on its workers. Use an address
+only where everybody who can reach it is trusted, or ``tls://`` with certificates in Dask's own configuration. This is
+why a scheduler's address is never taken from a run folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import pickle
+import threading
+from collections.abc import Callable
+from concurrent.futures import TimeoutError as FutureTimeout
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from distributed import CancelledError, Client, KilledWorker, LocalCluster, WorkerPlugin
+from distributed.client import FutureCancelledError
+from numpy.typing import NDArray
+
+from sdc_problems import __version__
+from sdc_problems._sharing.arrays import SharedArrays
+from sdc_problems.errors import SDCError, SDCFailure
+from sdc_problems.parallel.backends import Measures, Serial, batches, joined, measure, one_thread
+
+if TYPE_CHECKING:
+    from pymoo.core.problem import Problem
+
+PATIENCE = 60.0  # seconds to wait for a scheduler, and for its first worker
+
+
+class DaskCluster(Serial):
+    """Measures on the workers of a Dask scheduler.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    scheduler
+        An address such as ``"tcp://host:8786"``, or ``"local"`` to start ``workers`` processes here.
+    workers
+        Size of a local cluster; of a running one, its own number of workers counts.
+    patience
+        Seconds to wait for the scheduler and its first worker.
+    """
+
+    def __init__(self, problem: Problem, *, scheduler: str, workers: int = 1, patience: float = PATIENCE) -> None:
+        super().__init__(problem)
+        self.address = scheduler
+        self._patience = patience
+        self._placed: list[str] = []
+        self._cluster: Any = None
+        if scheduler == "local":
+            self._cluster = LocalCluster(  # type: ignore[no-untyped-call]
+                n_workers=workers, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None,
+                worker_dashboard_address=None, silence_logs=50,
+            )  # fmt: skip
+        elif "://" not in scheduler:
+            raise SDCError(f'scheduler must be "local" or an address like "tcp://host:8786", not {scheduler!r}')
+        try:
+            self.client: Any = Client(  # type: ignore[no-untyped-call]
+                self._cluster or scheduler, timeout=patience, set_as_default=False
+            )
+        except (OSError, TimeoutError) as error:
+            raise SDCFailure(f"no Dask scheduler answers at {scheduler}: {error}") from None
+        try:
+            self._place()
+        except BaseException:
+            self.close()
+            raise
+
+    def evaluate(self, X: NDArray[Any]) -> Measures:
+        """Measure every row; Dask gives a lost worker's batch to another worker."""
+        parts = [X[cut] for cut in batches(len(X), self._width())]
+        futures = [self.client.submit(_measure_there, self._key, part, pure=False, retries=0) for part in parts]
+        try:
+            return joined(self.problem, [self._result(future) for future in futures])
+        finally:
+            with contextlib.suppress(Exception):  # a scheduler that is gone has nothing to cancel
+                self.client.cancel(futures)
+
+    def workers(self) -> dict[str, int]:
+        """Address and process id of every worker."""
+        return {address: int(pid) for address, pid in self.client.run(_pid).items()}
+
+    @property
+    def scheduler(self) -> str:
+        """Address of the scheduler, for other clients of the same cluster."""
+        return str(self.client.scheduler.address)
+
+    def forget(self) -> None:
+        """Take the problem and its data off the workers again, for every client that uses them."""
+        with contextlib.suppress(OSError, TimeoutError, CancelledError):
+            for name in self._placed:
+                self.client.unregister_worker_plugin(name)
+            self.client.run(_forget, self._key, self._digests)
+
+    def close(self) -> None:
+        """Leave the scheduler, and end the cluster if it was started here."""
+        client = getattr(self, "client", None)
+        if client is not None:
+            with contextlib.suppress(OSError, TimeoutError):
+                client.close()
+        if self._cluster is not None:
+            self._cluster.close()
+
+    def _place(self) -> None:
+        """Put the data and the problem on every worker, now and whenever one joins."""
+        packed, data = separated(self.problem)
+        self._key = hashlib.sha256(packed).hexdigest()
+        self._digests = list(data)
+        try:
+            plugins: list[PlacedArrays | PlacedProblem] = [PlacedArrays(*item) for item in data.items()]
+            plugins.append(PlacedProblem(self._key, packed))
+            for plugin in plugins:
+                self.client.register_plugin(plugin, name=plugin.name)
+                self._placed.append(plugin.name)
+            self.client.wait_for_workers(1, timeout=self._patience)
+        except (TimeoutError, FutureTimeout):
+            raise SDCFailure(
+                f"no worker has joined {self.address} within {self._patience:.0f} s; start one with `dask worker"
+                f" {self.address}` where sdc-problems {__version__} is installed"
+            ) from None
+
+    def _width(self) -> int:
+        return max(1, sum(int(threads) for threads in self.client.nthreads().values()))
+
+    def _result(self, future: Any) -> Measures:
+        try:
+            result: Measures = future.result()
+        except (KilledWorker, CancelledError, FutureCancelledError, OSError) as error:
+            raise SDCFailure(f"the Dask cluster at {self.address} was lost while measuring ({error})") from None
+        return result
+
+
+# A second client that places the same thing makes Dask tear the first plugin down and set the new one up, while tasks
+# of the first client run. So tearing down keeps what is there: only DaskCluster.forget takes it off.
+
+
+class PlacedArrays(WorkerPlugin):
+    """Data on a worker, named by its digest; placed once."""
+
+    def __init__(self, digest: str, arrays: dict[str, NDArray[Any]]) -> None:
+        self.name = f"sdc-data-{digest}"
+        self.digest = digest
+        self.arrays = arrays
+
+    def setup(self, worker: Any) -> None:
+        """Keep the arrays, if the worker has none of that digest."""
+        with _HERE.lock:
+            if self.digest not in _HERE.data:
+                arrays = SharedArrays(self.arrays)
+                if arrays.digest != self.digest:
+                    raise SDCFailure("the data was damaged on its way to a worker")
+                _HERE.data[self.digest] = arrays
+
+
+class PlacedProblem(WorkerPlugin):
+    """A problem on a worker; opened when it is first measured."""
+
+    def __init__(self, key: str, packed: bytes) -> None:
+        self.name = f"sdc-problem-{key}"
+        self.key = key
+        self.packed = packed
+        self.version = __version__
+
+    def setup(self, worker: Any) -> None:
+        """Keep the packed problem; refuse another version of the package, which may measure differently."""
+        if self.version != __version__:
+            raise SDCFailure(f"this worker has sdc-problems {__version__}; the study runs with {self.version}")
+        one_thread()
+        _HERE.packed[self.key] = self.packed
+
+
+class _Here:
+    """What this worker process holds; one problem is measured at a time, because engines remember things."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.data: dict[str, SharedArrays] = {}
+        self.packed: dict[str, bytes] = {}
+        self.problems: dict[str, Problem] = {}
+
+
+_HERE = _Here()
+
+
+def _measure_there(key: str, X: NDArray[Any]) -> Measures:
+    with _HERE.lock:
+        if key not in _HERE.problems:
+            _HERE.problems[key] = _together(_HERE.packed[key])
+        return measure(_HERE.problems[key], X)
+
+
+def _forget(key: str, digests: list[str]) -> None:
+    with _HERE.lock:
+        _HERE.packed.pop(key, None)
+        _HERE.problems.pop(key, None)
+        for digest in digests:
+            _HERE.data.pop(digest, None)
+
+
+def _pid() -> int:
+    import os
+
+    return os.getpid()
+
+
+# ---------------------------------------------------------------------- a problem without its data
+
+
+class _Separating(pickle.Pickler):
+    """Pickles a problem with the digests of its data in the data's place."""
+
+    def __init__(self, stream: io.BytesIO) -> None:
+        super().__init__(stream, protocol=5)
+        self.data: dict[str, dict[str, NDArray[Any]]] = {}
+
+    def persistent_id(self, value: Any) -> str | None:
+        """Say which objects stay out of the pickle."""
+        if not isinstance(value, SharedArrays):
+            return None
+        self.data[value.digest] = {name: np.asarray(array) for name, array in value.items()}
+        return value.digest
+
+
+class _Joining(pickle.Unpickler):
+    def __init__(self, stream: io.BytesIO, find: Callable[[str], SharedArrays]) -> None:
+        super().__init__(stream)
+        self._find = find
+
+    def persistent_load(self, digest: str) -> SharedArrays:
+        return self._find(digest)
+
+
+def separated(problem: Problem) -> tuple[bytes, dict[str, dict[str, NDArray[Any]]]]:
+    """Pickle a problem, and the arrays of its data, by digest."""
+    stream = io.BytesIO()
+    pickler = _Separating(stream)
+    try:
+        pickler.dump(problem)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise SDCError(f"{type(problem).__name__} cannot be sent to other processes: {error}") from None
+    return stream.getvalue(), pickler.data
+
+
+def _together(packed: bytes) -> Problem:
+    problem: Problem = _Joining(io.BytesIO(packed), lambda digest: _HERE.data[digest]).load()
+    return problem

@@ -1,8 +1,0 @@
-"""Which transition matrices to protect categorical attributes with: PRAM, by entries and by equations."""
-
-from __future__ import annotations
-
-from sdc_problems.pram.equations import PRAMEquationProblem
-from sdc_problems.pram.matrices import PRAMProblem
-
-__all__ = ["PRAMEquationProblem", "PRAMProblem"]

@@ -1,0 +1,325 @@
+"""Which attributes to microaggregate together: the attribute grouping problem of multivariate microaggregation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sdc_problems._validation import whole
+from sdc_problems.errors import SDCError, did_you_mean
+from sdc_problems.evaluators.grouping import GroupingEngine
+from sdc_problems.methods._attribute_groups import anticorrelated_groups, correlated_groups, handmade_groups
+from sdc_problems.methods._centroids import microaggregate
+from sdc_problems.microdata import Kind
+from sdc_problems.operators.canonical import CanonicalLabels, restricted_growth
+from sdc_problems.operators.grouping import AnyGroupingMutation, GroupCrossover, RandomGroupings
+from sdc_problems.operators.never_twice import NeverTwice
+from sdc_problems.problem import Objective, SDCProblem, choose_objectives
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from sdc_problems.microdata import Microdata
+
+PERCENT = (0.0, 100.0)
+ENUMERABLE = 10  # attributes; there are 115,975 ways to group 10
+
+GROUP_SIZES = (2, 3, 4, 5, 10)
+CROSSED = 0.05  # share of the pairs of parents that pymoo's algorithms cross before they mutate
+
+
+def _catalogue(n_attributes: int) -> dict[str, Objective]:
+    listed = (
+        Objective("il", "information loss", "min", PERCENT, "%"),
+        Objective("id", "interval disclosure", "min", PERCENT, "%"),
+        Objective("dld", "distance linkage disclosure", "min", PERCENT, "%"),
+        Objective("dr", "disclosure risk", "min", PERCENT, "%"),
+        Objective("score", "mean of information loss and disclosure risk", "min", PERCENT, "%"),
+        Objective("n_groups", "attribute groups", "min", (1.0, float(n_attributes))),
+    )
+    return {objective.name: objective for objective in listed}
+
+
+@dataclass(frozen=True)
+class AttributeGrouping:
+    """Attributes that are microaggregated together, and what that does; everything but k in percent.
+
+    Attributes
+    ----------
+    groups
+        Attribute names, group by group.
+    group_losses
+        Share of each group's own variance that is lost.
+    il, id, dld
+        Information loss, interval disclosure and distance linkage disclosure of the whole table.
+    k
+        Smallest cluster of each group's microaggregation.
+    """
+
+    groups: tuple[tuple[str, ...], ...]
+    group_losses: tuple[float, ...]
+    il: float
+    id: float
+    dld: float
+    k: int
+
+    @property
+    def dr(self) -> float:
+        """Disclosure risk, the mean of ``id`` and ``dld``."""
+        return 0.5 * self.id + 0.5 * self.dld
+
+    @property
+    def score(self) -> float:
+        """Mean of information loss and disclosure risk."""
+        return (self.il + self.dr) / 2
+
+    def __str__(self) -> str:
+        lines = [
+            f"({', '.join(group)}): {loss:.2f} % lost"
+            for group, loss in zip(self.groups, self.group_losses, strict=True)
+        ]
+        lines.append(
+            f"IL {self.il:.2f} %, ID {self.id:.2f} %, DLD {self.dld:.2f} %, DR {self.dr:.2f} %, score {self.score:.2f}"
+        )
+        return "\n".join(lines)
+
+
+class GOMMProblem(SDCProblem):
+    """Partition the quasi-identifiers into groups; each group is microaggregated on its own by MDAV.
+
+    Few wide groups lose much information; many narrow groups leave everybody recognisable. A row of X gives every
+    quasi-identifier the number of its group, in order of first use.
+
+    Parameters
+    ----------
+    data
+        The table; all its quasi-identifiers must be numeric, at least two.
+    k
+        Smallest cluster of each microaggregation, 2 … n/2.
+    objectives
+        Any of ``il`` (100·SSE/SST on z-scores), ``id`` (released values within 10 % of the original), ``dld`` (records
+        strictly closest to their own protected record), ``dr`` (mean of ``id`` and ``dld``), ``score`` (mean of ``il``
+        and ``dr``) and ``n_groups``.
+    memory
+        Bytes that the engine may use to remember groups.
+    threads
+        Candidates measured at once; all processors if not given. Results do not depend on it.
+
+    Notes
+    -----
+    Balasch-Masoliver (2010), "Using Genetic Algorithms for Attribute Grouping in Multivariate Microaggregation".
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sdc_problems import Microdata
+    >>> values = np.random.default_rng(1).normal(size=(60, 3)).round(2)
+    >>> frame = pd.DataFrame(values, columns=["height", "weight", "income"])
+    >>> problem = GOMMProblem(Microdata.from_frame(frame, quasi_identifiers=list(frame)), k=5)
+    >>> x = problem.encode([["height", "weight"], ["income"]])
+    >>> problem.decode(x).groups
+    (('height', 'weight'), ('income',))
+    >>> problem.evaluate(x).round(1)
+    array([13.5, 39.7])
+    """
+
+    def __init__(
+        self,
+        data: Microdata,
+        k: int,
+        *,
+        objectives: Sequence[str] = ("il", "dr"),
+        memory: int = 1 << 28,
+        threads: int | None = None,
+    ) -> None:
+        names = data.quasi_identifiers
+        if not names:
+            raise SDCError("no quasi-identifiers were declared: give quasi_identifiers= when the table is made")
+        if len(names) == 1:
+            raise SDCError(f"one attribute ({names[0]!r}) cannot be grouped: at least two quasi-identifiers are needed")
+        for name in names:
+            attribute = data.attribute(name)
+            if attribute.kind is not Kind.NUMERIC or attribute.has_missing:
+                what = "has missing values" if attribute.has_missing else f"is {attribute.kind.value}"
+                raise SDCError(
+                    f"quasi-identifier {name!r} {what}: means need numbers; leave it out of quasi_identifiers"
+                )
+        k = whole(k, "k", least=2)
+        if k > len(data) // 2:
+            raise SDCError(f"k = {k} is too large for {len(data)} records: at most {len(data) // 2} gives two clusters")
+        chosen = choose_objectives(objectives, _catalogue(len(names)))
+        self.attributes = names
+        self.k = k
+        self._memory = whole(memory, "memory", least=1)
+        self._threads = None if threads is None else whole(threads, "threads", least=1)
+        super().__init__(data=data, objectives=chosen, n_var=len(names), xl=0, xu=len(names) - 1)
+
+    def _compile(self) -> GroupingEngine:
+        Z = self.data.z_scores(self.attributes)
+        return GroupingEngine(Z, self.k, memory=self._memory, threads=self._threads)
+
+    def _measure(self, X: NDArray[Any]) -> NDArray[np.float64]:
+        names = [objective.name for objective in self.objectives]
+        measured = {"n_groups": restricted_growth(X).max(axis=1) + 1.0}
+        if names != ["n_groups"]:
+            linkage = bool({"dld", "dr", "score"}.intersection(names))
+            measured["il"], measured["id"], measured["dld"] = self.engine.measure(X, linkage=linkage).T
+            measured["dr"] = 0.5 * measured["id"] + 0.5 * measured["dld"]
+            measured["score"] = (measured["il"] + measured["dr"]) / 2
+        return np.column_stack([measured[name] for name in names])
+
+    def operators(self) -> dict[str, Any]:
+        """Return the paper's random groupings, group crossover and mutations, and a memory of what was measured.
+
+        Every child is mutated, mostly by moving or swapping single attributes, and one pair of parents in twenty is
+        crossed: on small tables, where the whole front is known, this finds the most of it.
+        """
+        return {
+            "sampling": RandomGroupings(),
+            "crossover": GroupCrossover(prob=CROSSED),
+            "mutation": AnyGroupingMutation(),
+            "repair": CanonicalLabels(),
+            "eliminate_duplicates": NeverTwice(),
+        }
+
+    def encode(self, groups: Iterable[Iterable[str]]) -> NDArray[Any]:
+        """Return the row of X for groups of attribute names: each quasi-identifier in exactly one group."""
+        labels = np.full(self.n_var, -1, dtype=self.dtype)
+        position = {name: j for j, name in enumerate(self.attributes)}
+        number = 0
+        for group in groups:
+            members = (group,) if isinstance(group, str) else tuple(group)
+            for name in members:
+                if name not in position:
+                    raise SDCError(f"{name!r} is no quasi-identifier{did_you_mean(str(name), position)}")
+                if labels[position[name]] >= 0:
+                    raise SDCError(f"attribute {name!r} is in the grouping twice")
+                labels[position[name]] = number
+            number += bool(members)
+        if (labels < 0).any():
+            missing = ", ".join(repr(name) for name, label in zip(self.attributes, labels, strict=True) if label < 0)
+            raise SDCError(f"the grouping misses {missing}: every quasi-identifier belongs to one group")
+        return restricted_growth(labels)
+
+    def decode(self, x: ArrayLike) -> AttributeGrouping:
+        """Say which attributes are grouped together, what each group loses, and what can be linked."""
+        row = self.genome(x)
+        il, disclosed, linked = self.engine.measure(row[None, :])[0]
+        parts = self.engine.groups(row)
+        variance = (self.engine.Z**2).sum(axis=0)
+        return AttributeGrouping(
+            groups=tuple(tuple(self.attributes[j] for j in part.columns) for part in parts),
+            group_losses=tuple(float(100 * part.sse / variance[part.columns].sum()) for part in parts),
+            il=float(il),
+            id=float(disclosed),
+            dld=float(linked),
+            k=self.k,
+        )
+
+    def describe(self, x: ArrayLike) -> tuple[str, ...]:
+        """Say in plain sentences what releasing ``x`` would do to the data."""
+        grouping = self.decode(x)
+        n, n_groups = len(self.data), len(grouping.groups)
+        together = "; ".join(", ".join(group) for group in grouping.groups)
+        smallest = _smallest_class(self._clusters(x))
+        linked = round(grouping.dld * n / 100)
+        whole_table = (
+            f"Whoever knows all of them sees every record at least {smallest} times."
+            if smallest > 1
+            else "Whoever knows all of them sees some records that are alone."
+        )
+        return (
+            f"The {self.n_var} quasi-identifiers are protected in {n_groups} group{'s' * (n_groups > 1)}: {together}.",
+            f"In each group the values of a record become the means of a cluster of at least {self.k} similar records, "
+            f"so every released combination of a group's values is shared by at least {self.k} records. " + whole_table,
+            f"{grouping.il:.1f} % of the variance is lost; {grouping.id:.1f} % of the released values are within 10 % "
+            f"of the original. {linked} of {n} records ({grouping.dld:.1f} %) are closest to their own protected copy.",
+        )
+
+    def release(self, x: ArrayLike, *, seed: int | None = None) -> pd.DataFrame:
+        """Return the table with every group of attributes microaggregated on its own; nothing is random here."""
+        frame = self._publishable()
+        values = self.data.values(self.attributes)
+        for part in self.engine.groups(self.genome(x)):
+            sizes = np.bincount(part.labels)
+            if sizes.min() < self.k:
+                raise SDCError(f"a cluster has {sizes.min()} records, fewer than k = {self.k}: nothing is released")
+            means = microaggregate(values[:, part.columns], part.labels)
+            for column, j in zip(means.T, part.columns, strict=True):
+                frame[self.attributes[j]] = column
+        return frame
+
+    def baselines(self) -> dict[str, NDArray[Any]]:
+        """One group, one group per attribute, groups from the correlations, and the hand-made ones of Appendix A."""
+        p = self.n_var
+        Z = self.data.z_scores(self.attributes)
+        R = Z.T @ Z / len(Z)
+        found = {"one group": np.zeros(p, dtype=self.dtype), "univariate": np.arange(p, dtype=self.dtype)}
+        for size in (size for size in GROUP_SIZES if size < p):
+            found[f"correlated, groups of {size}"] = self._row(correlated_groups(R, size))
+            found[f"anti-correlated, groups of {size}"] = self._row(anticorrelated_groups(R, size))
+        for name, groups in handmade_groups(self.attributes).items():
+            found[f"hand-made {name}"] = self.encode(groups)
+        return found
+
+    def enumerate_front(self) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Measure every grouping of at most 10 attributes and return the non-dominated ones: X and F, sorted by F.
+
+        Of groupings with equal F the first is returned. There are Bell(p) groupings: 21,147 for 9 attributes and
+        115,975 for 10; only 2^p − 1 groups have to be microaggregated.
+        """
+        import moocore
+
+        if self.n_var > ENUMERABLE:
+            raise SDCError(f"{self.n_var} attributes are too many to try all groupings: at most {ENUMERABLE}")
+        best_x = np.empty((0, self.n_var), dtype=self.dtype)
+        best_f = np.empty((0, self.n_obj))
+        for X in _batches(_partitions(self.n_var), 5000):
+            rows = np.array(X, dtype=self.dtype)
+            best_x = np.concatenate([best_x, rows])
+            best_f = np.concatenate([best_f, self.minimised(self._measure(rows))])
+            best_f, first = np.unique(best_f, axis=0, return_index=True)
+            keep = moocore.is_nondominated(best_f)
+            best_x, best_f = best_x[first][keep], best_f[keep]
+        return best_x, best_f
+
+    def _row(self, groups: Sequence[Sequence[int]]) -> NDArray[Any]:
+        return self.encode([[self.attributes[j] for j in group] for group in groups])
+
+    def _clusters(self, x: ArrayLike) -> NDArray[np.int32]:
+        return np.column_stack([part.labels for part in self.engine.groups(self.genome(x))])
+
+
+def _smallest_class(clusters: NDArray[np.int32]) -> int:
+    return int(np.unique(clusters, axis=0, return_counts=True)[1].min())
+
+
+def _partitions(n: int) -> Iterator[list[int]]:
+    """All restricted growth strings of length n, in lexicographic order."""
+    row, largest = [0] * n, [0] * n  # largest[j]: the largest label before position j
+    while True:
+        yield row.copy()
+        j = n - 1
+        while j > 0 and row[j] > largest[j]:
+            j -= 1
+        if j == 0:
+            return
+        row[j] += 1
+        for i in range(j + 1, n):
+            row[i] = 0
+            largest[i] = max(largest[i - 1], row[i - 1])
+
+
+def _batches(items: Iterator[list[int]], size: int) -> Iterator[list[list[int]]]:
+    batch = []
+    for item in items:
+        batch.append(item)
+        if len(batch) == size:
+            yield batch
+            batch = []
+    if batch:
+        yield batch

@@ -1,0 +1,289 @@
+"""Which records to merge: partitions into groups of at least k."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sdc_problems._validation import whole
+from sdc_problems.errors import SDCError
+from sdc_problems.evaluators.partition import PartitionEngine
+from sdc_problems.methods._attributes import smallest_group
+from sdc_problems.methods._centroids import microaggregate
+from sdc_problems.methods._kernels.anneal import anneal_kernel
+from sdc_problems.methods._mdav import mdav
+from sdc_problems.methods._univariate import mhm, microaggregate_univariate
+from sdc_problems.methods._v_mdav import v_mdav
+from sdc_problems.microdata import Kind
+from sdc_problems.operators.canonical import restricted_growth
+from sdc_problems.operators.duplicates import ByteDuplicates
+from sdc_problems.operators.partition import GroupSizes, RandomPartitions, RecordMutation, WholeGroupCrossover, limited
+from sdc_problems.problem import Objective, SDCProblem, choose_objectives
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from sdc_problems.microdata import Microdata
+
+PERCENT = (0.0, 100.0)
+SMALL_LABELS = np.iinfo(np.int16).max
+
+QUADRATIC = 20_000  # records up to which the slower baselines are made: their time grows with the square
+
+K_STEPS = (1, 2, 3, 5)  # multiples of k that the baselines try, as far as k_max goes
+
+
+def _catalogue(k: int, largest: int) -> dict[str, Objective]:
+    listed = (
+        Objective("sse", "within-group sum of squares", "min"),
+        Objective("il_sse", "information loss", "min", PERCENT, "%"),
+        Objective("dld", "distance linkage disclosure", "min", PERCENT, "%"),
+        Objective("id", "interval disclosure", "min", PERCENT, "%"),
+        Objective("k", "smallest group", "max", (float(k), float(largest)), "records"),
+    )
+    return {objective.name: objective for objective in listed}
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Groups of records, and what replacing them by their centroids does.
+
+    Attributes
+    ----------
+    groups
+        Positions of the records of each group, counted from 0.
+    sse, il_sse, id, dld
+        Within-group sum of squares on z-scores; information loss, interval disclosure and distance linkage in percent.
+    k
+        Smallest group.
+    """
+
+    groups: tuple[tuple[int, ...], ...]
+    sse: float
+    il_sse: float
+    id: float
+    dld: float
+    k: int
+
+    def __str__(self) -> str:
+        sizes = [len(group) for group in self.groups]
+        return (
+            f"{len(sizes)} groups of {_span(sizes)} records; SSE {self.sse:.4g}, "
+            f"IL {self.il_sse:.2f} %, ID {self.id:.2f} %, DLD {self.dld:.2f} %"
+        )
+
+
+def _span(sizes: Sequence[int]) -> str:
+    low, high = min(sizes), max(sizes)
+    return str(low) if low == high else f"{low} to {high}"
+
+
+class MicroaggregationProblem(SDCProblem):
+    """Partition the records into groups of at least k; each group's quasi-identifiers become its centroid.
+
+    A row of X gives every record the number of its group, in order of first use. Sizes lie between k and 2k − 1: a
+    larger group could be cut in two without losing more. With ``k_max`` the sizes are free up to 2·k_max − 1, and the
+    smallest group can be an objective.
+
+    A row that breaks the limits (operators of other packages know the bounds only) stands for the partition that
+    ``sdc_problems.operators.partition.limited`` makes of it, always the same one: that is what is measured, decoded
+    and released.
+
+    Parameters
+    ----------
+    data
+        The table; its quasi-identifiers are microaggregated, of any kind, without missing values in numeric ones.
+    k
+        Smallest group, 2 … n/2.
+    objectives
+        Any of ``sse`` (on z-scores), ``il_sse`` (100·SSE/SST), ``dld`` (records whose own centroid is nearest, each in
+        proportion to how many share it), ``id`` (released values within 10 % of the original z-score) and ``k``.
+    k_max
+        Largest value that the smallest group is meant to reach; k if not given.
+    threads
+        Candidates measured at once; all processors if not given. Results do not depend on it.
+
+    Notes
+    -----
+    Solanas et al. (2006), "Multivariate Microaggregation Based Genetic Algorithms"; Martínez-Ballesté et al. (2007), "A
+    Genetic Approach to Multivariate Microaggregation for Database Privacy".
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sdc_problems import Microdata
+    >>> frame = pd.DataFrame({"age": [21, 60, 22, 61, 23, 62], "wage": [10, 30, 11, 31, 12, 32]})
+    >>> problem = MicroaggregationProblem(Microdata.from_frame(frame, quasi_identifiers=["age", "wage"]), k=3)
+    >>> x = problem.baselines()["MDAV"]
+    >>> problem.decode(x).groups
+    ((0, 2, 4), (1, 3, 5))
+    >>> problem.release(x)["age"].tolist()
+    [22.0, 61.0, 22.0, 61.0, 22.0, 61.0]
+    """
+
+    def __init__(
+        self,
+        data: Microdata,
+        k: int,
+        *,
+        objectives: Sequence[str] = ("sse",),
+        k_max: int | None = None,
+        threads: int | None = None,
+    ) -> None:
+        names = data.quasi_identifiers
+        if not names:
+            raise SDCError("no quasi-identifiers were declared: give quasi_identifiers= when the table is made")
+        for name in names:
+            attribute = data.attribute(name)
+            if attribute.kind is Kind.NUMERIC and attribute.has_missing:
+                raise SDCError(f"quasi-identifier {name!r} has missing values: fill them, or drop those records")
+        n = len(data)
+        self.k = smallest_group(k, n)
+        self.k_max = self.k if k_max is None else smallest_group(k_max, n)
+        if self.k_max < self.k:
+            raise SDCError(f"k_max = {self.k_max} is smaller than k = {self.k}")
+        self.attributes = names
+        self.smallest = self.k
+        self.largest = min(2 * self.k_max - 1, n)
+        self._threads = None if threads is None else whole(threads, "threads", least=1)
+        n_groups = n // self.k
+        super().__init__(
+            data=data,
+            objectives=choose_objectives(objectives, _catalogue(self.k, self.largest)),
+            n_var=n,
+            xl=0,
+            xu=n_groups - 1,
+            dtype=np.int16 if n_groups <= SMALL_LABELS else np.int32,
+        )
+
+    # -- the data as arrays ---------------------------------------------------------------------------------------
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Kind of each quasi-identifier."""
+        return tuple(self.data.attribute(name).kind.value for name in self.attributes)
+
+    def points(self) -> NDArray[np.float64]:
+        """Quasi-identifiers as numbers: values of numeric ones, codes of the others."""
+        codes: NDArray[np.float64] = self.data.codes(self.attributes).astype(np.float64)
+        for j, (name, kind) in enumerate(zip(self.attributes, self.kinds, strict=True)):
+            if kind == "numeric":
+                codes[:, j] = self.data.values(name)[:, 0]
+        return codes
+
+    @property
+    def neighbours(self) -> NDArray[np.int32]:
+        """Positions of the nearest other records of each record, for the operators."""
+        nearest: NDArray[np.int32] = self.engine.neighbours
+        return nearest
+
+    def limited(self, X: ArrayLike) -> NDArray[Any]:
+        """Rows as they are measured and released: every group within the limits, labels in order of first use."""
+        return limited(self.genomes(X), self.smallest, self.largest)
+
+    def refined(self, x: ArrayLike, proposals: int, random_state: np.random.Generator) -> NDArray[Any]:
+        """One row after so many proposals to relocate or swap records, of which those that lose nothing are taken.
+
+        The smallest group does not become smaller. A row with a group of 2k records or more, k being its smallest
+        group, comes back as it is, and so does any row if an attribute is not numeric.
+        """
+        row: NDArray[Any] = self.limited(x)[0]
+        sizes = np.bincount(row)
+        if set(self.kinds) != {"numeric"} or sizes.max() >= 2 * sizes.min():
+            return row
+        labels = row.astype(np.int32)
+        seed = np.uint64(random_state.integers(0, 2**63))
+        anneal_kernel(self.engine.V, labels, int(sizes.min()), self.neighbours, 0.0, proposals, seed)
+        better: NDArray[Any] = restricted_growth(labels).astype(row.dtype)
+        return better
+
+    # -- what every problem provides ------------------------------------------------------------------------------
+
+    def _compile(self) -> PartitionEngine:
+        return PartitionEngine(self.points(), kinds=self.kinds, threads=self._threads)
+
+    def _measure(self, X: NDArray[Any]) -> NDArray[np.float64]:
+        rows = limited(X, self.smallest, self.largest)
+        measured: NDArray[np.float64] = self.engine.measure(rows, [o.name for o in self.objectives])
+        return measured
+
+    def operators(self) -> dict[str, Any]:
+        """Return random partitions, the crossover of whole groups, and moves between neighbouring groups."""
+        return {
+            "sampling": RandomPartitions(),
+            "crossover": WholeGroupCrossover(),
+            "mutation": RecordMutation(),
+            "repair": GroupSizes(),
+            "eliminate_duplicates": ByteDuplicates(),
+        }
+
+    def labels(self, x: ArrayLike) -> NDArray[np.int64]:
+        """Group of each record as it would be released."""
+        row: NDArray[np.int64] = limited(self.genome(x), self.smallest, self.largest).astype(np.int64)
+        return row
+
+    def decode(self, x: ArrayLike) -> Partition:
+        """Say which records are merged, and what that loses and discloses."""
+        labels = self.labels(x)
+        sse, il, dld, near, k = self.engine.measure(labels[None, :], ("sse", "il_sse", "dld", "id", "k"))[0]
+        order = np.argsort(labels, kind="stable")
+        groups = np.split(order, np.cumsum(np.bincount(labels))[:-1])
+        return Partition(
+            groups=tuple(tuple(group.tolist()) for group in groups),
+            sse=float(sse),
+            il_sse=float(il),
+            id=float(near),
+            dld=float(dld),
+            k=int(k),
+        )
+
+    def describe(self, x: ArrayLike) -> tuple[str, ...]:
+        """Say in plain sentences what releasing ``x`` would do to the data."""
+        found = self.decode(x)
+        n = len(self.data)
+        sizes = [len(group) for group in found.groups]
+        what = {"numeric": "mean", "ordinal": "median", "nominal": "most frequent value"}
+        used = " or ".join(dict.fromkeys(what[kind] for kind in self.kinds))
+        return (
+            f"The {n} records form {len(sizes)} groups of {_span(sizes)} similar records; in "
+            f"{', '.join(self.attributes)} each record gets the {used} of its group.",
+            f"So whoever knows all of these sees every record at least {found.k} times.",
+            f"{found.il_sse:.1f} % of the variation is lost; {found.id:.1f} % of the released values are within 10 % "
+            f"of the original; by distance, {found.dld:.1f} % of the records would be linked to their own.",
+        )
+
+    def release(self, x: ArrayLike, *, seed: int | None = None) -> pd.DataFrame:
+        """Return the table with each group's centroid in the quasi-identifiers; nothing is random here."""
+        labels = self.labels(x)
+        smallest = int(np.bincount(labels).min())
+        if smallest < self.k:
+            raise SDCError(f"a group has {smallest} records, fewer than k = {self.k}: nothing is released")
+        frame = self._publishable()
+        protected = microaggregate(self.points(), labels, kinds=self.kinds)
+        for j, (name, kind) in enumerate(zip(self.attributes, self.kinds, strict=True)):
+            if kind == "numeric":
+                frame[name] = protected[:, j]
+            else:
+                frame[name] = self.data.attribute(name).cells(protected[:, j].astype(np.int64))
+        return frame
+
+    def baselines(self) -> dict[str, NDArray[Any]]:
+        """MDAV at several k up to ``k_max``; V-MDAV and Hansen–Mukherjee along a path if all attributes are numeric.
+
+        The latter need up to 20,000 records; a single numeric attribute has its optimum at any size.
+        """
+        points, kinds = self.points(), self.kinds
+        found = {}
+        for k in dict.fromkeys(min(self.k * times, self.k_max) for times in K_STEPS):
+            found["MDAV" if k == self.k else f"MDAV, k = {k}"] = mdav(points, k, kinds=kinds)
+        if set(kinds) == {"numeric"} and len(points) <= QUADRATIC:
+            found["V-MDAV"] = v_mdav(points, self.k)
+            found["MHM on MDAV's path"] = mhm(points, self.k)
+            found["MHM on the nearest-point path"] = mhm(points, self.k, order="nearest")
+        if kinds == ("numeric",):
+            found["optimum"] = microaggregate_univariate(points[:, 0], self.k)
+        return {name: labels.astype(self.dtype) for name, labels in found.items()}

@@ -1,0 +1,8 @@
+"""Which transition matrices to protect categorical attributes with: PRAM, by entries and by equations."""
+
+from __future__ import annotations
+
+from sdc_problems.problems.pram.equations import PRAMEquationProblem
+from sdc_problems.problems.pram.matrices import PRAMProblem
+
+__all__ = ["PRAMEquationProblem", "PRAMProblem"]

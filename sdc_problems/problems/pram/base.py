@@ -1,0 +1,348 @@
+"""What both PRAM problems share: attributes, limits on the matrices, measuring, reading and releasing."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sdc_problems._validation import choice, whole
+from sdc_problems.errors import SDCError
+from sdc_problems.evaluators.transition import TransitionEngine, parts_of
+from sdc_problems.methods._pram import category_count, randomize_with, transition_matrix
+from sdc_problems.methods._pram_limits import (
+    band_mask,
+    diagonal_range,
+    lower_diagonal,
+    make_invariant,
+    raise_diagonal,
+)
+from sdc_problems.microdata import Kind
+from sdc_problems.problem import Objective, SDCProblem, choose_objectives
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from sdc_problems.microdata import Microdata
+
+Matrix = NDArray[np.float64]
+PERCENT = (0.0, 100.0)
+DOMINANT = 0.51
+"""Diagonal that a row is raised to before the matrix is made invariant: it then keeps more than it moves."""
+RECODED = 0.95
+"""A category that goes to one other with at least this probability is recoded rather than perturbed."""
+
+CATALOGUE = {
+    o.name: o
+    for o in (
+        Objective("il", "information loss", "min", PERCENT, "%"),
+        Objective("dr", "disclosure risk", "min", PERCENT, "%"),
+        Objective("score_mean", "mean of information loss and disclosure risk", "min", PERCENT, "%"),
+        Objective("score_max", "larger of information loss and disclosure risk", "min", PERCENT, "%"),
+        Objective("ctbil", "contingency tables changed (CTBIL)", "min", PERCENT, "%"),
+        Objective("dbil", "distance to the original values (DBIL)", "min", PERCENT, "%"),
+        Objective("ebil", "uncertainty about the original values (EBIL)", "min", PERCENT, "%"),
+        Objective("id", "interval disclosure (ID)", "min", PERCENT, "%"),
+        Objective("dbrl", "distance-based record linkage (DBRL)", "min", PERCENT, "%"),
+        Objective("prl", "probabilistic record linkage (PRL)", "min", PERCENT, "%"),
+        Objective("bivariate", "change of the counts crossed with an unprotected attribute", "min", PERCENT, "%"),
+        Objective("chi2", "change of the association with an unprotected attribute (χ²)", "min", unit="%"),
+        Objective("expectation_ratio", "records that stayed per record that arrived", "min"),
+        Objective("entropy", "entropy of the moves", "max", PERCENT, "%"),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What every matrix of a problem keeps to.
+
+    ``widths`` is, per attribute, how many places a category may move in the end (None: anywhere).
+    """
+
+    invariant: bool
+    diagonal: tuple[float, float] | None
+    widths: tuple[int | None, ...]
+
+    def first_width(self, a: int) -> int | None:
+        """Band of the matrix itself: an invariant one is made of two moves, each of half the width."""
+        width = self.widths[a]
+        return width if width is None or not self.invariant else width // 2
+
+    def allowed(self, a: int, n: int) -> NDArray[np.bool_]:
+        """Cells of attribute a's matrix that may be used."""
+        width = self.first_width(a)
+        return np.ones((n, n), dtype=bool) if width is None else band_mask(n, width)
+
+    def keep(self, P: Matrix, a: int, frequencies: NDArray[np.int64]) -> Matrix:
+        """Change a matrix of attribute a, already within its band, so that it keeps to the rest."""
+        if self.diagonal is not None:
+            low, high = self.diagonal
+            P = lower_diagonal(raise_diagonal(P, low), high, self.allowed(a, len(P)))
+        if self.invariant:
+            P = make_invariant(raise_diagonal(P, DOMINANT), frequencies)
+            P = P / P.sum(axis=1, keepdims=True)
+        return P
+
+
+class TransitionProblem(SDCProblem):
+    """Protect categorical attributes by one transition matrix each; a subclass says how a row of X makes them."""
+
+    def __init__(
+        self,
+        data: Microdata,
+        attributes: Sequence[str],
+        *,
+        objectives: Sequence[str],
+        replicates: int,
+        invariant: bool,
+        diagonal: tuple[float, float] | None,
+        band: int | Mapping[str, int] | None,
+        evaluation: Literal["sampled", "expected"],
+        against: str | None,
+        seed: int,
+        n_var: int | None,
+        bounds: tuple[int, int],
+    ) -> None:
+        self.attributes = _categorical(data, attributes)
+        self.sizes = tuple(data.attribute(name).n_categories for name in self.attributes)
+        self.limits = _limits(data, self.attributes, invariant, diagonal, band)
+        self.replicates = whole(replicates, "replicates", least=1)
+        self.evaluation = choice(evaluation, "evaluation", ("sampled", "expected"))
+        self.against = against
+        self.seed = whole(seed, "seed")
+        chosen = choose_objectives(objectives, CATALOGUE)
+        crossed = {"bivariate", "chi2"} & parts_of(o.name for o in chosen)
+        if crossed and against is None:
+            raise SDCError(f"objective {sorted(crossed)[0]!r} compares with an unprotected attribute: give against=")
+        if against is not None:
+            _categorical(data, [against], "against")
+            if against in self.attributes:
+                raise SDCError(f"against = {against!r} is one of the protected attributes: it must stay as it is")
+        cells = sum(n * n for n in self.sizes)
+        low, high = bounds
+        upper: ArrayLike = high
+        if n_var is None:
+            masks = [self.limits.allowed(a, n).ravel() for a, n in enumerate(self.sizes)]
+            upper = np.where(np.concatenate(masks), high, low)
+        super().__init__(data=data, objectives=chosen, n_var=cells if n_var is None else n_var, xl=low, xu=upper)
+
+    # -- what a subclass provides -------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _raw_matrices(self, x: NDArray[Any]) -> list[Matrix]:
+        """Matrices of a checked row, before the limits (but within the bands)."""
+
+    # -- measuring ----------------------------------------------------------------------------------------------------
+
+    def _compile(self) -> TransitionEngine:
+        kinds = ["ordinal" if self.data.attribute(a).kind is Kind.ORDINAL else "nominal" for a in self.attributes]
+        return TransitionEngine(
+            self.data.codes(self.attributes),
+            n_categories=self.sizes,
+            kinds=kinds,
+            against=None if self.against is None else self.data.codes([self.against])[:, 0],
+            replicates=self.replicates,
+            seed=self.seed,
+        )
+
+    @property
+    def frequencies(self) -> list[NDArray[np.int64]]:
+        """Records of each category, per attribute."""
+        counts: list[NDArray[np.int64]] = self.engine.data.frequencies
+        return counts
+
+    def matrices(self, x: ArrayLike) -> tuple[Matrix, ...]:
+        """Transition matrices of a row of X, one per attribute: rows sum to 1."""
+        raw = self._raw_matrices(self.genome(x))
+        return tuple(self.limits.keep(P, a, self.frequencies[a]) for a, P in enumerate(raw))
+
+    def _measure(self, X: NDArray[Any]) -> NDArray[np.float64]:
+        names = [objective.name for objective in self.objectives]
+        values = np.empty((len(X), len(names)))
+        for i, x in enumerate(X):
+            values[i] = list(self._scores(self.matrices(x), names).values())
+        return values
+
+    def _scores(self, matrices: Sequence[Matrix], names: Sequence[str]) -> dict[str, float]:
+        if self.evaluation == "expected":
+            means: Mapping[str, float] = self.engine.expected(matrices, names)
+            return {name: means[name] for name in names}
+        files = self.engine.sampled(matrices, names)
+        return {name: float(files[name].mean()) for name in names}
+
+    def assess(self, x: ArrayLike, names: Sequence[str], *, files: int = 200, seed: int = 1) -> dict[str, float]:
+        """Return means of measures over fresh files, drawn with numbers that no search has seen.
+
+        A search that scores with few files fits their numbers a little: this tells by how much.
+
+        Parameters
+        ----------
+        x
+            A row of X.
+        names
+            Measures, as in ``objectives``.
+        files
+            How many files to draw.
+        seed
+            Of their uniform numbers; another one than the problem's.
+        """
+        if seed == self.seed:
+            raise SDCError(f"seed = {seed} is the one the problem scores with: choose another for fresh files")
+        names = [objective.name for objective in choose_objectives(names, CATALOGUE)]
+        total = dict.fromkeys(names, 0.0)
+        fresh = whole(files, "files", least=1)
+        matrices = self.matrices(x)
+        for values in self.engine.fresh(matrices, names, files=fresh, seed=whole(seed, "seed")):
+            for name in names:
+                total[name] += float(values[name].sum())
+        return {name: value / fresh for name, value in total.items()}
+
+    # -- what a person takes home -------------------------------------------------------------------------------------
+
+    def decode(self, x: ArrayLike) -> dict[str, pd.DataFrame]:
+        """Transition matrix of each attribute, with its categories as labels: rows are original, columns protected."""
+        import pandas as pd
+
+        tables = {}
+        for name, P in zip(self.attributes, self.matrices(x), strict=True):
+            labels = self.data.attribute(name).labels
+            tables[name] = pd.DataFrame(
+                P, index=pd.Index(labels, name="original"), columns=pd.Index(labels, name="protected")
+            )
+        return tables
+
+    def describe(self, x: ArrayLike) -> tuple[str, ...]:
+        """Say in plain sentences what releasing ``x`` would do to the data."""
+        matrices = self.matrices(x)
+        sentences = [
+            self._sentence(name, P, counts)
+            for name, P, counts in zip(self.attributes, matrices, self.frequencies, strict=True)
+        ]
+        recoded = [
+            name for name, P, n in zip(self.attributes, matrices, self.frequencies, strict=True) if _is_recoded(P, n)
+        ]
+        if recoded:
+            sentences.append(
+                f"Most values of {', '.join(recoded)} go to one other category almost always: that recodes more than"
+                " it perturbs, and whoever learns the matrix can undo it. diagonal=(0.55, 0.75), say, prevents it."
+            )
+        if self.limits.invariant:
+            sentences.append("In expectation every category keeps its frequency (invariant matrices).")
+        names = [o.name for o in self.objectives]
+        how = "expected" if self.evaluation == "expected" else f"mean of {self.replicates} files"
+        said = [
+            f"{o.label} {value:.2f}{' ' * bool(o.unit)}{o.unit}"
+            for o, value in zip(self.objectives, self._scores(matrices, names).values(), strict=True)
+        ]
+        sentences.append(f"Measured ({how}): {'; '.join(said)}.")
+        return tuple(sentences)
+
+    def _sentence(self, name: str, P: Matrix, counts: NDArray[np.int64]) -> str:
+        labels = self.data.attribute(name).labels
+        present = np.flatnonzero(counts)
+        stay = np.diag(P)
+        kept = float((stay * counts).sum() / counts.sum())
+        least, most = present[np.argmin(stay[present])], present[np.argmax(stay[present])]
+        flows = P * counts[:, None]
+        np.fill_diagonal(flows, 0.0)
+        text = f"{name}: a value is kept with probability {kept:.2f}"
+        if stay[most] - stay[least] > 0.005:
+            text += f" ({stay[least]:.2f} for {labels[least]} to {stay[most]:.2f} for {labels[most]})"
+        if flows.sum() <= 0:
+            return text + "."
+        arrivals = flows.sum(axis=0)
+        i, j = np.unravel_index(int(np.argmax(flows)), flows.shape)
+        target = int(np.argmax(arrivals))
+        share = 100 * arrivals[target] / flows.sum()
+        return (
+            f"{text}; values that move become {labels[target]} most ({share:.0f} % of them), and the most common move"
+            f" is from {labels[int(i)]} to {labels[int(j)]}."
+        )
+
+    def release(self, x: ArrayLike, *, seed: int | None = None) -> pd.DataFrame:
+        """Draw the protected table: every cell of the protected attributes moves by its own chance.
+
+        Parameters
+        ----------
+        x
+            A row of X.
+        seed
+            Of the draw; fresh entropy if not given. Whoever knows it can undo the protection: keep it secret.
+        """
+        matrices = [transition_matrix(P, name=name) for name, P in zip(self.attributes, self.matrices(x), strict=True)]
+        codes = self.data.codes(self.attributes).astype(np.int64)
+        uniforms = np.random.default_rng(seed).random((len(self.attributes), len(self.data)))
+        protected = randomize_with(codes, matrices, uniforms)
+        frame = self._publishable()
+        for a, name in enumerate(self.attributes):
+            frame[name] = self.data.attribute(name).cells(protected[:, a])
+        return frame
+
+
+def _is_recoded(P: Matrix, counts: NDArray[np.int64]) -> bool:
+    off = P.copy()
+    np.fill_diagonal(off, 0.0)
+    return bool(counts[off.max(axis=1) >= RECODED].sum() > counts.sum() / 2)
+
+
+def _categorical(data: Microdata, names: Sequence[str], argument: str = "attributes") -> tuple[str, ...]:
+    """Check that the attributes exist, are categorical, and have at least two categories but not too many."""
+    if isinstance(names, str):
+        raise SDCError(f"{argument} must be a sequence of names: write {argument}=[{names!r}]")
+    chosen = tuple(names)
+    if not chosen:
+        raise SDCError(f"{argument} is empty: name at least one categorical attribute")
+    if len(set(chosen)) < len(chosen):
+        raise SDCError(f"an attribute is named twice in {chosen}")
+    for name in chosen:
+        attribute = data.attribute(name)
+        if attribute.kind is Kind.NUMERIC:
+            raise SDCError(
+                f"attribute {name!r} is numeric: PRAM moves categories; declare kinds={{{name!r}: 'ordinal'}} if it has"
+                " few values, recode it to intervals, or leave it out"
+            )
+        category_count(attribute.n_categories, f"the number of categories of {name!r}")
+    return chosen
+
+
+def _limits(
+    data: Microdata,
+    names: tuple[str, ...],
+    invariant: bool,
+    diagonal: tuple[float, float] | None,
+    band: int | Mapping[str, int] | None,
+) -> Limits:
+    if not isinstance(invariant, bool):
+        raise SDCError(f"invariant must be True or False, not {invariant!r}")
+    limits = None
+    if diagonal is not None:
+        if isinstance(diagonal, (str, bytes)) or np.shape(diagonal) != (2,):
+            raise SDCError(f"diagonal must be a pair (low, high), not {diagonal!r}")
+        limits = diagonal_range(*diagonal)
+        if invariant and limits[1] < DOMINANT:
+            raise SDCError(
+                f"the diagonal range [{limits[0]:g}, {limits[1]:g}] cannot be met by an invariant matrix: its diagonal"
+                f" is raised to {DOMINANT} first"
+            )
+    widths: list[int | None] = [None] * len(names)
+    if band is not None:
+        given = band if isinstance(band, Mapping) else dict.fromkeys(names, band)
+        for name, width in given.items():
+            if name not in names:
+                raise SDCError(f"band names {name!r}, which is not among the attributes {names}")
+            if data.attribute(name).kind is not Kind.ORDINAL:
+                raise SDCError(
+                    f"a band needs an order, and {name!r} is nominal: declare its order, or give band={{...}} for the"
+                    " ordinal attributes only"
+                )
+            least = 2 if invariant else 1
+            if whole(width, f"band of {name!r}") < least:
+                why = "an invariant matrix moves twice" if invariant else "no category could move"
+                raise SDCError(f"band of {name!r} must be at least {least}, not {width}: {why}")
+            widths[names.index(name)] = int(width)
+    return Limits(invariant, limits, tuple(widths))

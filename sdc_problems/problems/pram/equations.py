@@ -1,0 +1,127 @@
+"""PRAM by equations: one formula makes the transition matrices of all attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from numpy.typing import ArrayLike, NDArray
+
+from sdc_problems._validation import whole
+from sdc_problems.errors import SDCError
+from sdc_problems.methods._pram import normalise_rows
+from sdc_problems.methods._pram_equations import FUNCTIONS, TERMINALS, equation_matrices, infix, postfix
+from sdc_problems.operators.duplicates import ByteDuplicates
+from sdc_problems.operators.tree import Grammar, SubtreeCrossover, TreeMutation, TreeSampling, ValidTrees, repaired
+from sdc_problems.problems.pram.base import Matrix, TransitionProblem
+
+if TYPE_CHECKING:
+    from sdc_problems.microdata import Microdata
+
+
+class PRAMEquationProblem(TransitionProblem):
+    """Choose the equation that gives every cell of every matrix its weight.
+
+    A row of X is an equation in postfix order: token ids of the terminals N, freq_max, freq_min, freq_i, freq_j and
+    the functions +, -, ×, ÷ (with ``x ÷ 0 = 1``), padded with -1. The equation is applied to each attribute with its
+    own frequencies; weights below 0 or not finite count as 0, rows are divided by their sums, and a row without weight
+    keeps its category. Rows that are no complete equation are read leniently (see ``operators.tree.repaired``).
+
+    Parameters
+    ----------
+    data, attributes, objectives, replicates, invariant, diagonal, band, evaluation, against, seed
+        As for :class:`PRAMProblem`.
+    depth
+        Most levels of an equation's tree; a row of X has ``2**depth - 1`` places.
+
+    Notes
+    -----
+    Marés (2013) §4.2.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sdc_problems import Microdata
+    >>> data = Microdata.from_frame(pd.DataFrame({"town": list("ooor")}))
+    >>> problem = PRAMEquationProblem(data, ["town"], objectives=("score_max",), depth=3)
+    >>> x = problem.encode("N freq_j -")
+    >>> problem.equation(x)
+    'N - freq_j'
+    >>> problem.decode(x)["town"].to_numpy()
+    array([[0.25, 0.75],
+           [0.25, 0.75]])
+    """
+
+    def __init__(
+        self,
+        data: Microdata,
+        attributes: Sequence[str],
+        *,
+        objectives: Sequence[str] = ("il", "dr"),
+        depth: int = 5,
+        replicates: int = 5,
+        invariant: bool = False,
+        diagonal: tuple[float, float] | None = None,
+        band: int | Mapping[str, int] | None = None,
+        evaluation: Literal["sampled", "expected"] = "sampled",
+        against: str | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.grammar = Grammar(len(TERMINALS), len(FUNCTIONS), whole(depth, "depth", least=1))
+        super().__init__(
+            data,
+            attributes,
+            objectives=objectives,
+            replicates=replicates,
+            invariant=invariant,
+            diagonal=diagonal,
+            band=band,
+            evaluation=evaluation,
+            against=against,
+            seed=seed,
+            n_var=self.grammar.length,
+            bounds=(-1, len(TERMINALS) + len(FUNCTIONS) - 1),
+        )
+
+    def _tokens(self, x: ArrayLike) -> NDArray[Any]:
+        return self.grammar.row(repaired(self.genome(x), self.grammar), self.dtype)
+
+    def _raw_matrices(self, x: NDArray[Any]) -> list[Matrix]:
+        tokens = self._tokens(x)
+        return [
+            normalise_rows(equation_matrices(tokens, t)[0] * self.limits.allowed(a, len(t)))
+            for a, t in enumerate(self.frequencies)
+        ]
+
+    def encode(self, equation: str | Sequence[str]) -> NDArray[Any]:
+        """Return the row of X for an equation in postfix order, such as ``"N freq_i freq_j + -"``."""
+        tokens = postfix(equation)
+        if repaired(tokens, self.grammar) != tokens.tolist():
+            raise SDCError(f"the equation has more than depth = {self.grammar.depth} levels")
+        return self.grammar.row(tokens.tolist(), self.dtype)
+
+    def equation(self, x: ArrayLike) -> str:
+        """Write the equation of a row in infix notation, simplified."""
+        return infix(self._tokens(x))
+
+    def describe(self, x: ArrayLike) -> tuple[str, ...]:
+        """Say in plain sentences what releasing ``x`` would do to the data."""
+        return (f"Weight of moving from category i to category j: {self.equation(x)}.", *super().describe(x))
+
+    def operators(self) -> dict[str, Any]:
+        """Return ramped half-and-half, subtree crossover, and all five mutations (subtree mutation most often)."""
+        weights = {"subtree": 0.6, "point": 0.2, "hoist": 0.05, "collapse": 0.05, "expansion": 0.1}
+        return {
+            "sampling": TreeSampling(),
+            "crossover": SubtreeCrossover(),
+            "mutation": TreeMutation(weights),
+            "repair": ValidTrees(),
+            "eliminate_duplicates": ByteDuplicates(),
+        }
+
+    def baselines(self) -> dict[str, NDArray[Any]]:
+        """Equations a person would write first."""
+        named = {"uniform: N": "N", "by frequency: freq_j": "freq_j", "rare first: N - freq_j": "N freq_j -"}
+        if self.grammar.depth == 1:
+            del named["rare first: N - freq_j"]
+        return {name: self.encode(words) for name, words in named.items()}

@@ -1,0 +1,3 @@
+"""Plots, tables and texts about runs."""
+
+from __future__ import annotations

@@ -1,0 +1,121 @@
+"""What the commands print about a run: one account, as a table for people and as versioned JSON for programs."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdc_problems.errors import SDCError
+from sdc_problems.studies.store.folder import is_worked_on
+from sdc_problems.studies.store.reader import Run
+from sdc_problems.studies.store.tables import Solutions
+
+RUN_SCHEMA = "sdc.run/1"
+FRONT_LINES = 12  # of the front, in the terminal; front.csv has them all
+
+
+def meets(run: Run, solutions: Solutions) -> NDArray[np.bool_]:
+    """Which solutions meet the study's [require]."""
+    mask = solutions.feasible.copy()
+    names = [axis.name for axis in run.axes]
+    for name, wanted in run.study.get("require", {}).items():
+        if name not in names:
+            raise SDCError(f"{run.name!r} requires something of {name!r}, which is no objective of it")
+        column = solutions.values[:, names.index(name)]
+        if wanted.get("min") is not None:
+            mask &= column >= wanted["min"]
+        if wanted.get("max") is not None:
+            mask &= column <= wanted["max"]
+    return mask
+
+
+def number(value: float) -> str:
+    """A value as a table shows it.
+
+    Examples
+    --------
+    >>> number(3.0), number(1234567.0), number(0.123456), number(1e-9)
+    ('3', '1,234,567', '0.1235', '1e-09')
+    """
+    if abs(value) < 1e-12:  # what is left of a sum that should be zero
+        return "0"
+    if value == int(value) and abs(value) < 1e15:
+        return f"{int(value):,}"
+    return f"{value:,.2f}" if abs(value) >= 100 else f"{value:.4g}"
+
+
+def account(run: Run) -> dict[str, Any]:
+    """Everything that ``sdc status --json`` says."""
+    front = run.front()
+    good = meets(run, front)
+    box = run.box()
+    progress = run.progress()
+    whole = status(run)
+    return {
+        "schema": RUN_SCHEMA,
+        "folder": str(run.path),
+        "title": run.label,
+        "task": run.study["problem"]["task"],
+        "algorithm": run.study["algorithm"]["name"],
+        "status": whole,
+        "fingerprint": run.fingerprint(),
+        "created": run.meta["created"],
+        "versions": run.meta["versions"],
+        "data": run.meta["data"],
+        "objectives": [{"name": a.name, "label": a.label, "sense": a.sense, "unit": a.unit} for a in run.axes],
+        "seeds": [
+            {
+                "seed": s.seed,
+                "status": "stopped" if s.status == "running" and whole == "unfinished" else s.status,
+                "reason": s.reason,
+                "generations": s.generations,
+                "evaluated": s.evaluated,
+                "solutions": s.solutions,
+                "seconds": round(s.seconds, 3),
+                "hypervolume": _hypervolume(run, s.seed, box),
+                "updated": s.updated,
+            }
+            for s in progress
+        ],
+        "hypervolume": None if box is None else round(box.share(front.F), 6),
+        "front": [
+            {
+                "id": ident,
+                "feasible": bool(ok),
+                **{axis.name: float(v) for axis, v in zip(run.axes, row, strict=True)},
+            }
+            for ident, row, ok in zip(front.ids, front.values, good, strict=True)
+        ],
+        "sessions": run.sessions(),
+    }
+
+
+def status(run: Run) -> str:
+    """``finished``, ``working`` (a process is at it), or ``unfinished`` (go on with ``sdc resume``)."""
+    if run.finished:
+        return "finished"
+    return "working" if is_worked_on(run.path) else "unfinished"
+
+
+def _hypervolume(run: Run, seed: int, box: Any) -> float | None:
+    history = run.history(seed, box)
+    return round(float(history.hypervolume[-1]), 6) if len(history.hypervolume) else None
+
+
+def as_json(payload: dict[str, Any]) -> str:
+    """JSON that any program can read: no NaN, no infinity."""
+    return json.dumps(payload, indent=2, allow_nan=False, ensure_ascii=True)
+
+
+def front_csv(run: Run) -> str:
+    """Return the front as CSV: ids and natural values, which are numbers and cannot be formulas."""
+    front = run.front()
+    good = meets(run, front)
+    lines = [",".join(["id", "seed", *(axis.name for axis in run.axes), "meets_requirements"])]
+    for i, ident in enumerate(front.ids):
+        values = ",".join(repr(float(v)) for v in front.values[i])
+        lines.append(f"{ident},{front.seeds[i]},{values},{'yes' if good[i] else 'no'}")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,200 @@
+"""What a person sees in the terminal: tables on stdout; on stderr lines and, where that is a terminal, a bar."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sdc_problems.errors import SDCError
+from sdc_problems.studies.report.summary import FRONT_LINES, number
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from sdc_problems.studies.run.seed import Limits
+    from sdc_problems.studies.store.reader import Run
+
+REFRESH = 0.5  # seconds between looks at the store
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console that prints text as it is: no markup, no colours of numbers, nothing that steers the terminal."""
+    from rich.console import Console
+
+    return Console(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=stderr)
+
+
+def plain(text: str, longest: int = 80) -> str:
+    """Text from a file as a table may show it: one line, no control or direction marks, not endless.
+
+    Examples
+    --------
+    >>> plain("a\\x1b[31mb\\u202ec"), plain("x" * 500, 5)
+    ('a?[31mb?c', 'xxxx…')
+    """
+    safe = "".join(c if c.isprintable() else "?" for c in text)
+    return safe if len(safe) <= longest else safe[: longest - 1] + "…"
+
+
+def print_front(run: Run, payload: dict[str, Any]) -> None:
+    """Print the front's table: all of a short one, evenly chosen rows of a long one."""
+    from rich.table import Table
+
+    front = payload["front"]
+    if not front:
+        return
+    step = max(1.0, (len(front) - 1) / (FRONT_LINES - 1))
+    rows = sorted({round(i * step) for i in range(min(len(front), FRONT_LINES))})
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("solution", no_wrap=True)
+    for axis in run.axes:
+        better = "more" if axis.sense == "max" else "less"
+        unit = f" [{axis.unit}]" if axis.unit else ""
+        table.add_column(plain(f"{axis.name}{unit}") + f"\n{better} is better", justify="right", no_wrap=True)
+    if run.study.get("require"):
+        table.add_column("meets requirements")
+    for row in rows:
+        entry = front[row]
+        cells = [entry["id"], *(number(entry[axis.name]) for axis in run.axes)]
+        table.add_row(*cells, *(["yes" if entry["feasible"] else "no"] if run.study.get("require") else []))
+    out = console()
+    out.print(table)
+    out.print("; ".join(f"{plain(axis.name)}: {plain(axis.label)}" for axis in run.axes))
+    if len(rows) < len(front):
+        out.print(f"… {len(front) - len(rows)} more solutions on the front")
+
+
+def print_seeds(payload: dict[str, Any]) -> None:
+    """Print how far each seed is."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name, justify in (
+        ("seed", "right"), ("status", "left"), ("generations", "right"), ("evaluated", "right"), ("measured", "right"),
+        ("hypervolume", "right"), ("time", "right"),
+    ):  # fmt: skip
+        table.add_column(name, justify=justify, no_wrap=name != "status")  # type: ignore[arg-type]
+    for seed in payload["seeds"]:
+        hv = seed["hypervolume"]
+        status = f"{seed['status']}, {seed['reason']}" if seed["reason"] else seed["status"]
+        table.add_row(
+            str(seed["seed"]), status, f"{seed['generations']:,}", f"{seed['evaluated']:,}", f"{seed['solutions']:,}",
+            "" if hv is None else f"{hv:.4f}", duration(seed["seconds"]),
+        )  # fmt: skip
+    console().print(table)
+
+
+def print_comparison(payload: dict[str, Any]) -> None:
+    """Print what ``compare`` found."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("run")
+    table.add_column("algorithm", no_wrap=True)
+    for name in ("seeds", "evaluated", "hypervolume", "epsilon", "IGD+", "found"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in payload["runs"]:
+        hv = row["hypervolume"]
+        spread = "" if hv["sd"] is None else f" ± {hv['sd']:.4f}"
+        table.add_row(
+            plain(row["run"]) + ("" if row["finished"] else " (unfinished)"), plain(row["algorithm"]),
+            str(row["seeds"]), f"{row['evaluated']:,}",
+            "" if hv["mean"] is None else f"{hv['mean']:.4f}{spread}",
+            *("" if row[k] is None else f"{row[k]:.4f}" for k in ("epsilon_additive", "igd_plus")),
+            f"{100 * row['share_of_common_front']:.0f} %",
+        )  # fmt: skip
+    out = console()
+    out.print(table)
+    out.print(
+        "hypervolume: share of the box around all runs, mean ± sd of the seeds; epsilon, IGD+: distance to the best of"
+        f" all runs together; found: share of those {payload['common_front']} solutions"
+    )
+    for test in payload["tests"]:
+        out.print(
+            f"{plain(test['first'])} against {plain(test['second'])}: better in {100 * test['first_better']:.0f} % of"
+            f" pairs of seeds, p = {test['p']:.2g} (Mann-Whitney, two-sided)"
+        )
+    if not payload["tests"]:
+        out.print("fewer than three seeds each: no test of whether the difference is luck")
+
+
+def duration(seconds: float) -> str:
+    """A time span as people say it.
+
+    Examples
+    --------
+    >>> duration(3.2), duration(75), duration(7300)
+    ('3.2 s', '1 min 15 s', '2 h 1 min')
+    """
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    if seconds < 3600:
+        return f"{int(seconds // 60)} min {int(seconds % 60)} s"
+    return f"{int(seconds // 3600)} h {int(seconds % 3600 // 60)} min"
+
+
+@contextmanager
+def watched(folder: Path, limits: Limits) -> Iterator[Any]:
+    """Show a bar with the hypervolume and the time left while a run works, if stderr is a terminal.
+
+    Gives a function that writes a line above the bar.
+    """
+    err = console(stderr=True)
+    if not err.is_terminal:
+        yield lambda line: err.print(plain(line, 2000))
+        return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"), BarColumn(bar_width=None), TextColumn("{task.fields[facts]}"),
+        TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
+    )  # fmt: skip
+    with Progress(*columns, console=err, transient=True) as bar:
+        task = bar.add_task("searching", total=1.0, facts="")
+        over = threading.Event()
+
+        def look() -> None:
+            from sdc_problems.studies.store.reader import Run
+
+            try:
+                with Run(folder) as run:
+                    pause = REFRESH
+                    while not over.wait(pause):
+                        begin = time.perf_counter()
+                        share, facts = _glance(run, limits)
+                        bar.update(task, completed=share, facts=facts)
+                        pause = max(REFRESH, 20 * (time.perf_counter() - begin))  # looking must not cost the search
+            except SDCError as error:  # the bar is not worth a run
+                bar.update(task, facts=f"no progress to show: {plain(str(error))}")
+
+        watcher = threading.Thread(target=look, daemon=True, name="progress")
+        watcher.start()
+        try:
+            yield lambda line: bar.console.print(plain(line, 2000))
+        finally:
+            over.set()
+            watcher.join()
+
+
+def _glance(run: Run, limits: Limits) -> tuple[float, str]:
+    """How much of the run is done, and a few words about it."""
+    states = run.progress()
+    done = []
+    for state in states:
+        parts = [1.0 if state.status == "finished" else 0.0]
+        if limits.generations:
+            parts.append(state.generations / limits.generations)
+        if limits.evaluations:
+            parts.append(state.evaluated / limits.evaluations)
+        if limits.seconds:
+            parts.append(state.seconds / limits.seconds)
+        done.append(min(1.0, max(parts)))
+    box = run.box()
+    front = run.front()
+    quality = "" if box is None else f" hypervolume {box.share(front.F):.4f}"
+    facts = f"{sum(s.evaluated for s in states):,} evaluated, front {len(front)},{quality}"
+    return sum(done) / len(done), facts

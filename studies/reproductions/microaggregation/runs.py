@@ -1,0 +1,176 @@
+"""The runs behind the reproduction of the two papers on genetic microaggregation."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pymoo.optimize import minimize
+
+from sdc_problems import MicroaggregationProblem, Microdata, load
+from sdc_problems.algorithms import HybridMicroaggregation
+from sdc_problems.algorithms.microaggregation.solanas_ga import evolve
+from sdc_problems.methods import one_step, two_step
+
+K_MIN = 3
+TENTHS = tuple(i / 10 for i in range(11))
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much is run.
+
+    Attributes
+    ----------
+    rates, pop_sizes, runs, epochs
+        The grid of the sensitivity analysis: rates of mutation and of crossover, sizes, runs of each setting, epochs
+        (five times as many for 50 and 100 records).
+    long_runs, long_epochs
+        Runs of the best setting of each data set, and their epochs (ten times as many for 50 records).
+    sizes
+        Records of the larger data sets.
+    files, hybrid_epochs
+        Files and epochs of the hybrid.
+    cells
+        Reference files and smallest groups that the memetic search is run on.
+    cell_seconds, cell_moves
+        Its limit of time, or of moves.
+    bound_seconds
+        Limit of time for proving how good a partition can be at all.
+    """
+
+    rates: tuple[float, ...] = TENTHS
+    pop_sizes: tuple[int, ...] = (10, 40, 70, 100)
+    runs: int = 3
+    epochs: int = 2_000
+    long_runs: int = 10
+    long_epochs: int = 10_000
+    sizes: tuple[int, ...] = (20, 35, 50, 100)
+    files: tuple[str, ...] = ("Scattered", "Clustered", "Census", "EIA")
+    hybrid_epochs: int = 10_000
+    cells: tuple[tuple[str, int], ...] = tuple(product(("census", "tarragona", "eia"), (3, 5, 10)))
+    cell_seconds: float | None = 60.0
+    cell_moves: int | None = None
+    bound_seconds: float = 60.0
+
+
+FULL = Scale()
+QUICK = Scale(
+    rates=(0.0, 0.1, 0.3, 1.0),
+    pop_sizes=(10, 50, 100),
+    runs=2,
+    epochs=300,
+    long_runs=3,
+    long_epochs=3_000,
+    sizes=(20, 35),
+    files=("Scattered", "Clustered", "Census"),
+    hybrid_epochs=1_000,
+    cells=tuple(product(("census", "tarragona"), (3, 10))),
+    cell_seconds=None,
+    cell_moves=20_000_000,
+    bound_seconds=0.0,
+)
+
+
+def random_records(n: int, d: int) -> NDArray[np.float64]:
+    """Whole numbers from −10000 to 10000 by simple random sampling, as the papers draw them."""
+    rng = np.random.default_rng([n, d])
+    return np.asarray(rng.integers(-10_000, 10_001, size=(n, d)), dtype=np.float64)
+
+
+def clustered_records(n: int = 1000) -> NDArray[np.float64]:
+    """Two attributes; groups of 3 to 5 records around random places, within 400 of each other."""
+    rng = np.random.default_rng([n, 2, 7])
+    parts: list[NDArray[np.float64]] = []
+    left = n
+    while left:
+        size = min(left, int(rng.integers(3, 6)))
+        size = left if left - size in (1, 2) else size
+        parts.append(rng.uniform(-10_000, 10_000, size=2) + rng.uniform(-200, 200, size=(size, 2)))
+        left -= size
+    return rng.permutation(np.concatenate(parts))
+
+
+def records(name: str) -> NDArray[np.float64]:
+    """One of the four files of the hybrid."""
+    if name == "Scattered":
+        return random_records(1000, 2)
+    if name == "Clustered":
+        return clustered_records()
+    return load(name.lower()).data.values()
+
+
+def sensitivity_runs(n: int, d: int, scale: Scale) -> pd.DataFrame:
+    """One row per run of the grid: mutation, crossover, population, sse, epoch."""
+    X = random_records(n, d)
+    epochs = scale.epochs * (5 if n >= 50 else 1)
+    settings = list(product(scale.rates, scale.rates, scale.pop_sizes, range(scale.runs)))
+
+    def run(job: tuple[int, tuple[float, float, int, int]]) -> dict[str, float]:
+        number, (mutation, crossover, size, _) = job
+        found = evolve(
+            X,
+            K_MIN,
+            rng=np.random.default_rng([n, d, number]),
+            epochs=epochs,
+            pop_size=size,
+            mutation_rate=mutation,
+            crossover_rate=crossover,
+        )
+        return {
+            "mutation": mutation,
+            "crossover": crossover,
+            "population": size,
+            "sse": round(found.sse, 9),
+            "epoch": found.epoch,
+        }
+
+    return pd.DataFrame(in_threads(run, list(enumerate(settings))))
+
+
+def long_runs(n: int, d: int, scale: Scale, mutation: float, crossover: float, size: int) -> pd.DataFrame:
+    """Runs of one setting with the paper's number of epochs."""
+    X = random_records(n, d)
+    epochs = scale.long_epochs * (10 if n == 50 else 1)
+
+    def run(number: int) -> dict[str, float]:
+        found = evolve(
+            X,
+            K_MIN,
+            rng=np.random.default_rng([n, d, 10**6 + number]),
+            epochs=epochs,
+            pop_size=size,
+            mutation_rate=mutation,
+            crossover_rate=crossover,
+        )
+        return {"sse": round(found.sse, 9), "epoch": found.epoch}
+
+    return pd.DataFrame(in_threads(run, list(range(scale.long_runs))))
+
+
+def hybrid(X: NDArray[np.float64], K: int, steps: int, epochs: int) -> tuple[int, float, float]:
+    """Macrogroups, SSE of MDAV, and SSE of the hybrid."""
+    names = [f"v{j}" for j in range(X.shape[1])]
+    data = Microdata.from_frame(pd.DataFrame(X, columns=names), quasi_identifiers=names)
+    problem = MicroaggregationProblem(data, K_MIN)
+    pieces = two_step(X, K_MIN, K).macrogroups if steps == 2 else one_step(X, K)
+    algorithm = HybridMicroaggregation(K=K, steps=steps, epochs=epochs, workers=processors())
+    found = minimize(problem, algorithm, seed=1).F[0]
+    return int(pieces.max()) + 1, float(problem.evaluate(problem.baselines()["MDAV"])[0]), float(found)
+
+
+def processors() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_threads(function: Any, jobs: list[Any]) -> list[Any]:
+    """Results in the order of the jobs; each has its own random numbers, so threads change nothing."""
+    with ThreadPoolExecutor(processors()) as pool:
+        return list(pool.map(function, jobs))

@@ -1,0 +1,99 @@
+"""Searches that are restored instead of replayed.
+
+A replay is served the measures and works everything else again. For a search whose own work is what takes the time,
+that is the whole time once more. Such an algorithm may have two methods::
+
+    def checkpoint(self) -> dict[str, NDArray]   # between two generations: everything that is not listed below
+    def restore(self, state: dict[str, NDArray]) -> None   # after setup; leaves the algorithm as it was
+
+The runner itself restores the random generator, the population with its measures, the optimum, the counters, the
+termination and a ``BoxArchive`` that a study has given it. Arrays hold numbers only and are read without pickle, as
+everything else.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pymoo.core.population import Population
+
+from sdc_problems.parallel.backends import set_measures
+from sdc_problems.studies.run.evaluation_log import Ledger
+from sdc_problems.studies.store.writer import Generation
+
+
+def can_be_restored(algorithm: Any) -> bool:
+    """Whether an algorithm has the two methods."""
+    return callable(getattr(algorithm, "checkpoint", None)) and callable(getattr(algorithm, "restore", None))
+
+
+def state_of(algorithm: Any) -> dict[str, NDArray[Any]] | None:
+    """Ask an algorithm for its state; None if it is one to be replayed."""
+    if not can_be_restored(algorithm):
+        return None
+    return {name: np.asarray(array) for name, array in algorithm.checkpoint().items()}
+
+
+class Gatherer:
+    """Takes in stored generations one after the other and keeps the genomes that a restored algorithm needs."""
+
+    def __init__(self, ledger: Ledger, last: Generation) -> None:
+        self.ledger = ledger
+        self.last = last
+        self._wanted = {
+            name: last.arrays[name].astype(np.int64) for name in ("population", "archive") if name in last.arrays
+        }
+        self._genomes: dict[int, NDArray[Any]] = {}
+
+    def add(self, generation: Generation) -> None:
+        """Take in the next generation."""
+        first = len(self.ledger)
+        self.ledger.absorb(generation.arrays, generation.evaluated)
+        needed = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *self._wanted.values()]))
+        for number in needed[(needed >= first) & (needed < len(self.ledger))]:
+            self._genomes[int(number)] = generation.arrays["X"][number - first]
+
+    def genomes(self, name: str) -> NDArray[Any]:
+        """Genomes of the last generation's population or archive."""
+        problem = self.ledger.problem
+        rows = [self._genomes[int(number)] for number in self._wanted.get(name, ())]
+        return np.array(rows, dtype=problem.dtype).reshape(len(rows), problem.n_var)
+
+    def numbers(self, name: str) -> NDArray[np.int64]:
+        """Numbers of the last generation's population or archive."""
+        return self._wanted.get(name, np.zeros(0, dtype=np.int64))
+
+
+def restore(algorithm: Any, gathered: Gatherer, state: Mapping[str, NDArray[Any]]) -> None:
+    """Bring an algorithm that was just set up to the end of the last stored generation."""
+    last, ledger = gathered.last, gathered.ledger
+    rng = _plain(json.loads(last.rng))
+    algorithm.random_state.bit_generator.state = rng
+    algorithm.is_initialized = True
+    algorithm.start_time = 0.0
+    algorithm.evaluator.n_eval = last.evaluated
+    pop = Population.new("X", gathered.genomes("population"))
+    if len(pop):
+        set_measures(pop, ledger.measures(gathered.numbers("population")))
+    algorithm.pop = pop
+    if algorithm.archive is not None and len(gathered.numbers("archive")):
+        algorithm.archive.update(ledger.measures(gathered.numbers("archive"))["F"], gathered.genomes("archive"))
+    algorithm.n_iter = last.number
+    algorithm.restore(dict(state))
+    algorithm.random_state.bit_generator.state = rng  # again: it may have drawn numbers while it was put together
+    algorithm._set_optimum()
+    algorithm.termination.update(algorithm)
+    algorithm.n_iter = last.number + 1
+
+
+def _plain(state: Any) -> Any:
+    """Bit generators want arrays where JSON has lists."""
+    if isinstance(state, Mapping):
+        return {key: _plain(value) for key, value in state.items()}
+    if isinstance(state, Sequence) and not isinstance(state, str):
+        return np.array(state, dtype=np.uint64)
+    return state

@@ -1,0 +1,263 @@
+"""Carrying out a study: its folder, its seeds side by side, and the ways in which it can stop and go on.
+
+The seeds of a study are independent. With several workers they run in processes of their own; workers that are left
+over measure the candidates of each. Every process writes its own generations; the store is where they meet.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from sdc_problems.errors import SDCFailure
+from sdc_problems.parallel.backends import Serial, end_with_parent, measure, one_thread, open_backend
+from sdc_problems.problem import SDCProblem
+from sdc_problems.studies.run.seed import Ending, search
+from sdc_problems.studies.run.start import CHANGEABLE, file_digest, reopen, start, versions
+from sdc_problems.studies.store.folder import RunLock, check_folder
+from sdc_problems.studies.store.reader import Run
+from sdc_problems.studies.store.writer import Journal
+from sdc_problems.studies.study.schema import Built, Plan, Study
+
+__all__ = ["Outcome", "file_digest", "reopen", "start", "versions", "work"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a session came to.
+
+    Attributes
+    ----------
+    folder
+        The run folder.
+    endings
+        One per seed that was worked on.
+    interrupted
+        Whether it was asked to stop before its end; everything up to there is stored.
+    """
+
+    folder: Path
+    endings: tuple[Ending, ...]
+    interrupted: bool
+
+
+def work(
+    folder: Path,
+    *,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    built: tuple[Study, Built] | None = None,
+    made_with: Mapping[str, str] | None = None,
+    tell: Callable[[str], None] = lambda line: None,
+) -> Outcome:
+    """Run what is left of a study.
+
+    Parameters
+    ----------
+    folder
+        The run folder.
+    workers
+        Processes; by default as the study says.
+    scheduler
+        Dask scheduler. Never taken from the folder, which may be a stranger's: who names a scheduler can have code run.
+    built
+        The study, if ``start`` or ``reopen`` has just built it.
+    made_with
+        Versions that the run was begun with, if they may be others.
+    tell
+        Takes a line about what happens.
+    """
+    folder = check_folder(folder)
+    if built is None:
+        study, made, meta = reopen(folder)
+        made_with = meta["versions"]
+    else:
+        study, made = built
+    current = versions()
+    changed = [f"{k} {v}, now {current.get(k)}" for k, v in (made_with or {}).items() if current.get(k) != v]
+    if changed:
+        tell(f"made with other versions: {'; '.join(changed)}")
+    run_section = study.sections.run
+    workers = workers or run_section.workers
+    with RunLock(folder) as lock, ExitStack() as stack:
+        place = f"{workers} processes" if scheduler is None else f"{scheduler}, {workers} processes"
+        journal = stack.enter_context(Journal.take(folder, lock, versions=versions(), workers=place))
+        _take_over_changes(journal, folder, study)
+        _keep_baselines(journal, folder, made.problem)
+        seeds = [seed for seed in run_section.numbers if journal.status(seed) != "finished"]
+        crew = _Crew(folder, lock.token, study, made, tell)
+        stop = stack.enter_context(interruptions(tell))
+        if not seeds:
+            tell("every seed is finished: nothing is left to do")
+            return Outcome(folder, (), False)
+        jobs = min(workers, len(seeds))
+        if scheduler is not None:
+            # One client for the whole session: it starts a local cluster, and clears the workers at the end.
+            backend = stack.enter_context(open_backend(made.problem, workers=workers, scheduler=scheduler))
+            scheduler = backend.scheduler  # type: ignore[attr-defined]
+            stack.callback(backend.forget)  # type: ignore[attr-defined]
+            if jobs == 1:
+                return crew.one_after_the_other(journal, seeds, backend, stop)
+        elif jobs == 1:
+            backend = stack.enter_context(open_backend(made.problem, workers=workers))
+            return crew.one_after_the_other(journal, seeds, backend, stop)
+        return crew.side_by_side(seeds, jobs, workers // jobs, scheduler, stop)
+
+
+def _take_over_changes(journal: Journal, folder: Path, study: Study) -> None:
+    """Go on further than was planned: new limits open finished seeds again, new seeds are added."""
+    values = study.values()
+    with Run(folder) as run:
+        before, seeds = run.study, run.seeds
+    if before != values:
+        journal.revise({**before, **{key: values[key] for key in CHANGEABLE if key in values}})
+    journal.add_seeds([seed for seed in study.sections.run.numbers if seed not in seeds])
+    if before["termination"] != values["termination"]:
+        for seed in seeds:
+            journal.mark(seed, "waiting")
+
+
+def _keep_baselines(journal: Journal, folder: Path, problem: SDCProblem) -> None:
+    with Run(folder) as run:
+        if len(run.baselines()):
+            return
+    rows = problem.baselines()
+    if not rows:
+        return
+    X = problem.genomes(np.array(list(rows.values())))
+    F = measure(problem, X)["F"]
+    journal.add_baselines({name: {"X": X[i : i + 1], "F": F[i : i + 1]} for i, name in enumerate(rows)})
+
+
+@contextmanager
+def interruptions(tell: Callable[[str], None]) -> Iterator[Callable[[], bool]]:
+    """Let Ctrl-C (or a polite kill) end the session after the current generations; a second one ends it now."""
+    asked = False
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: False
+        return
+
+    def ask(number: int, frame: FrameType | None) -> None:
+        nonlocal asked
+        if asked:
+            raise KeyboardInterrupt
+        asked = True
+        tell("stopping after the generations that are under way; again to stop now (what is stored stays)")
+
+    before = {s: signal.signal(s, ask) for s in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield lambda: asked
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+class _Crew:
+    """Runs seeds, in this process or in several."""
+
+    def __init__(self, folder: Path, token: str, study: Study, built: Built, tell: Callable[[str], None]) -> None:
+        self.folder = folder
+        self.token = token
+        self.study = study
+        self.built = built
+        self.tell = tell
+
+    def one_after_the_other(
+        self, journal: Journal, seeds: list[int], backend: Serial, stop: Callable[[], bool]
+    ) -> Outcome:
+        """Run the seeds in this process."""
+        endings = []
+        for seed in seeds:
+            if stop():
+                break
+            endings.append(_search(journal, self.built.plan, seed, backend, stop))
+            self._report(endings[-1])
+        return Outcome(self.folder, tuple(endings), stop())
+
+    def side_by_side(
+        self, seeds: list[int], jobs: int, workers: int, scheduler: str | None, stop: Callable[[], bool]
+    ) -> Outcome:
+        """Run each seed in one of several processes."""
+        context = multiprocessing.get_context("spawn")
+        asked = context.Event()
+        setup = (self.folder, self.token, self.study, self.built.problem, workers, scheduler, asked)
+        endings: list[Ending] = []
+        with ProcessPoolExecutor(jobs, mp_context=context, initializer=_open_seeds, initargs=setup) as pool:
+            pending: set[Future[Ending]] = {pool.submit(_run_seed, seed) for seed in seeds}
+            try:
+                while pending:
+                    done, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
+                    if stop():
+                        asked.set()
+                    for future in done:
+                        endings.append(future.result())
+                        self._report(endings[-1])
+            except BrokenProcessPool:
+                raise SDCFailure(
+                    "a process that ran a seed ended without a word (out of memory?); everything that it stored is"
+                    " safe: continue with `sdc resume`, perhaps with fewer workers"
+                ) from None
+            except BaseException:
+                # The others are asked to end with their generation; a second Ctrl-C ends them at once.
+                asked.set()
+                for future in pending:
+                    future.cancel()
+                for process in list((pool._processes or {}).values()):
+                    process.terminate()
+                raise
+        return Outcome(self.folder, tuple(sorted(endings, key=lambda e: seeds.index(e.seed))), stop())
+
+    def _report(self, ending: Ending) -> None:
+        replayed = f" ({ending.replayed} replayed in {ending.replay_seconds:.1f} s)" if ending.replayed else ""
+        reason = ending.reason or ("not begun" if not ending.generations else "interrupted")
+        self.tell(f"seed {ending.seed}: {ending.generations} generations{replayed}, {reason}")
+
+
+def _search(journal: Journal, plan: Plan, seed: int, backend: Serial, stop: Callable[[], bool]) -> Ending:
+    return search(
+        journal,
+        seed=seed,
+        problem=plan.problem,
+        algorithm=plan.algorithm,
+        limits=plan.limits,
+        backend=backend,
+        rounded=plan.rounded,
+        ends=plan.ends,
+        stop=stop,
+    )
+
+
+# ---------------------------------------------------------------------- in a process that runs seeds
+
+_setup: Any = None
+
+
+def _open_seeds(
+    folder: Path, token: str, study: Study, problem: SDCProblem, workers: int, scheduler: str | None, asked: Any
+) -> None:
+    global _setup
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN if number == signal.SIGINT else signal.SIG_DFL)
+    end_with_parent()
+    one_thread()
+    _setup = (folder, token, study, problem, workers, scheduler, asked)
+
+
+def _run_seed(seed: int) -> Ending:
+    folder, token, study, problem, workers, scheduler, asked = _setup
+    if asked.is_set():
+        return Ending(seed, 0, 0, 0.0, "")
+    plan = study.plan(problem)
+    with Journal(folder, token) as journal, open_backend(problem, workers=workers, scheduler=scheduler) as backend:
+        return _search(journal, plan, seed, backend, asked.is_set)

@@ -1,0 +1,158 @@
+"""Beginning a run and opening it again: what it is made of, and what must not have changed."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.metadata
+import json
+import platform
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sdc_problems import __version__
+from sdc_problems.errors import SDCError
+from sdc_problems.studies.store.folder import FORMAT, STUDY, check_folder, create_folder
+from sdc_problems.studies.store.reader import Run
+from sdc_problems.studies.store.writer import now
+from sdc_problems.studies.study.schema import Built, Study
+from sdc_problems.studies.tasks._tasks import unprotected
+
+CHANGEABLE = ("title", "termination", "require", "run")
+"""Sections that may change while a run goes on: they do not change what a generation is."""
+
+_VERSIONED = ("pymoo", "numpy", "scipy", "pandas", "numba", "moocore")
+
+
+@functools.cache
+def versions() -> dict[str, str]:
+    """Versions that results may depend on."""
+    found = {name: importlib.metadata.version(name) for name in _VERSIONED}
+    return {"sdc-problems": __version__, **found, "python": platform.python_version()}
+
+
+def start(study: Study, text: str, folder: Path) -> Built:
+    """Build the study, to be sure that it can be built, and make its run folder."""
+    if Path(folder).exists():
+        raise SDCError(f"{str(folder)!r} exists already: continue it with `sdc resume`, or choose another --out")
+    built = study.build()
+    problem = built.problem
+    meta = {
+        "format": list(FORMAT),
+        "created": now(),
+        "versions": versions(),
+        "study": study.values(),
+        "given": _decisive(tomllib.loads(text)),
+        "folder": str(study.folder),
+        "data": {
+            "digest": built.table.digest,
+            "records": built.table.data.n_records,
+            "columns": len(built.table.data.names),
+            "file": None if built.table.file is None else str(built.table.file),
+            "sha256": None if built.table.file is None else file_digest(built.table.file),
+        },
+        "problem": {
+            "class": type(problem).__name__,
+            "n_var": int(problem.n_var),
+            "dtype": str(problem.dtype),
+            "original": unprotected(study.task, problem),
+            "objectives": [
+                {
+                    "name": o.name,
+                    "label": o.label,
+                    "sense": o.sense,
+                    "bounds": [b if np.isfinite(b) else None for b in map(float, o.bounds)],
+                    "unit": o.unit,
+                }
+                for o in problem.objectives
+            ],
+        },
+    }
+    create_folder(Path(folder), text, meta, study.sections.run.numbers)
+    return built
+
+
+def reopen(folder: Path, *, data: Path | None = None) -> tuple[Study, Built, Mapping[str, Any]]:
+    """Build the study of a run folder again, and refuse a changed study or changed data.
+
+    Parameters
+    ----------
+    folder
+        The run folder.
+    data
+        Where its CSV file is now, if it was moved.
+    """
+    folder = check_folder(folder)
+    with Run(folder) as run:
+        meta, seeds = dict(run.meta), run.seeds
+    try:
+        text = (folder / STUDY).read_text(encoding="utf-8-sig")
+        given = _decisive(tomllib.loads(text))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SDCError(f"{STUDY} in {str(folder)!r} cannot be read: {error}") from None
+    difference = _difference(_decisive(meta["given"]), given)
+    if difference:
+        raise SDCError(
+            f"{STUDY} in {str(folder)!r} was changed after the run began ({difference}); put it back, or start a new"
+            " run with it"
+        )
+    values = tomllib.loads(text)
+    if data is not None:
+        values = {**values, "data": {**values["data"], "file": str(data.resolve())}}
+    study = Study.from_values(values, folder=Path(meta["folder"]))
+    gone = [seed for seed in seeds if seed not in study.sections.run.numbers]
+    if gone:
+        raise SDCError(
+            f"{STUDY} in {str(folder)!r} no longer has seed {gone[0]}, which was begun; add seeds, drop none"
+        )
+    try:
+        built = study.build()
+    except (SDCError, OSError) as error:
+        raise SDCError(f"the study of {str(folder)!r} cannot be built again: {error}") from None
+    if built.table.digest != meta["data"]["digest"]:
+        raise SDCError(
+            f"the data of {str(folder)!r} changed after the run began: {_where(built)} had SHA-256"
+            f" {meta['data']['digest'][:12]}…, now {built.table.digest[:12]}… ({meta['data']['records']} records then,"
+            f" {built.table.data.n_records} now). Put the old file back, or start a new run"
+        )
+    return study, built, meta
+
+
+def _where(built: Built) -> str:
+    return "the table" if built.table.file is None else str(built.table.file)
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _decisive(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the part of a study that decides what each generation is, as JSON would keep it."""
+    try:
+        plain: dict[str, Any] = json.loads(json.dumps({k: v for k, v in given.items() if k not in CHANGEABLE}))
+    except TypeError as error:
+        raise SDCError(f"dates and times have no place in a study: {error}") from None
+    return plain
+
+
+def _difference(before: Any, after: Any, place: str = "") -> str:
+    """Say where two nested tables differ first; empty if they do not."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in [*before, *(k for k in after if k not in before)]:
+            where = f"{place}.{key}" if place else str(key)
+            if key not in after:
+                return f"{where} is gone"
+            if key not in before:
+                return f"{where} is new"
+            found = _difference(before[key], after[key], where)
+            if found:
+                return found
+        return ""
+    same = type(before) is type(after) and before == after
+    return "" if same else f"{place} was {json.dumps(before)}, is {json.dumps(after)}"

@@ -1,0 +1,107 @@
+"""Operators by name, with options read from their own signatures, and a first population that begins with baselines."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Mapping, Sequence
+from types import UnionType
+from typing import Any, Literal, Union
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import create_model
+from pymoo.algorithms.moo import ctaea as pymoo_ctaea
+from pymoo.core.crossover import Crossover
+from pymoo.core.mutation import Mutation
+from pymoo.core.population import Population
+from pymoo.core.sampling import Sampling
+
+from sdc_problems.errors import SDCError, did_you_mean
+from sdc_problems.studies.study.validation import Section, shown, validated
+from sdc_problems.studies.tasks._tasks import operator_classes
+
+KINDS: dict[str, type[Any]] = {"sampling": Sampling, "crossover": Crossover, "mutation": Mutation}
+_PLAIN = (int, float, bool, str, type(None))
+
+
+def chosen_operators(section: Mapping[str, Any], task: str) -> dict[str, Any]:
+    """Make the operators of an operators section: ``crossover = {name = "...", prob = 0.8}`` and so on."""
+    made = {}
+    for kind, given in section.items():
+        if kind not in KINDS:
+            raise SDCError(
+                f"[operators] has no key {shown(kind)}{did_you_mean(kind, KINDS)} (known: {', '.join(KINDS)})"
+            )
+        if not isinstance(given, Mapping) or not isinstance(given.get("name"), str):
+            raise SDCError(f'operators.{kind} is a table with a name, such as {{name = "…", prob = 0.5}}')
+        known = {name: c for name, c in operator_classes(task).items() if issubclass(c, KINDS[kind])}
+        name = given["name"]
+        if name not in known:
+            listed = ", ".join(sorted(known)) or "none"
+            raise SDCError(
+                f"operators.{kind}: no {kind} {shown(name)} for {task}{did_you_mean(name, known)} (known: {listed})"
+            )
+        options = validated(
+            _options_of(known[name]), {k: v for k, v in given.items() if k != "name"}, f"operators.{kind}"
+        )
+        made[kind] = known[name](**options.model_dump(exclude_unset=True))
+    return made
+
+
+def _options_of(operator: type[Any]) -> type[Section]:
+    """Model of an operator's plain keyword arguments, and ``prob`` where pymoo takes it."""
+    fields: dict[str, Any] = {}
+    hints = typing.get_type_hints(operator.__init__)
+    for name, parameter in list(inspect.signature(operator.__init__).parameters.items())[1:]:
+        hint = hints.get(name)
+        if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL) or not _is_plain(hint):
+            continue
+        fields[name] = (hint, ... if parameter.default is parameter.empty else parameter.default)
+    return create_model(operator.__name__, __base__=Section, **fields)
+
+
+def _is_plain(hint: Any) -> bool:
+    origin = typing.get_origin(hint)
+    if origin is Literal:
+        return True
+    if origin in (Union, UnionType):
+        return all(_is_plain(part) for part in typing.get_args(hint))
+    return hint in _PLAIN
+
+
+class CTAEA(pymoo_ctaea.CTAEA):
+    """pymoo's, which would look forever for as many solutions as it has directions where there are fewer."""
+
+    def _initialize_advance(self, infills: Any = None, **kwargs: Any) -> None:
+        if len(infills) < len(self.ref_dirs):
+            raise SDCError(
+                f"C-TAEA found {len(infills)} different solutions to begin with and needs one for each of its"
+                f" {len(self.ref_dirs)} directions: give fewer directions, or use another algorithm"
+            )
+        super()._initialize_advance(infills=infills, **kwargs)
+
+
+class BaselinesFirst(Sampling):
+    """Baselines, then as many of another sampling's solutions as are missing.
+
+    Parameters
+    ----------
+    sampling
+        The other sampling.
+    rows
+        Genomes of the baselines.
+    """
+
+    def __init__(self, sampling: Sampling, rows: Sequence[NDArray[Any]]) -> None:
+        super().__init__()
+        self.sampling = sampling
+        self.rows = rows
+
+    def _do(
+        self, problem: Any, n_samples: int, *args: Any, random_state: np.random.Generator, **kwargs: Any
+    ) -> NDArray[Any]:
+        others = self.sampling(problem, n_samples, random_state=random_state)
+        sampled = others.get("X") if isinstance(others, Population) else np.asarray(others)
+        first = np.array(self.rows[:n_samples], dtype=sampled.dtype)
+        return np.concatenate([first, sampled[: n_samples - len(first)]])

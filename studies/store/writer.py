@@ -1,0 +1,234 @@
+"""Writing a run: every generation is one transaction, and every generation's digest chains onto the one before."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from sdc_problems.errors import SDCError, SDCFailure
+from sdc_problems.studies.store.folder import DATABASE, RunLock, check_schema, connection, guarded, open_database
+from sdc_problems.studies.store.serializer import digest, pack, unpack
+
+BEGINNING = "0" * 64
+
+
+@dataclass(frozen=True)
+class Generation:
+    """What one generation of one seed leaves behind.
+
+    Parameters
+    ----------
+    seed, number
+        Which one; generations count from 1.
+    evaluated
+        Candidates the algorithm asked for so far.
+    solutions
+        Different solutions measured so far; they are numbered from 0 in the order of their measurement.
+    rng
+        State of the algorithm's random generator, as JSON with sorted keys.
+    arrays
+        ``X``, ``F`` (and ``G``, ``H`` where the problem has constraints) of the solutions new in this generation;
+        ``calls`` and ``call_sizes``: the numbers of the solutions in every evaluation, in order; ``population``,
+        ``front`` and, for an algorithm with an archive, ``archive``: numbers of solutions at the generation's end.
+    seconds, measuring
+        Time of the generation and the part of it spent measuring. The clock is no part of the digest.
+    state
+        What an algorithm that is restored instead of replayed says of itself (see ``snapshot``); only the last one of
+        a seed is kept.
+    """
+
+    seed: int
+    number: int
+    evaluated: int
+    solutions: int
+    rng: str
+    arrays: Mapping[str, NDArray[Any]]
+    seconds: float = field(default=0.0, compare=False)
+    measuring: float = field(default=0.0, compare=False)
+    state: Mapping[str, NDArray[Any]] | None = None
+
+    def chain(self, previous: str) -> str:
+        """Digest of this generation and, through ``previous``, of all before it.
+
+        The state is left out: it is not kept of any generation but the last, and has a digest of its own.
+        """
+        facts = json.dumps([previous, self.seed, self.number, self.evaluated, self.solutions, self.rng])
+        return hashlib.sha256(f"{facts}{digest(self.arrays)}".encode()).hexdigest()
+
+
+def now() -> str:
+    """UTC, to the millisecond."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+_STORED = "SELECT generation, evaluated, solutions, rng, arrays, chain, seconds, measuring FROM generations"
+
+
+def _generation(seed: int, row: Sequence[Any]) -> Generation:
+    number, evaluated, solutions, rng, arrays, _, seconds, measuring = row
+    return Generation(seed, number, evaluated, solutions, rng, unpack(arrays), seconds, measuring)
+
+
+def state_digest(state: Mapping[str, NDArray[Any]], chain: str) -> str:
+    """Digest of a state and of everything that led to it."""
+    return hashlib.sha256(f"{chain}{digest(state)}".encode()).hexdigest()
+
+
+class Journal:
+    """The one writer of a seed's generations.
+
+    Parameters
+    ----------
+    folder
+        The run folder.
+    token
+        The lock's token: a process that lost its lock to another one (its machine was suspended, its parent died)
+        finds another token in the database and stops before it writes.
+    """
+
+    def __init__(self, folder: Path, token: str) -> None:
+        with connection(folder / DATABASE) as db:
+            check_schema(db, folder)
+        self.folder = folder
+        self.token = token
+        self._db = open_database(folder / DATABASE, write=True)
+
+    @classmethod
+    def take(cls, folder: Path, lock: RunLock, *, versions: Mapping[str, str], workers: str) -> Journal:
+        """Begin a session: from here on only holders of this lock's token can write."""
+        with guarded("the beginning of the session"):
+            journal = cls(folder, lock.token)
+            with journal._transaction(fenced=False):
+                journal._db.execute(
+                    "INSERT INTO sessions (token, started, versions, workers) VALUES (?, ?, ?, ?)",
+                    (lock.token, now(), json.dumps(dict(versions)), workers),
+                )
+        return journal
+
+    def append(self, generation: Generation, previous: str) -> str:
+        """Write one generation; return its chain digest."""
+        chain = generation.chain(previous)
+        arrays = pack(generation.arrays)
+        state = None if generation.state is None else pack(generation.state)
+        with guarded(f"generation {generation.number} of seed {generation.seed}"), self._transaction():
+            self._db.execute(
+                "INSERT INTO generations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    generation.seed, generation.number, generation.evaluated, generation.solutions, generation.rng,
+                    arrays, chain, generation.seconds, generation.measuring, now(),
+                ),
+            )  # fmt: skip
+            if state is not None:
+                self._db.execute(
+                    "INSERT OR REPLACE INTO states VALUES (?, ?, ?, ?)",
+                    (generation.seed, generation.number, state, state_digest(generation.state or {}, chain)),
+                )
+        return chain
+
+    def mark(self, seed: int, status: str, reason: str = "") -> None:
+        """Say that a seed is ``waiting``, ``running``, or ``finished`` and why it ended."""
+        with guarded(f"the end of seed {seed}"), self._transaction():
+            self._db.execute("UPDATE seeds SET status = ?, reason = ? WHERE seed = ?", (status, reason, seed))
+
+    def revise(self, study: Mapping[str, Any]) -> None:
+        """Keep a study whose limits, requirements, title or seeds have changed."""
+        with guarded("the changed study"), self._transaction():
+            self._db.execute("UPDATE meta SET value = ? WHERE key = 'study'", (json.dumps(study),))
+
+    def add_seeds(self, seeds: Sequence[int]) -> None:
+        """Add seeds behind the others."""
+        if not seeds:
+            return
+        with guarded("the new seeds"), self._transaction():
+            (last,) = self._db.execute("SELECT MAX(position) FROM seeds").fetchone()
+            rows = [(seed, last + 1 + i) for i, seed in enumerate(seeds)]
+            self._db.executemany("INSERT INTO seeds VALUES (?, ?, 'waiting', '')", rows)
+
+    def add_baselines(self, baselines: Mapping[str, Mapping[str, NDArray[Any]]]) -> None:
+        """Keep the solutions that need no search, with their measures."""
+        with guarded("the baselines"), self._transaction():
+            self._db.executemany(
+                "INSERT OR REPLACE INTO baselines VALUES (?, ?)", [(n, pack(a)) for n, a in baselines.items()]
+            )
+
+    def generations(self, seed: int) -> Iterator[tuple[Generation, str]]:
+        """Stored generations of a seed with their chain digests, one after the other."""
+        for row in self._db.execute(f"{_STORED} WHERE seed = ? ORDER BY generation", (seed,)):
+            yield _generation(seed, row), row[5]
+
+    def last(self, seed: int) -> Generation | None:
+        """Last stored generation of a seed."""
+        row = self._db.execute(f"{_STORED} WHERE seed = ? ORDER BY generation DESC LIMIT 1", (seed,)).fetchone()
+        return None if row is None else _generation(seed, row)
+
+    def state(self, seed: int, generation: int, chain: str) -> dict[str, NDArray[Any]] | None:
+        """Return the algorithm's own state at the end of a seed's last generation, if it gave one."""
+        row = self._db.execute("SELECT generation, arrays, digest FROM states WHERE seed = ?", (seed,)).fetchone()
+        if row is None:
+            return None
+        arrays = unpack(row[1])
+        if row[0] != generation or row[2] != state_digest(arrays, chain):
+            raise SDCError(
+                f"seed {seed}: the stored state of the search is not the one that was stored with generation"
+                f" {generation}; the run's database was changed or damaged, and it is not continued"
+            )
+        return arrays
+
+    def status(self, seed: int) -> str:
+        """Whether a seed is waiting, running or finished."""
+        (status,) = self._db.execute("SELECT status FROM seeds WHERE seed = ?", (seed,)).fetchone()
+        return str(status)
+
+    def limit_pages(self, pages: int) -> None:
+        """Let the database grow to so many pages only, as a disk quota would."""
+        self._db.execute(f"PRAGMA max_page_count = {int(pages)}")
+
+    def close(self) -> None:
+        """Close; the last one to close leaves a single file behind."""
+        self._db.close()
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def _transaction(self, *, fenced: bool = True) -> _Transaction:
+        return _Transaction(self._db, self.token if fenced else None)
+
+
+class _Transaction:
+    def __init__(self, db: sqlite3.Connection, token: str | None) -> None:
+        self._db = db
+        self._token = token
+
+    def __enter__(self) -> None:
+        self._db.execute("BEGIN IMMEDIATE")
+        if self._token is None:
+            return
+        row = self._db.execute("SELECT token FROM sessions ORDER BY session DESC LIMIT 1").fetchone()
+        if row is None or row[0] != self._token:
+            self._db.execute("ROLLBACK")
+            raise SDCFailure("another process has taken over this run; nothing more is written by this one")
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        if kind is None:
+            try:
+                self._db.execute("COMMIT")
+            except sqlite3.Error:
+                self._rollback()
+                raise
+        else:
+            self._rollback()
+
+    def _rollback(self) -> None:
+        if self._db.in_transaction:  # SQLite rolls back by itself on some errors
+            self._db.execute("ROLLBACK")

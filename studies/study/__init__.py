@@ -1,0 +1,3 @@
+"""The study file: schema, validation, data section."""
+
+from __future__ import annotations

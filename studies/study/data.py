@@ -1,0 +1,173 @@
+"""The data section of a study: a table by name or from a CSV file, its roles and its hierarchies."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from sdc_problems.errors import SDCError, did_you_mean
+from sdc_problems.studies.study.validation import Section, shown
+
+if TYPE_CHECKING:
+    from sdc_problems.hierarchy import Hierarchy
+    from sdc_problems.microdata import Microdata
+
+
+class HierarchySection(Section):
+    """How the values of an attribute generalise: one of file, intervals, masking, levels, suppression."""
+
+    file: str | None = Field(default=None, description="ARX-format CSV file: value; label; more general label; …")
+    delimiter: Annotated[str, Field(min_length=1, max_length=1)] = Field(default=";", description="What separates it.")
+    intervals: list[float] | None = Field(
+        default=None, description="Widths of the bands, each a multiple of the one before."
+    )
+    origin: float = Field(default=0.0, description="Where a band begins.")
+    top: bool = Field(default=True, description="Whether the bands end in a level of all values.")
+    masking: int | None = Field(default=None, ge=1, description="Number of trailing characters to hide, one per level.")
+    levels: dict[str, list[str]] | None = Field(default=None, description="Labels of each value, from level 1 on.")
+    suppression: bool = Field(default=False, description="Two levels only: the value, or nothing.")
+
+    @model_validator(mode="after")
+    def _one_way(self) -> HierarchySection:
+        given = [self.file is not None, self.intervals is not None, self.masking is not None, self.levels is not None,
+                 self.suppression]  # fmt: skip
+        if sum(given) != 1:
+            raise ValueError("give exactly one of file, intervals, masking, levels, suppression = true")
+        return self
+
+
+class DataSection(Section):
+    """Where the records come from and what their columns are."""
+
+    name: str | None = Field(default=None, description='A table by name ("people" is embedded; see `sdc data list`).')
+    records: Annotated[int, Field(ge=2)] | None = Field(default=None, description='Number of records of "people".')
+    file: str | None = Field(
+        default=None, description="A CSV file with a header line; relative paths start at the study file."
+    )
+    quasi_identifiers: list[str] | None = Field(
+        default=None, description="Columns that may identify a person together."
+    )
+    sensitive: list[str] | None = Field(default=None, description="Columns that must not be learned about a person.")
+    identifiers: list[str] | None = Field(default=None, description="Columns that identify a person directly.")
+    kinds: dict[str, Literal["numeric", "ordinal", "nominal"]] = Field(default_factory=dict)
+    orders: dict[str, list[str | int | float]] = Field(
+        default_factory=dict, description="Categories of ordinal columns, from first to last."
+    )
+    missing: Literal["error", "drop", "category"] = "error"
+    na_values: list[str] | None = Field(default=None, description="Text that stands for a missing value.")
+    delimiter: Annotated[str, Field(min_length=1, max_length=1)] = ","
+    encoding: str = "utf-8"
+    decimal: Annotated[str, Field(min_length=1, max_length=1)] = "."
+    thousands: str | None = None
+    hierarchies: dict[str, HierarchySection] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _one_source(self) -> DataSection:
+        if (self.name is None) == (self.file is None):
+            raise ValueError('give either name (such as "people") or file')
+        if self.records is not None and self.name != "people":
+            raise ValueError('records is for name = "people" only')
+        if self.name is not None:
+            given = {"kinds", "orders", "missing", "na_values", "delimiter", "encoding", "decimal", "thousands"}
+            for key in sorted(given & self.model_fields_set):
+                raise ValueError(f"{key} is for file only; {shown(self.name)} has its own")
+        return self
+
+
+@dataclass(frozen=True)
+class Table:
+    """The loaded data of a study.
+
+    Attributes
+    ----------
+    data, hierarchies
+        The records and the hierarchies of their attributes.
+    digest
+        SHA-256 over both, whatever file they came from.
+    file
+        The CSV file, None for a table by name.
+    """
+
+    data: Microdata
+    hierarchies: Mapping[str, Hierarchy]
+    digest: str
+    file: Path | None
+
+
+def load_table(section: DataSection, folder: Path) -> Table:
+    """Load the records and hierarchies that a study names; relative paths start at ``folder``."""
+    if section.name is not None:
+        data, hierarchies = _by_name(section)
+        file = None
+    else:
+        assert section.file is not None
+        file = (folder / section.file).resolve()
+        data, hierarchies = _from_file(section, file), {}
+    for name, how in section.hierarchies.items():
+        if name not in data.names:
+            raise SDCError(f"[data.hierarchies] has no column {shown(name)}{did_you_mean(name, data.names)}")
+        hierarchies[name] = _hierarchy(how, data, name, folder)
+    facts = [data.digest, sorted((name, h.digest) for name, h in hierarchies.items())]
+    return Table(data, hierarchies, hashlib.sha256(json.dumps(facts).encode()).hexdigest(), file)
+
+
+def _by_name(section: DataSection) -> tuple[Microdata, dict[str, Hierarchy]]:
+    from sdc_problems import datasets
+
+    assert section.name is not None
+    dataset = datasets.people(section.records) if section.records else datasets.load(section.name)
+    data = dataset.data
+    if not (section.quasi_identifiers is section.sensitive is section.identifiers is None):
+        quasi = data.quasi_identifiers if section.quasi_identifiers is None else section.quasi_identifiers
+        sensitive = data.sensitive if section.sensitive is None else section.sensitive
+        identifiers = data.identifiers if section.identifiers is None else section.identifiers
+        taken = [*(section.quasi_identifiers or ()), *(section.sensitive or ()), *(section.identifiers or ())]
+        data = data.with_roles(
+            quasi_identifiers=[n for n in quasi if section.quasi_identifiers is not None or n not in taken],
+            sensitive=[n for n in sensitive if section.sensitive is not None or n not in taken],
+            identifiers=[n for n in identifiers if section.identifiers is not None or n not in taken],
+        )
+    kept = set(data.quasi_identifiers)
+    return data, {name: h for name, h in dataset.hierarchies.items() if name in kept}
+
+
+def _from_file(section: DataSection, file: Path) -> Microdata:
+    from sdc_problems.microdata import Microdata
+
+    options: dict[str, Any] = {}
+    if section.na_values is not None:
+        options["na_values"] = section.na_values
+    return Microdata.from_csv(
+        file,
+        quasi_identifiers=section.quasi_identifiers or (),
+        sensitive=section.sensitive or (),
+        identifiers=section.identifiers or (),
+        kinds=section.kinds,
+        orders=section.orders,
+        missing=section.missing,
+        delimiter=section.delimiter,
+        encoding=section.encoding,
+        decimal=section.decimal,
+        thousands=section.thousands,
+        **options,
+    )
+
+
+def _hierarchy(how: HierarchySection, data: Microdata, name: str, folder: Path) -> Hierarchy:
+    from sdc_problems.hierarchy import Hierarchy
+
+    if how.file is not None:
+        return Hierarchy.from_csv(folder / how.file, name=name, delimiter=how.delimiter)
+    if how.intervals is not None:
+        return Hierarchy.intervals(data.categories(name), how.intervals, how.origin, top=how.top, name=name)
+    if how.masking is not None:
+        return Hierarchy.masking(data.attribute(name).labels, levels=how.masking, name=name)
+    if how.levels is not None:
+        return Hierarchy.from_levels(how.levels, name=name)
+    return Hierarchy.suppression(data.attribute(name).labels, name=name)

@@ -1,0 +1,327 @@
+"""The study file: which data, problem, search, limits and seeds; checked as a whole before anything is computed.
+
+``sdc schema`` prints its JSON Schema, ``examples/`` has one per task.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, field_validator, model_validator
+
+from sdc_problems.errors import SDCError, did_you_mean
+from sdc_problems.studies.run.seed import Limits
+from sdc_problems.studies.study.data import DataSection, Table, load_table
+from sdc_problems.studies.study.validation import Section, shown, validated
+
+if TYPE_CHECKING:
+    from sdc_problems.problem import SDCProblem
+
+LARGEST_FILE = 10_000_000  # bytes: no study file is longer
+_UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+class TerminationSection(Section):
+    """When each seed's search ends: whichever comes first."""
+
+    generations: Annotated[int, Field(ge=1)] | None = Field(default=None, description="Number of generations.")
+    evaluations: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="Number of candidates; the generation in which it is reached is completed."
+    )
+    time: str | None = Field(
+        default=None,
+        description='Computing time over all sessions, such as "90 s", "15 min" or "2 h". The generations are the same'
+        " whatever the time; how many there are depends on the machine.",
+        examples=["15 min"],
+    )
+    stalled: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="Number of generations in which the front has not changed."
+    )
+
+    @field_validator("time")
+    @classmethod
+    def _readable(cls, text: str | None) -> str | None:
+        if text is not None:
+            seconds(text)
+        return text
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing ends the search."""
+        return self.generations is None and self.evaluations is None and self.time is None and self.stalled is None
+
+    def limits(self) -> Limits:
+        """As the search takes them."""
+        time = None if self.time is None else seconds(self.time)
+        return Limits(self.generations, self.evaluations, time, self.stalled)
+
+
+def seconds(text: str) -> float:
+    """Read a duration.
+
+    Examples
+    --------
+    >>> seconds("1.5 h")
+    5400.0
+    """
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(s|min|h|d)\s*", text)
+    if match is None or float(match[1]) == 0:
+        raise SDCError(f'a time is a positive number with s, min, h or d, such as "15 min", not {shown(text)}')
+    return float(match[1]) * _UNITS[match[2]]
+
+
+class RunSection(Section):
+    """How it is carried out: nothing here, but the seeds, has any influence on what comes out."""
+
+    seeds: Annotated[int, Field(ge=1, le=10_000)] | list[Annotated[int, Field(ge=0, lt=2**63)]] = Field(
+        default=1, description="How many seeds (they are 1, 2, …), or a list of them."
+    )
+    workers: Annotated[int, Field(ge=1, le=4096)] = Field(
+        default=1, description="Processes: seeds run side by side first, then the candidates of each."
+    )
+    scheduler: str | None = Field(
+        default=None,
+        description='Dask scheduler to measure on: "local", or an address such as "tcp://host:8786". It is not kept in'
+        " the run folder; `sdc resume` takes it again.",
+    )
+
+    @field_validator("seeds", mode="wrap")
+    @classmethod
+    def _number_or_list(cls, value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+        """One sentence where pydantic has one for each alternative."""
+        try:
+            return handler(value)
+        except ValidationError:
+            raise ValueError(
+                f"give a number of seeds (1 to 10000), or a list of whole numbers from 0, not {shown(value)}"
+            ) from None
+
+    @field_validator("seeds")
+    @classmethod
+    def _different(cls, seeds: int | list[int]) -> int | list[int]:
+        if isinstance(seeds, list) and (not seeds or len(set(seeds)) < len(seeds)):
+            raise ValueError("give at least one seed, and none twice")
+        return seeds
+
+    @property
+    def numbers(self) -> list[int]:
+        """The seeds."""
+        return list(range(1, self.seeds + 1)) if isinstance(self.seeds, int) else list(self.seeds)
+
+
+class Wanted(Section):
+    """Bounds on an objective, in the unit a person reads."""
+
+    min: float | None = None
+    max: float | None = None
+
+    @model_validator(mode="after")
+    def _something(self) -> Wanted:
+        if self.min is None and self.max is None:
+            raise ValueError("give min, max, or both")
+        return self
+
+
+class Archive(Section):
+    """A box archive beside the algorithm."""
+
+    epsilon: list[Annotated[float, Field(gt=0)]] = Field(description="Side of a box for each objective.")
+
+
+class StudySections(Section):
+    """A study."""
+
+    title: Annotated[str, Field(max_length=200)] | None = Field(
+        default=None, description="What tables and pictures call it."
+    )
+    data: DataSection
+    problem: dict[str, Any] = Field(description="The task and its options.")
+    algorithm: dict[str, Any] = Field(description="The search and its options.")
+    operators: dict[str, Any] = Field(default_factory=dict, description="Operators in place of the problem's own.")
+    archive: Archive | None = None
+    termination: TerminationSection = TerminationSection()
+    require: dict[str, Wanted] = Field(
+        default_factory=dict,
+        description="What a solution must meet to be of use, by objective. It does not steer the search.",
+    )
+    run: RunSection = RunSection()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a search needs; ``rounded`` where it proposes real numbers, ``ends`` where it has a budget of its own."""
+
+    problem: SDCProblem
+    algorithm: Any
+    limits: Limits
+    rounded: bool
+    ends: bool
+
+
+@dataclass(frozen=True)
+class Built:
+    """A study come to life."""
+
+    table: Table
+    plan: Plan
+
+    @property
+    def problem(self) -> SDCProblem:
+        """The problem."""
+        return self.plan.problem
+
+
+@dataclass(frozen=True)
+class Study:
+    """A checked study.
+
+    Attributes
+    ----------
+    sections
+        Its sections.
+    problem_options, algorithm_options
+        The task's and the search's own options.
+    folder
+        Folder that relative paths in it start from.
+    """
+
+    sections: StudySections
+    problem_options: Section
+    algorithm_options: Section
+    folder: Path
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> tuple[Study, str]:
+        """Read a study file; return the study and the text."""
+        path = Path(path)
+        try:
+            if path.stat().st_size > LARGEST_FILE:
+                raise SDCError(f"{str(path)!r} is larger than {LARGEST_FILE} bytes: not a study file")
+            text = path.read_text(encoding="utf-8-sig")
+        except FileNotFoundError:
+            near = [p.name for p in path.parent.glob("*.toml")] if path.parent.is_dir() else []
+            raise SDCError(f"there is no study file {str(path)!r}{did_you_mean(path.name, near)}") from None
+        except UnicodeDecodeError:
+            raise SDCError(f"{str(path)!r} is not UTF-8 text") from None
+        except OSError as error:
+            raise SDCError(f"cannot read {str(path)!r}: {error.strerror}") from None
+        return cls.from_text(text, folder=path.resolve().parent, name=str(path)), text
+
+    @classmethod
+    def from_text(cls, text: str, *, folder: Path, name: str = "the study") -> Study:
+        """Read the text of a study file."""
+        try:
+            values = tomllib.loads(text)
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
+            table = Path(name).suffix.lower() in (".csv", ".tsv", ".txt", ".parquet")
+            hint = "; a table is named in a study file, as file in its [data] (see examples/)" if table else ""
+            raise SDCError(f"{name} is not TOML: {error}{hint}") from None
+        try:
+            return cls.from_values(values, folder=folder)
+        except SDCError as error:
+            raise SDCError(f"{name}: {error}") from None
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any], *, folder: Path) -> Study:
+        """Check a study given as nested dictionaries."""
+        from sdc_problems.studies.searches.catalogue import SEARCHES, search_options
+        from sdc_problems.studies.tasks._tasks import task_options
+
+        sections = validated(StudySections, values, "")
+        problem = task_options(sections.problem)
+        algorithm = search_options(sections.algorithm)
+        if sections.termination.empty and not SEARCHES[sections.algorithm["name"]].ends:
+            raise SDCError("[termination] says nothing: give at least one of generations, evaluations, time, stalled")
+        return cls(sections, problem, algorithm, folder)
+
+    @property
+    def task(self) -> str:
+        """Name of the task."""
+        return str(self.sections.problem["task"])
+
+    @property
+    def algorithm_name(self) -> str:
+        """Name of the search."""
+        return str(self.sections.algorithm["name"])
+
+    @property
+    def title(self) -> str:
+        """The title, or task and search."""
+        return self.sections.title or f"{self.task}, {self.algorithm_name}"
+
+    def values(self) -> dict[str, Any]:
+        """The study with every default filled in, as plain values; what does not change the result is left out."""
+        whole = self.sections.model_dump(mode="json", exclude_none=True)
+        whole["problem"] = {"task": self.task, **self.problem_options.model_dump(mode="json", exclude_none=True)}
+        whole["algorithm"] = {
+            "name": self.algorithm_name,
+            **self.algorithm_options.model_dump(mode="json", exclude_none=True),
+        }
+        whole["run"] = {"seeds": self.sections.run.numbers}
+        return whole
+
+    def digest(self) -> str:
+        """SHA-256 of ``values()``."""
+        return hashlib.sha256(json.dumps(self.values(), sort_keys=True).encode()).hexdigest()
+
+    def build(self) -> Built:
+        """Load the data, and make the problem and the algorithm."""
+        from sdc_problems.studies.tasks._tasks import build_problem
+
+        table = load_table(self.sections.data, self.folder)
+        problem = build_problem(self.task, self.problem_options, table)
+        for name in self.sections.require:
+            known = [objective.name for objective in problem.objectives]
+            if name not in known:
+                hint = did_you_mean(name, known)
+                raise SDCError(f"[require] has no objective {shown(name)}{hint} (known: {', '.join(known)})")
+        return Built(table, self.plan(problem))
+
+    def plan(self, problem: SDCProblem) -> Plan:
+        """Add the algorithm and its limits to a problem that was made before."""
+        from sdc_problems.studies.searches.catalogue import SEARCHES, build_search
+
+        epsilon = None if self.sections.archive is None else self.sections.archive.epsilon
+        algorithm = build_search(
+            self.algorithm_name, self.algorithm_options, problem, self.task, self.sections.operators, epsilon
+        )
+        limits = self.sections.termination.limits()
+        found = SEARCHES[self.algorithm_name]
+        return Plan(problem, algorithm, limits, found.real, found.ends)
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON Schema of the study file, for editors."""
+    from sdc_problems.studies.searches.catalogue import SEARCHES
+    from sdc_problems.studies.tasks._tasks import TASKS
+
+    schema = StudySections.model_json_schema()
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    schema["title"] = "sdc-problems study"
+    definitions = schema.setdefault("$defs", {})
+    choices: dict[Literal["problem", "algorithm"], tuple[str, dict[str, tuple[str, type[Section]]]]] = {
+        "problem": ("task", {name: (task.title, task.options) for name, task in TASKS.items()}),
+        "algorithm": ("name", {name: (s.title, s.options) for name, s in SEARCHES.items()}),
+    }
+    for section, (key, options) in choices.items():
+        alternatives = []
+        for name, (title, model) in options.items():
+            one = model.model_json_schema(ref_template="#/$defs/{model}")
+            definitions.update(one.pop("$defs", {}))
+            one["properties"] = {key: {"const": name, "description": title}, **one.get("properties", {})}
+            one["required"] = [key, *one.get("required", [])]
+            one["title"] = name
+            definitions[f"{section}-{name}"] = one
+            alternatives.append({"$ref": f"#/$defs/{section}-{name}"})
+        schema["properties"][section] = {
+            "oneOf": alternatives,
+            "description": schema["properties"][section]["description"],
+        }
+    return schema

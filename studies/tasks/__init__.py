@@ -1,0 +1,3 @@
+"""Tasks that a study can name."""
+
+from __future__ import annotations

@@ -1,0 +1,175 @@
+"""The verdict on a protected file: every measure that applies, grouped, each with its range and a plain sentence.
+
+It names columns and counts records; it never repeats a cell of either file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sdc_problems._validation import whole
+from sdc_problems.microdata import Microdata
+from sdc_problems.studies.report.summary import number
+from sdc_problems.studies.verdict.pairing import Pairing, as_protected, pair_files
+from sdc_problems.studies.verdict.parts import Measure, Report, Skipped, share
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+VERDICT_SCHEMA = "sdc.verdict/1"
+
+#: Distinct records up to which the probabilistic linkage is worth its time.
+LINKAGE_LIMIT = 2000
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a data steward needs to know before a release."""
+
+    n_records: int
+    n_suppressed: int
+    columns: tuple[tuple[str, str, str, str], ...]
+    """Name, role, kind and fate of the columns that were measured."""
+    measures: tuple[Measure, ...]
+    skipped: tuple[Skipped, ...]
+    notes: tuple[str, ...]
+    weakest: int
+    """Records that an intruder with the quasi-identifiers finds again for certain."""
+    risk: str
+    """The disclosure risk in a sentence."""
+    utility: str
+    """The information loss in a sentence."""
+
+    def value(self, name: str, of: str = "") -> float | None:
+        """A measure's number by its name; None if it did not apply."""
+        for measure in self.measures:
+            if measure.name == name and (not of or measure.of == of):
+                return measure.value
+        return None
+
+    def payload(self) -> dict[str, Any]:
+        """Everything as JSON can hold it."""
+        return {
+            "schema": VERDICT_SCHEMA,
+            "records": self.n_records,
+            "suppressed": self.n_suppressed,
+            "weakest_records": self.weakest,
+            "risk": self.risk,
+            "utility": self.utility,
+            "columns": [dict(zip(("name", "role", "kind", "fate"), column, strict=True)) for column in self.columns],
+            "measures": [
+                {
+                    "group": m.group,
+                    "name": m.name,
+                    "of": m.of or None,
+                    "label": m.label,
+                    "value": m.value,
+                    "before": m.before,
+                    "unit": m.unit,
+                    "range": [m.low, m.high],
+                    "better": m.better or None,
+                    "sentence": m.sentence,
+                }
+                for m in self.measures
+            ],
+            "not_applicable": [{"group": s.group, "label": s.label, "why": s.why} for s in self.skipped],
+            "notes": list(self.notes),
+        }
+
+
+def verdict(
+    original: Microdata,
+    protected: Microdata | pd.DataFrame,
+    *,
+    quasi_identifiers: Sequence[str] | None = None,
+    sensitive: Sequence[str] | None = None,
+    same_rows: bool = False,
+    linkage_limit: int = LINKAGE_LIMIT,
+) -> Verdict:
+    """Measure what a protected file gives away and what it has lost.
+
+    Parameters
+    ----------
+    original
+        The table before protection; its kinds decide which measures apply.
+    protected
+        The table after it: the same columns but the direct identifiers, and the same records in the same rows.
+        Quasi-identifiers may hold generalised labels; a suppressed cell is ``*`` or missing.
+    quasi_identifiers, sensitive
+        Names of columns; by default those with these roles in the original.
+    same_rows
+        The rows are known to correspond, although a column looks shuffled.
+    linkage_limit
+        Most records for which the probabilistic linkage is computed.
+
+    Returns
+    -------
+    Verdict
+        Also for files of one kind of value only: what does not apply is listed with the reason.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"age": [21, 24, 35, 38], "flu": ["no", "yes", "no", "yes"]})
+    >>> data = Microdata.from_frame(frame, quasi_identifiers=["age"], sensitive=["flu"])
+    >>> found = verdict(data, frame.assign(age=["20-29", "20-29", "30-39", "30-39"]))
+    >>> found.value("k"), found.value("distinct_l", of="flu")
+    (2, 2)
+    """
+    from sdc_problems.studies.verdict.loss import all_losses
+    from sdc_problems.studies.verdict.risk import all_risks
+
+    quasi = original.quasi_identifiers if quasi_identifiers is None else tuple(quasi_identifiers)
+    private = original.sensitive if sensitive is None else tuple(sensitive)
+    pairing = pair_files(
+        original, as_protected(protected), quasi_identifiers=quasi, sensitive=private, same_rows=same_rows
+    )
+    report = Report(pairing, whole(linkage_limit, "linkage_limit", least=1))
+    all_risks(report)
+    all_losses(report)
+    return Verdict(
+        n_records=pairing.n_records,
+        n_suppressed=int(pairing.suppressed.sum()),
+        columns=tuple(_columns(pairing)),
+        measures=tuple(report.measures),
+        skipped=tuple(report.skipped),
+        notes=(*pairing.notes, *report.notes),
+        weakest=report.weakest,
+        risk=_risk(report),
+        utility=_utility(report),
+    )
+
+
+def _columns(pairing: Pairing) -> list[tuple[str, str, str, str]]:
+    roles = (("quasi-identifier", pairing.quasi_identifiers), ("sensitive", pairing.sensitive))
+    return [(c.name, role, c.kind.value, c.fate.value) for role, columns in roles for c in columns]
+
+
+def _risk(report: Report) -> str:
+    suppressed = report.pairing.n_records - report.n
+    parts = [
+        f"an intruder who knows the quasi-identifiers finds about {share(report.linked, report.n)} again, "
+        f"{report.weakest:,} of them for certain"
+        if report.comparable
+        else f"an intruder finds the right group of records; the smallest holds {number(report.value('k'))}"
+    ]
+    if not report.perturbed and report.has("distinct_l") and report.value("distinct_l") == 1:
+        parts.append("in some group all have the same sensitive value")
+    if suppressed:
+        parts.append(f"{suppressed:,} records are suppressed and not counted")
+    return "; ".join(parts)
+
+
+def _utility(report: Report) -> str:
+    lost = [
+        f"{what} lost {report.value(name):.3g} %"
+        for name, what in (
+            ("pil", "the statistics of the numbers"),
+            ("il_categorical", "the categories"),
+            ("entropy_loss", "the generalised columns"),
+        )
+        if report.has(name) and report.value(name) > 0
+    ]
+    return "; ".join(lost) if lost else "nothing, as far as these measures see"

@@ -1,0 +1,221 @@
+"""The utility side of a verdict: what numbers, categories, detail and associations lost; and the published scores."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from sdc_problems import evaluators
+from sdc_problems.evaluators.linkage import ConvergenceWarning
+from sdc_problems.microdata import Kind
+from sdc_problems.studies.report.summary import number
+from sdc_problems.studies.verdict.pairing import Fate, PairedColumn
+from sdc_problems.studies.verdict.parts import Report, hold, names_of, share
+from sdc_problems.studies.verdict.risk import no_distance
+
+LOSS = "Information loss"
+SCORE = "Scores of the literature"
+
+
+def all_losses(report: Report) -> None:
+    """Take every measure of information loss that applies, in the order in which they are shown."""
+    numbers(report)
+    categories(report)
+    detail(report)
+    sensitive(report)
+    associations(report)
+    scores(report)
+
+
+def numbers(report: Report) -> None:
+    """IL1 … IL5 and the probabilistic loss of the columns that are still numbers."""
+    if not report.numeric:
+        report.skip(LOSS, "IL, PIL", "no quasi-identifier is published as a number")
+        return
+    X, Y = report.values(report.numeric, 0), report.values(report.numeric, 1)
+    parts = evaluators.il_components(X, Y)
+    listed = ", ".join(f"{name} {100 * part:.3g} %" for name, part in zip(parts._fields, parts, strict=True))
+    report.add(
+        LOSS, "il", "IL, relative change of statistics", parts.percent,
+        f"Mean relative change of {names_of(report.numeric)}: {listed}.", unit="%", high=None,
+    )  # fmt: skip
+    pil = evaluators.pil(X, Y)
+    report.add(
+        LOSS, "pil", "PIL, probabilistic", pil,
+        f"Measured against their sampling errors the statistics lost {pil:.3g} % (0: as good as the original).",
+        unit="%",
+    )  # fmt: skip
+
+
+def categories(report: Report) -> None:
+    """CTBIL, DBIL and EBIL of the columns that still hold the original's categories."""
+    columns = report.categorical
+    if not columns:
+        report.skip(LOSS, "CTBIL, DBIL, EBIL", "no quasi-identifier is published with the original's categories")
+        return
+    X, Y = report.codes(columns, 0), report.codes(columns, 1)
+    kinds, sizes = [c.kind.value for c in columns], [c.n_categories for c in columns]
+    which = names_of(columns)
+    tables = evaluators.ctbil(X, Y)
+    report.add(
+        LOSS, "ctbil", "CTBIL, contingency tables", tables,
+        f"{tables:.3g} % of the counts in the tables of one and two attributes ({which}) are misplaced.", unit="%",
+    )  # fmt: skip
+    distance = evaluators.dbil(X, Y, kinds=kinds, n_categories=sizes)
+    report.add(
+        LOSS, "dbil", "DBIL, distances", distance,
+        f"Categories moved by {distance:.3g} % of the largest distance on average.", unit="%",
+    )  # fmt: skip
+    entropy = evaluators.ebil(X, Y, n_categories=sizes)
+    report.add(
+        LOSS, "ebil", "EBIL, entropy", entropy,
+        f"Seeing the published category leaves {entropy:.3g} % of the uncertainty about the original.", unit="%",
+    )  # fmt: skip
+    report.add(
+        LOSS, "il_categorical", "mean of CTBIL, DBIL, EBIL", (tables + distance + entropy) / 3,
+        "The categorical information loss of the literature.", unit="%",
+    )  # fmt: skip
+
+
+def detail(report: Report) -> None:
+    """What coarser labels and suppressed records cost."""
+    perturbed = report.perturbed
+    columns = [c for c in report.quasi if c.fate is not Fate.PERTURBED]
+    suppressed = report.pairing.suppressed
+    if not report.generalised and not suppressed.any():
+        report.skip(LOSS, "GLM, entropy loss", "no quasi-identifier was generalised and no record suppressed")
+    elif columns:
+        without = f" (without {names_of(perturbed)}: other values, not coarser ones)" if perturbed else ""
+        leaves = np.stack([c.leaves() for c in columns], axis=1)
+        sizes = [c.n_categories for c in columns]
+        glm = 100 * evaluators.glm(leaves, sizes, suppressed=suppressed, normalised=True)
+        report.add(
+            LOSS, "glm", "GLM, generalisation", glm,
+            f"A published value stands for {glm:.3g} % of the other values of its attribute on average{without}.",
+            unit="%",
+        )  # fmt: skip
+        original, published = (np.stack([(c.original, c.protected)[e] for c in columns], axis=1) for e in (0, 1))
+        entropy = 100 * evaluators.entropy_loss(original, published, suppressed=suppressed, normalised=True)
+        report.add(
+            LOSS, "entropy_loss", "non-uniform entropy", entropy,
+            f"{entropy:.3g} % of the information in these columns is gone, rare values counting less{without}.",
+            unit="%",
+        )  # fmt: skip
+    else:
+        report.skip(LOSS, "GLM, entropy loss", f"{hold(perturbed)} other values, not coarser ones")
+    n = report.pairing.n_records
+    classes = evaluators.equivalence_classes(np.stack([c.protected for c in report.quasi], axis=1))
+    before = evaluators.equivalence_classes(np.stack([c.original for c in report.quasi], axis=1))
+    confused = evaluators.discernibility(classes, suppressed=suppressed)
+    report.add(
+        LOSS, "discernibility", "discernibility", confused,
+        f"A record is confused with {number(confused / n)} records on average, itself included.",
+        low=n, high=n * n, before=evaluators.discernibility(before),
+    )  # fmt: skip
+    for column in report.pairing.sensitive:
+        wrong = evaluators.cm(classes, column.protected, suppressed=suppressed)
+        report.add(
+            LOSS, "cm", f"CM, prediction of {column.name}", wrong,
+            f"{share(wrong, n)} are suppressed, or a majority vote within their group predicts them wrongly.",
+            unit="records", high=n, of=column.name, before=evaluators.cm(before, column.original),
+        )  # fmt: skip
+
+
+def sensitive(report: Report) -> None:
+    """Whether the sensitive attributes were touched."""
+    for column in report.pairing.sensitive:
+        if column.fate is Fate.UNCHANGED:
+            continue
+        same = 100 * float(np.mean(column.original[report.kept] == column.protected[report.kept]))
+        report.add(
+            LOSS, "sensitive_kept", f"cells of {column.name} left as they were", same,
+            f"{column.name} was changed too: {same:.3g} % of its cells are the original's.",
+            unit="%", better="higher", of=column.name,
+        )  # fmt: skip
+
+
+def associations(report: Report) -> None:
+    """How the association of the quasi-identifiers with the sensitive attributes changed."""
+    label = "χ² with the sensitive attributes"
+    if not report.pairing.sensitive:
+        report.skip(LOSS, label, "no sensitive attribute was named")
+        return
+    rows = [c for c in report.quasi if c.numbers is None]
+    for target in report.pairing.sensitive:
+        if target.fate is not Fate.UNCHANGED or target.kind is Kind.NUMERIC or not rows:
+            why = (
+                f"{target.name} is numeric" if target.kind is Kind.NUMERIC
+                else "all quasi-identifiers are numbers" if not rows
+                else f"{target.name} was changed too"
+            )  # fmt: skip
+            report.skip(LOSS, f"χ² with {target.name}", f"{why}; it needs a category that was left alone")
+            continue
+        z = target.original[report.kept]
+        change = float(np.mean([_chi2(report, column, z) for column in rows]))
+        report.add(
+            LOSS, "chi2_difference", f"χ² with {target.name}", change,
+            f"The association of {names_of(rows)} with {target.name} changed by {change:.3g} % on average.",
+            unit="%", high=None, of=target.name,
+        )  # fmt: skip
+        same = [c for c in rows if c.fate is not Fate.GENERALISED]
+        if same:
+            moved = float(
+                np.mean(
+                    [
+                        evaluators.bivariate_difference(c.original[report.kept], c.protected[report.kept], z)
+                        for c in same
+                    ]
+                )
+            )
+            report.add(
+                LOSS, "bivariate_difference", f"bivariate counts with {target.name}", moved,
+                f"{moved:.3g} % of the counts of {names_of(same)} crossed with {target.name} are misplaced.",
+                unit="%", of=target.name,
+            )  # fmt: skip
+
+
+def _chi2(report: Report, column: PairedColumn, z: np.ndarray) -> float:
+    return evaluators.chi2_difference(column.original[report.kept], column.protected[report.kept], z)
+
+
+def scores(report: Report) -> None:
+    """The two published scores, which are for all-number and for all-category files."""
+    if report.generalised:
+        report.skip(SCORE, "classical and categorical score", no_distance(report, "distance to the original"))
+        return
+    if report.numeric and report.categorical:
+        report.skip(
+            SCORE, "classical and categorical score", "the quasi-identifiers are of both kinds, numbers and categories"
+        )
+        return
+    if report.n > report.limit:
+        report.skip(SCORE, "score", f"it contains the probabilistic linkage, which stops at {report.limit:,} records")
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the linkage has said so in the notes
+        il, dr, what = _score_of_numbers(report) if report.numeric else _score_of_categories(report)
+    mean, worst = evaluators.score_mean(il, dr), evaluators.score_max(il, dr)
+    upper = None if report.numeric else 100.0
+    report.add(
+        SCORE, "score_mean", "(IL + DR) / 2", mean,
+        f"IL {il:.3g} and DR {dr:.3g}: {what}. Untouched files score 50.", unit="%", high=upper,
+    )  # fmt: skip
+    report.add(
+        SCORE, "score_max", "max(IL, DR)", worst, "The same, with the worse half only: rewards balance.",
+        unit="%", high=upper,
+    )  # fmt: skip
+
+
+def _score_of_numbers(report: Report) -> tuple[float, float, str]:
+    X, Y = report.values(report.numeric, 0), report.values(report.numeric, 1)
+    score = evaluators.classical_score(X, Y, limit=report.limit)
+    return score.il, score.dr, "IL1 … IL5 against interval disclosure and both linkages"
+
+
+def _score_of_categories(report: Report) -> tuple[float, float, str]:
+    X, Y = report.codes(report.categorical, 0), report.codes(report.categorical, 1)
+    kinds, sizes = [c.kind.value for c in report.categorical], [c.n_categories for c in report.categorical]
+    il = evaluators.il_categorical(X, Y, kinds=kinds, n_categories=sizes)
+    dr = evaluators.dr_categorical(X, Y, kinds=kinds, n_categories=sizes, limit=report.limit)
+    return il, dr, "CTBIL, DBIL and EBIL against interval disclosure and the larger linkage"

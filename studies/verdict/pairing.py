@@ -1,0 +1,348 @@
+"""An original and a protected file, side by side: do they hold the same records, and what became of each column?
+
+Nothing here prints a cell: errors name columns and rows only.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdc_problems._tables.columns import NA_VALUES, label, parse_numbers
+from sdc_problems._tables.read_csv import CSVFile
+from sdc_problems.errors import SDCError
+from sdc_problems.evaluators._codes import dense, pair_counts, row_labels
+from sdc_problems.microdata import Attribute, Kind, Microdata
+from sdc_problems.studies.verdict.labels import SUPPRESSED, Interval, parse_interval
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Fate(StrEnum):
+    """What protection did to a column."""
+
+    UNCHANGED = "unchanged"
+    PERTURBED = "perturbed"
+    """Other values of the original's domain, or other numbers."""
+    GENERALISED = "generalised"
+    """Labels that stand for several original values."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairedColumn:
+    """One column of both files: category ids that are equal exactly where the cells are."""
+
+    name: str
+    kind: Kind
+    fate: Fate
+    original: NDArray[np.int64]
+    protected: NDArray[np.int64]
+    labels: tuple[str, ...]
+    """What the ids stand for; those of the original come first, in its order."""
+    n_categories: int
+    """Distinct values of the original."""
+    numbers: tuple[NDArray[np.float64], NDArray[np.float64]] | None
+    """Both columns as numbers, where the kind is numeric and the protected cells are; NaN in suppressed records."""
+
+    @property
+    def comparable(self) -> bool:
+        """Whether a distance between original and protected cells is defined."""
+        return self.fate is not Fate.GENERALISED
+
+    def leaves(self) -> NDArray[np.int64]:
+        """Per record, the number of original values its protected label may stand for.
+
+        A label that is an original value stands for itself, a suppressed cell for all, an interval for the original
+        values in it; any other for those that were published under it.
+        """
+        count = np.zeros(len(self.labels), dtype=np.int64)
+        np.add.at(count, pair_counts(self.protected, self.original).first, 1)
+        values = parse_numbers(self.labels[: self.n_categories]) if self.kind is Kind.NUMERIC else None
+        for code in np.unique(self.protected):
+            text = self.labels[code]
+            interval = None if values is None else parse_interval(text)
+            if code < self.n_categories:
+                count[code] = 1
+            elif text in SUPPRESSED:
+                count[code] = self.n_categories
+            elif interval is not None and values is not None:
+                count[code] = max(int(interval.holds(values).sum()), 1)
+        return count[self.protected]
+
+    def recoded(self, kept: NDArray[np.bool_]) -> NDArray[np.int64] | None:
+        """The label that each original value was published under, if that is one and the same for equal values."""
+        pairs = pair_counts(self.original[kept], self.protected[kept])
+        if (pairs.first[1:] == pairs.first[:-1]).any():
+            return None
+        table = np.full(len(self.labels), -1, dtype=np.int64)
+        table[pairs.first] = pairs.second
+        return table[self.original]
+
+
+@dataclass(frozen=True, eq=False)
+class Pairing:
+    """Two files whose rows correspond."""
+
+    n_records: int
+    quasi_identifiers: tuple[PairedColumn, ...]
+    sensitive: tuple[PairedColumn, ...]
+    suppressed: NDArray[np.bool_]
+    """Records whose quasi-identifiers are all suppressed, while others' are not."""
+    notes: tuple[str, ...]
+
+
+def read_protected(path: str | os.PathLike[str], *, delimiter: str = ",", encoding: str = "utf-8") -> Microdata:
+    """Read a protected CSV file: every column as text labels, missing cells as suppressed ones."""
+    names = CSVFile(
+        path, delimiter=delimiter, encoding=encoding, na_values=NA_VALUES, decimal=".", thousands=None, chunksize=None
+    ).header()
+    return Microdata.from_csv(
+        path,
+        kinds=dict.fromkeys(names, "nominal"),
+        missing="category",
+        delimiter=delimiter,
+        encoding=encoding,
+    )
+
+
+def as_protected(table: Microdata | pd.DataFrame) -> Microdata:
+    """Take the table itself, or a data frame as ``read_protected`` would read it."""
+    if isinstance(table, Microdata):
+        return table
+    import pandas as pd
+
+    if not isinstance(table, pd.DataFrame):
+        raise SDCError(f"the protected table must be a Microdata or a pandas DataFrame, not {type(table).__name__}")
+    # Numbers beside "*" in one column are what suppression leaves; as labels they are all text.
+    mixed = {
+        name: [value if pd.isna(value) else label(value) for value in table[name]]
+        for name in table.columns
+        if table[name].dtype == object
+    }
+    texts = table.assign(
+        **{str(name): pd.Series(cells, index=table.index, dtype=object) for name, cells in mixed.items()}
+    )
+    return Microdata.from_frame(texts, kinds={str(name): "nominal" for name in texts.columns}, missing="category")
+
+
+def pair_files(
+    original: Microdata,
+    protected: Microdata,
+    *,
+    quasi_identifiers: Sequence[str],
+    sensitive: Sequence[str] = (),
+    same_rows: bool = False,
+) -> Pairing:
+    """Check that two tables hold the same records in the same places, and pair their columns.
+
+    Parameters
+    ----------
+    original, protected
+        The tables. Columns with the role of identifiers in the original must be gone from the protected one.
+    quasi_identifiers, sensitive
+        Names of columns.
+    same_rows
+        The rows are known to correspond: accept columns that only look shuffled.
+    """
+    if not quasi_identifiers:
+        raise SDCError("name at least one quasi-identifier: what an intruder may know about a person")
+    for role, names in (("quasi-identifier", quasi_identifiers), ("sensitive attribute", sensitive)):
+        for name in names:
+            original.attribute(name)
+            if list(names).count(name) > 1:
+                raise SDCError(f"{role} {name!r} is named twice")
+    if both := set(quasi_identifiers) & set(sensitive):
+        raise SDCError(f"column {min(both)!r} cannot be a quasi-identifier and sensitive at once")
+    _same_columns(original, protected)
+    if len(original) != len(protected):
+        raise SDCError(
+            f"the files have different numbers of records: {len(original):,} in the original, {len(protected):,} in "
+            "the protected file; keep suppressed records in their rows, with '*' for their quasi-identifiers"
+        )
+    columns = {
+        name: _pair(original.attribute(name), protected.attribute(name), original, protected, name in quasi_identifiers)
+        for name in protected.names
+    }
+    notes = [] if same_rows else _same_order(list(columns.values()))
+    starred = np.all([_suppressed_cells(columns[name]) for name in quasi_identifiers], axis=0)
+    if starred.all():
+        starred[:] = False  # all generalised to the top: one group of everybody, and nobody left out
+    columns = {name: _settled(column, ~starred, name in quasi_identifiers) for name, column in columns.items()}
+    others = [
+        name
+        for name, column in columns.items()
+        if name not in (*quasi_identifiers, *sensitive) and column.fate is not Fate.UNCHANGED
+    ]
+    if others:
+        notes.append(f"not measured, as neither quasi-identifier nor sensitive, but different: {_list(others)}")
+    return Pairing(
+        len(original),
+        tuple(columns[name] for name in quasi_identifiers),
+        tuple(columns[name] for name in sensitive),
+        starred,
+        tuple(notes),
+    )
+
+
+def _same_columns(original: Microdata, protected: Microdata) -> None:
+    kept = [name for name in protected.names if name in original.identifiers]
+    if kept:
+        raise SDCError(f"the protected file still holds the direct identifier {kept[0]!r}: remove it before release")
+    expected = [name for name in original.names if name not in original.identifiers]
+    missing = [name for name in expected if name not in protected.names]
+    extra = [name for name in protected.names if name not in expected]
+    if missing or extra:
+        parts = [f"the protected file lacks {_list(missing)}"] if missing else []
+        parts += [f"it has {_list(extra)}, which the original lacks"] if extra else []
+        raise SDCError(
+            f"the files have different columns: {'; '.join(parts)}. Columns that are left out on purpose are direct "
+            "identifiers (--identifiers)"
+        )
+    if expected != list(protected.names):
+        at = next(i for i, (a, b) in enumerate(zip(expected, protected.names, strict=True)) if a != b)
+        raise SDCError(
+            f"the files have the same columns in a different order: column {at + 1} is {expected[at]!r} in the "
+            f"original and {protected.names[at]!r} in the protected file; put them in the original's order"
+        )
+
+
+def _list(names: Sequence[str]) -> str:
+    shown = ", ".join(repr(name) for name in names[:4])
+    return shown if len(names) <= 4 else f"{shown} and {len(names) - 4} more"
+
+
+def _pair(before: Attribute, after: Attribute, original: Microdata, protected: Microdata, quasi: bool) -> PairedColumn:
+    name = before.name
+    codes, new_codes = original.codes(name)[:, 0], protected.codes(name)[:, 0]
+    old, new = before.labels, after.labels
+    numbers = None
+    if before.kind is Kind.NUMERIC:
+        parsed = _numbers(new)
+        labelled = np.array([p is None and text not in SUPPRESSED for p, text in zip(parsed, new, strict=True)])
+        new = [text if p is None else label(p[0]) for p, text in zip(parsed, new, strict=True)]
+        values = original.values(name)[:, 0]
+        if not labelled.any():
+            numbers = (values, np.array([np.nan if p is None else float(p[0]) for p in parsed])[new_codes])
+        elif quasi:
+            _no_mixture(name, [p is not None for p in parsed], new, new_codes)
+            _inside(name, values, new, new_codes)
+        else:
+            raise SDCError(
+                f"column {name!r} has different types: numeric in the original, text in the protected file (first in "
+                f"row {int(np.argmax(labelled[new_codes])) + 1}); only quasi-identifiers may hold labels of intervals"
+            )
+    elif parse_numbers(new) is not None and parse_numbers(old) is None:
+        raise SDCError(f"column {name!r} has different types: text in the original, numbers in the protected file")
+    index = {text: code for code, text in enumerate(old)}
+    ids = np.array([index.setdefault(text, len(index)) for text in new], dtype=np.int64)
+    column = PairedColumn(
+        name, before.kind, Fate.GENERALISED, codes.astype(np.int64), ids[new_codes], tuple(index), len(old), numbers
+    )
+    if quasi and before.kind is not Kind.NUMERIC and len(index) - len(old) > max(len(old), 2):
+        raise SDCError(
+            f"column {name!r} holds more different new labels than the original has values: they are no "
+            "generalisation; is this the protected copy of that file?"
+        )
+    return column
+
+
+def _numbers(texts: list[str]) -> list[NDArray[Any] | None]:
+    """Each text as an array of one number, or None: text, or a suppressed cell."""
+    shown = [text for text in texts if text not in SUPPRESSED]
+    together = parse_numbers(shown)
+    if together is None:
+        return [None if text in SUPPRESSED else parse_numbers([text]) for text in texts]
+    numbers = iter(together)
+    return [None if text in SUPPRESSED else np.array([next(numbers)]) for text in texts]
+
+
+def _settled(column: PairedColumn, kept: NDArray[np.bool_], quasi: bool) -> PairedColumn:
+    """The column with its fate, as the records that are not suppressed show it."""
+    first, second = column.original[kept], column.protected[kept]
+    if column.numbers is not None:
+        after = column.numbers[1][kept]
+        if np.isnan(after).any():
+            return replace(column, numbers=None) if quasi else _refuse_new_values(column, kept)
+        same = np.array_equal(column.numbers[0][kept], after)
+        return replace(column, fate=Fate.UNCHANGED if same else Fate.PERTURBED)
+    if np.array_equal(first, second):
+        return replace(column, fate=Fate.UNCHANGED)
+    if (second < column.n_categories).all():
+        return replace(column, fate=Fate.PERTURBED)
+    return column if quasi else _refuse_new_values(column, kept)
+
+
+def _refuse_new_values(column: PairedColumn, kept: NDArray[np.bool_]) -> NoReturn:
+    row = int(np.argmax((column.protected >= column.n_categories) & kept)) + 1
+    raise SDCError(
+        f"column {column.name!r} holds values in the protected file that the original does not have (first in row "
+        f"{row}); only quasi-identifiers may hold labels of groups or suppressed cells"
+    )
+
+
+def _no_mixture(name: str, numeric: list[bool], labels: list[str], codes: NDArray[Any]) -> None:
+    """Numbers beside words that are no intervals are a mistake, not a generalisation."""
+    words = [
+        not number and text not in SUPPRESSED and parse_interval(text) is None
+        for number, text in zip(numeric, labels, strict=True)
+    ]
+    if any(numeric) and any(words):
+        row = int(np.argmax(np.array(words)[codes])) + 1
+        raise SDCError(
+            f"column {name!r} has different types: numeric in the original; the protected file mixes numbers with text "
+            f"that is no interval and no '*' (first in row {row})"
+        )
+
+
+def _inside(name: str, values: NDArray[np.float64], labels: list[str], codes: NDArray[Any]) -> None:
+    """An original value outside the interval published for it shows that the rows do not correspond."""
+    everything = Interval(-np.inf, np.inf, True, True)
+    intervals = [parse_interval(text) or everything for text in labels]
+    low, high = (np.array([getattr(i, end) for i in intervals])[codes] for end in ("low", "high"))
+    low_in, high_in = (np.array([getattr(i, end) for i in intervals])[codes] for end in ("low_in", "high_in"))
+    outside = (values < low) | (values > high) | (~low_in & (values == low)) | (~high_in & (values == high))
+    if outside.any():
+        raise SDCError(
+            f"column {name!r}: in {int(outside.sum()):,} rows (first in row {int(np.argmax(outside)) + 1}) the "
+            "original value lies outside the interval that the protected file gives; are the rows in another order, "
+            "or is it another file?"
+        )
+
+
+def _suppressed_cells(column: PairedColumn) -> NDArray[np.bool_]:
+    starred = np.array(
+        [text in SUPPRESSED and code >= column.n_categories for code, text in enumerate(column.labels)], dtype=np.bool_
+    )
+    return starred[column.protected]
+
+
+def _same_order(columns: list[PairedColumn]) -> list[str]:
+    """Refuse files whose unprotected columns hold the same rows in another order; say where that cannot be told."""
+    kept = []
+    for column in columns:
+        size = len(column.labels)
+        counts = np.bincount(column.original, minlength=size)
+        if (counts > 0).sum() > 1 and np.array_equal(counts, np.bincount(column.protected, minlength=size)):
+            kept.append(column)
+    if not kept or any(np.array_equal(column.original, column.protected) for column in kept):
+        return []
+    n = len(kept[0].original)
+    rows, _ = row_labels(
+        np.concatenate([np.stack([c.original for c in kept], axis=1), np.stack([c.protected for c in kept], axis=1)])
+    )
+    both, _ = dense(rows)
+    if not np.array_equal(np.sort(both[:n]), np.sort(both[n:])):
+        return []
+    first = int(np.argmax(both[:n] != both[n:])) + 1
+    raise SDCError(
+        f"the rows seem to be in a different order: {_list([c.name for c in kept])} hold the same values, but not in "
+        f"the same rows (first in row {first}). Put the protected rows in the original's order, or give --same-rows "
+        "(same_rows=True) if values were swapped on purpose"
+    )

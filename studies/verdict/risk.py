@@ -1,0 +1,213 @@
+"""The risk side of a verdict: anonymity of the protected file, and disclosure between the two files."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdc_problems import evaluators
+from sdc_problems.microdata import Kind
+from sdc_problems.studies.report.summary import number
+from sdc_problems.studies.verdict.pairing import PairedColumn
+from sdc_problems.studies.verdict.parts import Report, hold, names_of, share
+
+ANONYMITY = "Anonymity of the protected file"
+RISK = "Disclosure between the files"
+
+NEAR = 10.0  # percent: half width of the disclosure intervals
+MOST_COMPARED = 62  # attributes the probabilistic linkage can hold
+
+
+def all_risks(report: Report) -> None:
+    """Take every measure of risk that applies, in the order in which they are shown."""
+    anonymity(report)
+    disclosure(report)
+    linkage(report)
+
+
+def anonymity(report: Report) -> None:
+    """Groups of equal quasi-identifiers, and what they give away about the sensitive attributes."""
+    classes = evaluators.equivalence_classes(report.codes(report.quasi, 1))
+    before = evaluators.equivalence_classes(np.stack([c.original for c in report.quasi], axis=1))
+    sizes = evaluators.class_sizes(classes)
+    k, n = int(sizes.min()), report.n
+    weakest = int((sizes == k).sum())
+    report.add(
+        ANONYMITY, "k", "k (smallest group)", k,
+        f"Every record published shares its quasi-identifiers with at least {k - 1:,} other{'s' * (k != 2)}."
+        if k > 1 else "At least one record is alone with its quasi-identifiers.",
+        unit="records", low=1, high=n, better="higher", before=evaluators.k_anonymity(before),
+    )  # fmt: skip
+    report.add(
+        ANONYMITY, "smallest_groups", "records in groups of size k", weakest,
+        f"{share(weakest, n)} are in the smallest groups: the weakest records.",
+        unit="records", high=n,
+    )  # fmt: skip
+    for bound in (3, 5):
+        small = int((sizes < bound).sum())
+        report.add(
+            ANONYMITY, f"groups_below_{bound}", f"records in groups below {bound}", small,
+            f"{share(small, n)} share their quasi-identifiers with fewer than {bound - 1} others.",
+            unit="records", high=n, before=int((evaluators.class_sizes(before) < bound).sum()),
+        )  # fmt: skip
+    mean = evaluators.average_class_size(classes)
+    report.add(
+        ANONYMITY, "average_group", "mean group size", mean,
+        f"Groups of equal quasi-identifiers hold {number(mean)} records on average.",
+        unit="records", low=1, high=n, better="higher", before=evaluators.average_class_size(before),
+    )  # fmt: skip
+    if report.perturbed:
+        report.notes.append(
+            f"k, ℓ and t describe the values as published; {hold(report.perturbed)} others than the "
+            "original's, which an intruder does not know: there the linkages tell the risk"
+        )
+    for column in report.pairing.sensitive:
+        diversity(report, column, classes)
+    if not report.pairing.sensitive:
+        report.skip(ANONYMITY, "ℓ-diversity, t-closeness", "no sensitive attribute was named")
+
+
+def diversity(report: Report, column: PairedColumn, classes: NDArray[np.int64]) -> None:
+    """The ℓ family and t for one sensitive attribute as published."""
+    values = column.protected[report.kept]
+    if column.numbers is not None:
+        values = np.unique(column.numbers[1][report.kept], return_inverse=True)[1]
+    distinct = evaluators.distinct_l(classes, values)
+    n_values = len(np.unique(values))
+    report.add(
+        ANONYMITY, "distinct_l", f"distinct ℓ of {column.name}", distinct,
+        "In some group everybody has the same value: who is in it has no secret left." if distinct == 1
+        else f"Every group shows at least {distinct:,} different values.",
+        low=1, high=n_values, better="higher", of=column.name,
+    )  # fmt: skip
+    known = evaluators.class_sizes(classes) == evaluators.sensitive_counts(classes, values)
+    report.add(
+        ANONYMITY, "revealed", f"records whose {column.name} is certain", int(known.sum()),
+        f"For {share(int(known.sum()), report.n)} knowing the quasi-identifiers tells the value.",
+        unit="records", high=report.n, of=column.name,
+    )  # fmt: skip
+    entropy = evaluators.entropy_l(classes, values)
+    report.add(
+        ANONYMITY, "entropy_l", f"entropy ℓ of {column.name}", entropy,
+        f"The least mixed group is as uncertain as {number(entropy)} equally frequent values.",
+        low=1, high=n_values, better="higher", of=column.name,
+    )  # fmt: skip
+    bound = evaluators.recursive_c(classes, values, l=2)
+    if math.isinf(bound):
+        report.skip(ANONYMITY, f"recursive (c, 2) of {column.name}", "a group holds a single value: no c is enough")
+    else:
+        report.add(
+            ANONYMITY, "recursive_c", f"recursive c for ℓ = 2 of {column.name}", bound,
+            f"The most frequent value of a group is at most {number(bound)} times as frequent as the others together.",
+            high=None, of=column.name,
+        )  # fmt: skip
+    distance = "equal" if column.kind is Kind.NOMINAL else "ordered"
+    t = evaluators.t_closeness(classes, values, distance=distance)
+    report.add(
+        ANONYMITY, "t", f"t of {column.name} ({distance} distance)", t,
+        f"Within a group its distribution differs from everybody's by at most {number(t)}.",
+        high=1, of=column.name,
+    )  # fmt: skip
+
+
+def disclosure(report: Report) -> None:
+    """How near the published values stay, and how many records an intruder finds again."""
+    same = np.mean([np.mean(c.original[report.kept] == c.protected[report.kept]) for c in report.quasi])
+    report.add(
+        RISK, "unchanged_cells", "cells left as they were", 100 * float(same),
+        f"{100 * same:.3g} % of the quasi-identifiers' cells are published unchanged.", unit="%",
+    )  # fmt: skip
+    if report.numeric:
+        value = evaluators.interval_disclosure_value(
+            report.values(report.numeric, 0), report.values(report.numeric, 1), percent=NEAR
+        )
+        report.add(
+            RISK, "interval_value", "interval disclosure, values", value,
+            f"{value:.3g} % of the numbers ({names_of(report.numeric)}) lie within {NEAR:g} % of the original.",
+            unit="%",
+        )  # fmt: skip
+    else:
+        report.skip(RISK, "interval disclosure, values", "no quasi-identifier is published as a number")
+    comparable = [*report.numeric, *report.categorical]
+    if comparable:
+        rank = evaluators.interval_disclosure_rank(
+            report.values(comparable, 0), report.values(comparable, 1), percent=NEAR,
+            kinds=[c.kind.value for c in comparable],
+        )  # fmt: skip
+        report.add(
+            RISK, "interval_rank", "interval disclosure, ranks", rank,
+            f"{rank:.3g} % of the cells ({names_of(comparable)}) rank within {NEAR:g} % of the records of the original "
+            "(nominal: equal).",
+            unit="%",
+        )  # fmt: skip
+    else:
+        report.skip(RISK, "interval disclosure, ranks", no_distance(report, "ranks"))
+
+
+def no_distance(report: Report, what: str) -> str:
+    """Why generalised columns do not take part."""
+    return f"{hold(report.generalised)} generalised labels, which have no {what}"
+
+
+def linkage(report: Report) -> None:
+    """Distance and probabilistic linkage on everything an intruder can compare."""
+    usable, A, B, kinds = [], [], [], []
+    for column in report.quasi:
+        if column.comparable:
+            A.append(report.values([column], 0)[:, 0])
+            B.append(report.values([column], 1)[:, 0])
+            kinds.append("numeric" if column.numbers is not None else column.kind.value)
+        else:
+            recoded = column.recoded(report.kept)
+            if recoded is None:
+                continue
+            A.append(recoded[report.kept].astype(np.float64))
+            B.append(column.protected[report.kept].astype(np.float64))
+            kinds.append("nominal")
+        usable.append(column)
+    left_out = [c for c in report.quasi if c not in usable]
+    if left_out:
+        report.notes.append(
+            f"linkage does without {names_of(left_out)}: equal values were given different labels, so nothing tells "
+            "which label an intruder expects; the risk may be higher"
+        )
+    if not usable:
+        report.skip(RISK, "distance linkage", "every quasi-identifier was recoded differently in different records")
+        report.skip(
+            RISK, "probabilistic linkage", "every quasi-identifier was recoded differently in different records"
+        )
+        return
+    X, Y = np.stack(A, axis=1), np.stack(B, axis=1)
+    ties = evaluators.link_ties(X, Y, kinds=kinds)
+    report.comparable = True
+    report.linked = float((1 / ties[ties > 0]).sum())
+    report.weakest = int((ties == 1).sum())
+    report.add(
+        RISK, "distance_linkage", "distance linkage", 100 * report.linked / report.n,
+        f"An intruder who takes the nearest record is right for about {share(report.linked, report.n)}.", unit="%",
+    )  # fmt: skip
+    report.add(
+        RISK, "certain_links", "records found for certain", report.weakest,
+        f"For {share(report.weakest, report.n)} the nearest record is the own one and no other is as near.",
+        unit="records", high=report.n,
+    )  # fmt: skip
+    if report.n > report.limit:
+        report.skip(
+            RISK, "probabilistic linkage",
+            f"{report.n:,} records are more than {report.limit:,}, its time grows with their cube (--linkage-limit)",
+        )  # fmt: skip
+        return
+    if len(usable) > 62:
+        report.skip(RISK, "probabilistic linkage", f"{len(usable)} attributes are more than the 62 that it compares")
+        return
+    found = evaluators.match_probabilistically(X, Y, kinds=kinds, limit=report.limit)
+    if not found.converged:
+        report.notes.append(f"probabilistic linkage: EM had not settled after {found.iterations:,} iterations")
+    report.linked = max(report.linked, found.share * report.n / 100)
+    report.add(
+        RISK, "probabilistic_linkage", "probabilistic linkage", found.share,
+        f"An intruder who weighs agreements is right for about {share(found.share * report.n / 100, report.n)}.",
+        unit="%",
+    )  # fmt: skip

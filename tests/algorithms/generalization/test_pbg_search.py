@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from pymoo.optimize import minimize
+
+from sdc_problems import PBGProblem, SDCError, load
+from sdc_problems.algorithms import PBGEA, PBGSearch
+from sdc_problems.algorithms.generalization._lattice_model import LatticeModel
+from sdc_problems.algorithms.generalization.pbg_search import _ball
+from sdc_problems.datasets import people
+from sdc_problems.evaluators.indicators import representation_ratio
+
+
+@pytest.fixture(scope="module")
+def problem() -> PBGProblem:
+    dataset = load("people")
+    return PBGProblem(dataset.data, dataset.hierarchies, objectives=("k", "glm"))
+
+
+def test_no_node_is_measured_twice_and_the_budget_is_kept(problem: PBGProblem) -> None:
+    asked: list[np.ndarray] = []
+    result = minimize(problem, PBGSearch(200), seed=3, callback=lambda a: asked.append(a.pop.get("X").copy()))
+    X = np.concatenate(asked)
+    assert len(X) == len(np.unique(X, axis=0)) == 200
+    assert X.dtype == problem.dtype
+    assert (X[0] == 0).all()
+    assert (X[1] == problem.xu).all()
+    evaluator = result.algorithm.evaluator
+    assert evaluator.n_unique == evaluator.n_eval == 200
+    np.testing.assert_array_equal(problem.evaluate(result.X), result.algorithm.archive.F)
+
+
+def test_it_finds_the_front_in_a_twentieth_of_the_nodes(problem: PBGProblem) -> None:
+    front = problem.enumerate_front().F
+    result = minimize(problem, PBGSearch(max_evaluations=896), seed=1)
+    assert representation_ratio(result.F, front, 1) >= 0.99
+
+
+def test_it_beats_the_paper_at_the_same_number_of_nodes(problem: PBGProblem) -> None:
+    front = problem.enumerate_front().F
+    theirs = minimize(problem, PBGEA(), ("n_gen", 30), seed=1)
+    ours = minimize(problem, PBGSearch(theirs.algorithm.evaluator.n_unique), seed=1)
+    assert representation_ratio(ours.F, front, 1) >= representation_ratio(theirs.F, front, 1)
+
+
+def test_same_seed_same_bytes(problem: PBGProblem) -> None:
+    one, two, other = (minimize(problem, PBGSearch(150), seed=seed) for seed in (5, 5, 6))
+    assert one.X.tobytes() == two.X.tobytes()
+    assert one.F.tobytes() == two.F.tobytes()
+    assert one.algorithm._model.X.tobytes() != other.algorithm._model.X.tobytes()
+
+
+def test_a_lattice_smaller_than_the_budget_is_measured_completely() -> None:
+    dataset = people(200)
+    data = dataset.data.with_roles(quasi_identifiers=["sex", "income", "workclass"], sensitive=["diagnosis"])
+    small = PBGProblem(data, dataset.hierarchies, objectives=("k", "l", "glm"))
+    result = minimize(small, PBGSearch(1000), seed=1)
+    assert result.algorithm.evaluator.n_unique == small.n_nodes == 16
+    assert {tuple(f) for f in result.F} <= {tuple(f) for f in small.enumerate_front().F}
+
+
+def test_a_termination_may_end_it_earlier(problem: PBGProblem) -> None:
+    assert minimize(problem, PBGSearch(500), ("n_eval", 100), seed=1).algorithm.evaluator.n_unique < 120
+
+
+def test_the_ball_is_every_change_within_reach() -> None:
+    ball = _ball(3, 2)
+    grid = np.indices((5, 5, 5)).reshape(3, -1).T - 2
+    expected = {tuple(x) for x in grid if 0 < np.abs(x).sum() <= 2}
+    assert {tuple(x) for x in ball} == expected
+    assert len(ball) == len(expected)
+
+
+def test_the_model_predicts_what_adds_up_and_keeps_its_bounds(rng: np.random.Generator) -> None:
+    X = rng.integers(0, 5, size=(80, 4)).astype(np.int16)
+    X = X[np.sort(np.unique(X, axis=0, return_index=True)[1])]
+    F = np.column_stack([X @ [3.0, 1.0, 4.0, 1.5], -np.exp(0.4 * X.sum(axis=1))])
+    model = LatticeModel()
+    model.add(X[:50], F[:50])
+    expected = model.predict(X[50:])
+    means, deviations = expected.widened()
+    np.testing.assert_allclose(means[:, 0], F[50:, 0], atol=0.2)
+    assert (means >= expected.low).all()
+    assert (means <= expected.high).all()
+    assert (deviations >= 0).all()
+    model.add(X[50:], F[50:])
+    assert (model.surprise >= 1).all()
+
+
+@pytest.mark.parametrize("options", [{"max_evaluations": 1}, {"batch_size": 0}, {"epsilon": -1}])
+def test_bad_parameters(options: dict[str, Any]) -> None:
+    with pytest.raises(SDCError):
+        PBGSearch(**options)

@@ -1,0 +1,151 @@
+"""Any number of workers gives the same bytes; a worker that dies costs its batch and nothing else."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from pymoo.algorithms.moo.nsga2 import NSGA2
+from pymoo.core.problem import Problem
+from pymoo.optimize import minimize
+from pymoo.problems import get_problem
+
+from sdc_problems.errors import SDCError, SDCFailure
+from sdc_problems.parallel.backends import ParallelEvaluator, ProcessPool, Serial, batches, open_backend
+
+# What travels to other processes travels by reference, so this problem needs a module that they can import.
+FUSSY = '''
+import os
+from pathlib import Path
+
+import numpy as np
+from pymoo.core.problem import Problem
+
+from sdc_problems.errors import SDCError
+
+
+class Fussy(Problem):
+    """x = 1 is wrong input, x = 2 ends its process the first time, x = 3 every time."""
+
+    def __init__(self, scratch):
+        super().__init__(n_var=1, n_obj=2, xl=0, xu=9)
+        self.scratch = str(scratch)
+
+    def _evaluate(self, x, out, *args, **kwargs):
+        for value in x[:, 0]:
+            if value == 1:
+                raise SDCError("ones are not welcome")
+            if value == 3 or (value == 2 and not Path(self.scratch, "died").exists()):
+                Path(self.scratch, "died").touch()
+                os._exit(9)
+        out["F"] = np.column_stack([x[:, 0], np.full(len(x), os.getpid())])
+'''
+
+
+@pytest.fixture
+def problem() -> Problem:
+    return get_problem("bnh")
+
+
+@pytest.fixture
+def X(problem: Problem, rng: np.random.Generator) -> NDArray[np.float64]:
+    return problem.xl + rng.random((37, problem.n_var)) * (problem.xu - problem.xl)
+
+
+@pytest.fixture
+def fussy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Problem:
+    (tmp_path / "fussy_problem.py").write_text(FUSSY)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    problem: Problem = importlib.import_module("fussy_problem").Fussy(tmp_path)
+    return problem
+
+
+def same(a: dict[str, NDArray[Any]], b: dict[str, NDArray[Any]]) -> bool:
+    return a.keys() == b.keys() and all(a[k].tobytes() == b[k].tobytes() for k in a)
+
+
+def test_slices_cover_every_row_once() -> None:
+    for n in (0, 1, 2, 7, 100, 101):
+        for workers in (1, 2, 3, 16):
+            cuts = batches(n, workers)
+            assert [i for cut in cuts for i in range(n)[cut]] == list(range(n))
+
+
+def test_any_number_of_workers_gives_the_same_bytes(problem: Problem, X: NDArray[np.float64]) -> None:
+    serial = Serial(problem).evaluate(X)
+    assert list(serial) == ["F", "G"]
+    for workers in (1, 2, 3):
+        with open_backend(problem, workers=workers) as backend:
+            assert same(backend.evaluate(X), serial)
+            assert same(backend.evaluate(X[:1]), {k: v[:1] for k, v in serial.items()})
+            assert backend.evaluate(X[:0])["F"].shape == (0, 2)
+
+
+def test_a_killed_worker_costs_its_batch_only(fussy: Problem) -> None:
+    X = np.array([[0.0], [2.0], [4.0], [5.0]])
+    with ProcessPool(fussy, workers=2) as pool:
+        np.testing.assert_array_equal(pool.evaluate(X)["F"][:, 0], X[:, 0])
+        assert len(pool.processes()) == 2
+        os.kill(pool.processes()[0], signal.SIGKILL)
+        np.testing.assert_array_equal(pool.evaluate(X)["F"][:, 0], X[:, 0])
+
+
+def test_rows_that_always_kill_their_worker_are_given_up(fussy: Problem) -> None:
+    with ProcessPool(fussy, workers=1) as pool, pytest.raises(SDCFailure, match="out of memory"):
+        pool.evaluate(np.array([[3.0]]))
+
+
+def test_an_error_in_a_worker_is_the_error_here(fussy: Problem) -> None:
+    with ProcessPool(fussy, workers=2) as pool:
+        with pytest.raises(SDCError, match="ones are not welcome"):
+            pool.evaluate(np.array([[0.0], [1.0], [4.0]]))
+        assert pool.evaluate(np.array([[4.0]]))["F"][0, 0] == 4
+
+
+def test_the_work_is_done_elsewhere_and_shared(fussy: Problem) -> None:
+    with ProcessPool(fussy, workers=2) as pool:
+        pids = {int(p) for p in pool.evaluate(np.full((40, 1), 5.0))["F"][:, 1]}
+    assert os.getpid() not in pids
+
+
+def test_under_pymoo_directly(problem: Problem) -> None:
+    with ProcessPool(problem, workers=2) as pool:
+        parallel = minimize(problem, NSGA2(pop_size=12, evaluator=ParallelEvaluator(pool)), ("n_gen", 4), seed=1)
+    plain = minimize(problem, NSGA2(pop_size=12), ("n_gen", 4), seed=1)
+    assert parallel.pop.get("F").tobytes() == plain.pop.get("F").tobytes()
+    assert parallel.F.tobytes() == plain.F.tobytes()
+
+
+def test_workers_end_with_a_killed_parent(tmp_path: Path) -> None:
+    script = tmp_path / "parent.py"
+    script.write_text(
+        "import os, signal, sys\n"
+        "from pymoo.problems import get_problem\n"
+        "from sdc_problems.parallel.backends import ProcessPool\n"
+        "if __name__ == '__main__':\n"
+        "    pool = ProcessPool(get_problem('bnh'), workers=2)\n"
+        "    pool.evaluate(get_problem('bnh').xl[None, :].repeat(8, axis=0))\n"
+        "    print(*pool.processes(), flush=True)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    # The workers hold the other end of this pipe: it ends when the last of them has ended.
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert len(done.stdout.split()) == 2, done.stderr
+
+
+def test_nonsense_is_refused(problem: Problem) -> None:
+    with pytest.raises(SDCError, match="at least 1"):
+        ProcessPool(problem, workers=0)
+    problem.callback = lambda *args: None
+    with ProcessPool(problem, workers=1) as pool, pytest.raises(SDCError, match="cannot be sent"):
+        pool.evaluate(problem.xl[None, :])

@@ -1,0 +1,287 @@
+"""What is released: checked in the written file, whole or not at all, harmless whatever the names in it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sdc_problems import PRAMProblem, SDCError, load
+from sdc_problems.errors import SDCFailure
+from sdc_problems.studies.release import release
+from sdc_problems.studies.release.csv_text import as_written, read_text, to_csv
+from sdc_problems.studies.release.guarantees import check, smallest_class
+from sdc_problems.studies.store.reader import Run
+from sdc_problems.studies.study.schema import Study
+from sdc_problems.studies.tasks._tasks import TASKS
+
+Sdc = Callable[..., Any]
+
+LONG = "n" * 10_000
+HOSTILE = ["<script>alert(1)</script>", "=cmd|' /C calc'!A0", "../../x", LONG, "\u202egnp.exe", "a\nb", "a,b;c\"d'"]
+
+STUDY = """
+[data]
+file = "mine.csv"
+quasi_identifiers = ["age", "town"]
+sensitive = ["ill"]
+identifiers = ["name"]
+[data.hierarchies]
+age = {intervals = [5, 10, 20]}
+town = {suppression = true}
+[problem]
+task = "pbg"
+max_suppression = 5
+[algorithm]
+name = "NSGA2"
+pop_size = 6
+[termination]
+generations = 4
+"""
+
+
+@pytest.fixture
+def run(tmp_path: Path, sdc: Sdc) -> Path:
+    """A finished run on a table of two hundred people, made by hand."""
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(
+        {
+            "name": [f"person {i}" for i in range(200)],
+            "age": rng.integers(20, 60, 200),
+            "town": rng.choice(["Olot", "Reus", "=1+1"], 200),
+            "ill": rng.choice(["yes", "no"], 200),
+        }
+    )
+    frame.to_csv(tmp_path / "mine.csv", index=False)
+    (tmp_path / "study.toml").write_text(STUDY)
+    sdc("run", tmp_path / "study.toml", "--out", tmp_path / "run", "--no-pictures")
+    return tmp_path / "run"
+
+
+def best(run: Path, least: float) -> str:
+    """A solution with at least that k."""
+    with Run(run) as opened:
+        front = opened.front()
+    return front.ids[int(np.flatnonzero(front.values[:, 0] >= least)[0])]
+
+
+def test_the_file_its_mapping_and_its_certificate(run: Path, tmp_path: Path, sdc: Sdc) -> None:
+    said = sdc("release", run, "--solution", best(run, 5), "--out", tmp_path / "out.csv")
+    assert "checked in the file: k" in said.out
+    released = pd.read_csv(tmp_path / "out.csv", dtype=str)
+    original = pd.read_csv(tmp_path / "mine.csv", dtype=str)
+    assert list(released.columns) == ["age", "town", "ill"], "the direct identifier must not be in it"
+    assert smallest_class(released, ["age", "town"]) >= 5
+    certificate = json.loads((tmp_path / "out.csv.certificate.json").read_text())
+    assert certificate["schema"] == "sdc.certificate/1"
+    assert certificate["output"]["records"] == len(released)
+    assert certificate["output"]["identifiers_left_out"] == ["name"]
+    assert certificate["input"]["records"] == 200
+    checked = {g["name"]: g for g in certificate["guarantees_checked_in_the_file"]}
+    assert checked["k"]["found"] == smallest_class(released, ["age", "town"])
+    assert checked["suppressed"]["found"] == 200 - len(released)
+    assert checked["l"]["holds"]
+    mapping = pd.read_csv(tmp_path / "out.csv.mapping.csv", dtype=str)
+    assert set(mapping["column"]) <= {"age", "town"}
+    for column in set(mapping["column"]):
+        part = mapping[mapping["column"] == column]
+        assert part["records"].astype(int).sum() == 200
+        counts = part.groupby("original")["records"].apply(lambda r: r.astype(int).sum())
+        assert counts.to_dict() == original[column].value_counts().to_dict()
+    lost = mapping[(mapping["column"] == mapping["column"].iloc[0]) & (mapping["released"] == "(suppressed)")]
+    assert lost["records"].astype(int).sum() == 200 - len(released)
+    if os.name == "posix":
+        assert stat.S_IMODE((tmp_path / "out.csv.mapping.csv").stat().st_mode) == 0o600
+
+
+def test_a_release_is_reproduced_byte_for_byte(run: Path, tmp_path: Path, sdc: Sdc) -> None:
+    ident = best(run, 2)
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        sdc("release", run, "--solution", ident, "--out", tmp_path / name / "out.csv")
+    for ending in ("", ".certificate.json", ".mapping.csv"):
+        a, b = ((tmp_path / name / f"out.csv{ending}").read_bytes() for name in ("a", "b"))
+        assert a == b
+
+
+def test_a_broken_promise_releases_nothing(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sdc_problems.problems.generalization import PBGProblem
+
+    honest = PBGProblem.release
+
+    def sloppy(self: Any, x: Any, **options: Any) -> pd.DataFrame:
+        frame = honest(self, x, **options).astype({"age": object})
+        frame.loc[0, "age"] = "33"
+        return frame
+
+    monkeypatch.setattr(PBGProblem, "release", sloppy)
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(SDCFailure, match=r"does not keep what was promised \(k: 1 where"):
+        release(run, best(run, 5), tmp_path / "out.csv")
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_suppressed_records_stay_with_stars(run: Path, tmp_path: Path, sdc: Sdc) -> None:
+    with Run(run) as opened:
+        baselines = opened.baselines()
+    ident = "baseline-Datafly, k = 5"
+    assert ident in baselines.ids
+    sdc("release", run, "--solution", ident, "--out", tmp_path / "drop.csv")
+    sdc("release", run, "--solution", ident, "--out", tmp_path / "star.csv", "--suppressed", "star")
+    dropped, starred = (pd.read_csv(tmp_path / f"{name}.csv", dtype=str) for name in ("drop", "star"))
+    lost = (starred[["age", "town"]] == "*").all(axis=1)
+    assert 0 < lost.sum() == 200 - len(dropped)
+    assert starred[~lost].reset_index(drop=True).equals(dropped)
+    assert (tmp_path / "drop.csv.mapping.csv").read_text() == (tmp_path / "star.csv.mapping.csv").read_text()
+    columns = ("--quasi-identifiers", "age,town", "--sensitive", "ill", "--identifiers", "name")
+    said = sdc("evaluate", tmp_path / "mine.csv", tmp_path / "star.csv", *columns, "--json")
+    certificate = json.loads((tmp_path / "drop.csv.certificate.json").read_text())
+    assert json.loads(said.out)["measures"] == certificate["measured_in_the_file"]["measures"]
+
+
+def test_nothing_is_replaced_unasked(run: Path, tmp_path: Path, sdc: Sdc) -> None:
+    ident = best(run, 2)
+    (tmp_path / "out.csv").write_text("precious")
+    assert "exists already" in sdc("release", run, "--solution", ident, "--out", tmp_path / "out.csv", code=2).err
+    assert (tmp_path / "out.csv").read_text() == "precious"
+    sdc("release", run, "--solution", ident, "--out", tmp_path / "out.csv", "--overwrite")
+    assert (tmp_path / "out.csv").read_text() != "precious"
+    assert "the original file" in sdc(
+        "release", run, "--solution", ident, "--out", tmp_path / "mine.csv", "--overwrite", code=2
+    ).err  # fmt: skip
+    assert "no folder" in sdc("release", run, "--solution", ident, "--out", tmp_path / "no" / "out.csv", code=2).err
+
+
+@pytest.mark.parametrize(
+    ("ident", "says"),
+    [("1-99999", "solutions so far"), ("7-1", "the seeds are 1"), ("x", "is like 1-17"), ("1-", "is like 1-17"),
+     ("baseline-nothing", "did you mean 'baseline-nothing generalised'"), ("1-1; rm -rf /", "is like 1-17"),
+     ("1-١", "is like 1-17")],
+)  # fmt: skip
+def test_an_unknown_solution_is_a_sentence(ident: str, says: str, run: Path, tmp_path: Path) -> None:
+    with pytest.raises(SDCError, match=says):
+        release(run, ident, tmp_path / "out.csv")
+
+
+def test_changed_data_cannot_be_released(run: Path, tmp_path: Path, sdc: Sdc) -> None:
+    text = (tmp_path / "mine.csv").read_text()
+    (tmp_path / "mine.csv").write_text(text.replace("Olot", "Vic", 1))
+    said = sdc("release", run, "--solution", "1-0", "--out", tmp_path / "out.csv", code=2)
+    assert "changed after the run began" in said.err or "cannot be built again" in said.err
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_the_formula_guard_is_optional_and_leaves_numbers_alone() -> None:
+    frame = pd.DataFrame({"=x": ["=1+1", "+2", "-3", "@a", "\tb", "\rc", "fine"], "n": [-1.5, 2, 3, 4, 5, 6, 7]})
+    plain = list(csv.reader(to_csv(frame).decode().splitlines()))
+    assert plain[0] == ["=x", "n"]
+    guarded = pd.read_csv(__import__("io").BytesIO(to_csv(frame, formula_guard=True)), dtype=str, keep_default_na=False)
+    assert list(guarded.columns) == ["'=x", "n"]
+    assert [v for v in guarded["'=x"] if not v.startswith("'")] == ["fine"]
+    assert guarded["n"].tolist()[0] == "-1.5"
+    assert list(frame.columns) == ["=x", "n"], "the caller's table is left alone"
+
+
+def test_what_is_written_reads_back(tmp_path: Path) -> None:
+    frame = pd.DataFrame({name: [*HOSTILE, ""] for name in HOSTILE})
+    path = tmp_path / "t.csv"
+    path.write_bytes(to_csv(frame))
+    pd.testing.assert_frame_equal(read_text(path), frame.astype(object), check_dtype=False)
+
+
+def test_hostile_names_are_harmless_everywhere(tmp_path: Path, sdc: Sdc) -> None:
+    """Column names and categories that mean something to HTML, spreadsheets, shells, terminals and file systems."""
+    rng = np.random.default_rng(1)
+    names = HOSTILE[:5]
+    values = np.array(
+        ["<img src=x onerror=alert(1)>", "=1+1", "../../etc/passwd", "v" * 10_000, "\u202eabc", "\x1b[31mred"]
+    )
+    frame = pd.DataFrame({name: rng.choice(values, 60) for name in names})
+    work = tmp_path / "work"
+    work.mkdir()
+    frame.to_csv(work / "mine.csv", index=False)
+    quoted = ", ".join(json.dumps(name) for name in names)
+    hierarchies = "\n".join(f"{json.dumps(name)} = {{suppression = true}}" for name in names[:4])
+    (work / "study.toml").write_text(
+        f'title = "$x^$ <b>=1</b> \\u202e {"t" * 150}"\n[data]\nfile = "mine.csv"\nquasi_identifiers = [{quoted}]\n'
+        f"[data.hierarchies]\n{hierarchies}\n{json.dumps(names[4])} = {{suppression = true}}\n"
+        '[problem]\ntask = "pbg"\n[algorithm]\nname = "NSGA2"\npop_size = 6\n[termination]\ngenerations = 2\n'
+    )
+    before = {p for p in tmp_path.rglob("*") if work not in p.parents}
+    outputs = [sdc("run", work / "study.toml", "--out", work / "run")]
+    ident = "baseline-everything generalised"
+    outputs.append(sdc("status", work / "run"))
+    outputs.append(sdc("plot", work / "run", "--solution", ident))
+    outputs.append(sdc("release", work / "run", "--solution", ident, "--out", work / "out.csv", "--formula-guard"))
+    for said in outputs:
+        for text in (said.out, said.err):
+            assert "\u202e" not in text
+            assert "\x1b" not in text
+            assert LONG not in text
+    assert {p for p in tmp_path.rglob("*") if work not in p.parents} == before, "something was written outside"
+    assert all(len(p.name) < 100 for p in work.rglob("*"))
+    header = next(csv.reader((work / "out.csv").open(newline="")))
+    assert header[1] == "'" + names[1]
+    svg = (work / "run" / "pictures" / "ru-map.svg").read_text()
+    assert "<script>" not in svg
+    assert "<b>" not in svg
+
+
+EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*.toml"))
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_every_task_is_released_and_checked(example: Path, tmp_path: Path, sdc: Sdc) -> None:
+    text = re.sub(r"\[termination\][^\[]*", "[termination]\ngenerations = 2\n\n", example.read_text())
+    text = re.sub(r"\[require\][^\[]*", "", re.sub(r"seeds = \d+", "seeds = 1", text))
+    (tmp_path / "study.toml").write_text(text)
+    sdc("run", tmp_path / "study.toml", "--out", tmp_path / "run", "--no-pictures")
+    with Run(tmp_path / "run") as run:
+        ident = run.front().ids[-1]
+    done = release(tmp_path / "run", ident, tmp_path / "out.csv")
+    checked = done.content["guarantees_checked_in_the_file"]
+    assert checked
+    assert all(g["holds"] for g in checked)
+    assert done.content["measured_in_the_file"]["schema"] == "sdc.verdict/1"
+    assert done.content["what_was_done"]
+    mapping = pd.read_csv(done.mapping, dtype=str, keep_default_na=False)
+    random = mapping[mapping["column"] == "(seed)"]
+    study, _ = Study.from_file(tmp_path / "study.toml")
+    assert len(random) == TASKS[study.task].random
+    if len(random):
+        seed = random["released"].iloc[0]
+        assert seed not in done.certificate.read_text(), "the seed undoes the protection"
+        again = release(tmp_path / "run", ident, tmp_path / "again.csv", seed=int(seed))
+        other = release(tmp_path / "run", ident, tmp_path / "other.csv")
+        assert again.file.read_bytes() == done.file.read_bytes()
+        assert other.file.read_bytes() != done.file.read_bytes()
+        assert "--seed SEED" in done.content["reproduce"][1]
+
+
+def test_a_value_that_moved_where_it_may_not_is_found() -> None:
+    people = load("people")
+    problem = PRAMProblem(people.data, ["sex", "income"])
+    x = problem.encode({"sex": [[1, 0], [0.5, 0.5]], "income": [[1, 0], [0, 1]]})
+    honest = as_written(problem.release(x, seed=1))
+    assert all(g.holds for g in check("pram", problem, x, honest))
+    original = as_written(people.data.frame())
+    for column, value, name in (
+        ("sex", "male", "impossible moves"),  # from female, whose row keeps them
+        ("income", "over 50k", "impossible moves"),
+        ("income", "a fortune", "impossible moves"),
+        ("age", "17", "changed elsewhere"),
+    ):
+        row = int(np.flatnonzero((original["sex"] == "female") & (original["income"] == "up to 50k"))[0])
+        forged = honest.copy()
+        forged.loc[row, column] = value
+        assert [g.name for g in check("pram", problem, x, forged) if not g.holds] == [name]
+    assert [g.name for g in check("pram", problem, x, honest.iloc[1:]) if not g.holds] == ["records"]

@@ -1,0 +1,374 @@
+"""Runs as a person meets them: killed, interrupted, on a full disk, twice at once, with changed files."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sdc_problems.errors import SDCFailure
+from sdc_problems.studies.store.reader import Run
+
+EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*.toml"))
+Content = Callable[[Path], dict[str, Any]]
+Sdc = Callable[..., Any]
+
+STUDY = """
+title = "matrices"
+[data]
+name = "people"
+records = 300
+[problem]
+task = "pram"
+attributes = ["sex", "marital_status"]
+objectives = ["il", "dr"]
+evaluation = "expected"
+[algorithm]
+name = "NSGA2"
+pop_size = 8
+[termination]
+generations = 40
+[run]
+seeds = [3, 1]
+"""
+
+
+def command(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "sdc_problems", *map(str, arguments)]
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    path = tmp_path / "study.toml"
+    path.write_text(STUDY)
+    return path
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The uninterrupted run of STUDY."""
+    folder = tmp_path_factory.mktemp("finished")
+    (folder / "study.toml").write_text(STUDY)
+    arguments = command("run", folder / "study.toml", "--out", folder / "run", "--no-pictures")
+    done = subprocess.run(arguments, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder / "run"
+
+
+def stored(folder: Path) -> int:
+    """Generations in a run's database; 0 while there is none."""
+    if not (folder / "run.sqlite").exists():
+        return 0
+    with Run(folder) as run:
+        return sum(state.generations for state in run.progress())
+
+
+def until(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    """Wait for something that a process does."""
+    while not condition():
+        assert process.poll() is None, f"it ended too soon: {process.communicate()}"
+        time.sleep(0.005)
+
+
+def test_results_on_stdout_as_json(finished: Path, sdc: Sdc) -> None:
+    status = json.loads(sdc("status", finished, "--json").out)
+    assert status["schema"] == "sdc.run/1"
+    assert status["status"] == "finished"
+    assert [s["seed"] for s in status["seeds"]] == [3, 1]
+    assert all(s["generations"] == 40 for s in status["seeds"])
+    assert {"id", "il", "dr", "feasible"} == set(status["front"][0])
+    text = sdc("status", finished).out
+    assert status["front"][0]["id"] in text
+    lines = (finished / "front.csv").read_text().splitlines()
+    assert lines[0] == "id,seed,il,dr,meets_requirements"
+    assert len(lines) == len(status["front"]) + 1
+
+
+def test_killed_and_resumed_is_uninterrupted(
+    study: Path, finished: Path, tmp_path: Path, content: Content, sdc: Sdc
+) -> None:
+    folder = tmp_path / "killed"
+    arguments: tuple[object, ...] = ("run", study, "--out", folder, "--no-pictures")
+    for least in (1, 45):
+        with subprocess.Popen(command(*arguments), text=True, stdout=-1, stderr=-1) as process:
+            until(lambda: stored(folder) >= least, process)  # noqa: B023 -- called before the loop goes on
+            process.kill()
+        assert stored(folder) < 80
+        arguments = ("resume", folder, "--no-pictures")
+    sdc(*arguments, "--workers", 2)
+    assert content(folder) == content(finished)
+    assert (folder / "front.csv").read_bytes() == (finished / "front.csv").read_bytes()
+
+
+# 2: each seed in a process of its own; 4: two more processes for the candidates of each
+@pytest.mark.parametrize("workers", [2, pytest.param(4, marks=pytest.mark.slow)])
+def test_any_number_of_workers_gives_the_same_bytes(
+    workers: int, study: Path, finished: Path, tmp_path: Path, content: Content, sdc: Sdc
+) -> None:
+    folder = tmp_path / "run"
+    sdc("run", study, "--out", folder, "--workers", workers, "--no-pictures")
+    assert content(folder) == content(finished)
+
+
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_ctrl_c_stores_and_says_how_to_go_on(
+    workers: int, study: Path, finished: Path, tmp_path: Path, content: Content, sdc: Sdc
+) -> None:
+    folder = tmp_path / "run"
+    with subprocess.Popen(
+        command("run", study, "--out", folder, "--workers", workers), text=True, stdout=-1, stderr=-1
+    ) as process:
+        until(lambda: stored(folder) >= 2, process)
+        process.send_signal(signal.SIGINT)
+        _, messages = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert f"sdc resume {folder}" in messages
+    assert "Traceback" not in messages
+    sdc("resume", folder, "--no-pictures")
+    assert content(folder) == content(finished)
+
+
+def test_ctrl_c_before_there_is_a_run_says_so(
+    study: Path, tmp_path: Path, sdc: Sdc, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def pressed(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sdc_problems.studies.run.runner.start", pressed)
+    folder = tmp_path / "run"
+    assert "before there was anything to store" in sdc("run", study, "--out", folder, code=130).err
+    assert not folder.exists()
+
+
+def test_ctrl_c_twice_says_how_to_go_on(
+    finished: Path, tmp_path: Path, sdc: Sdc, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def pressed(*arguments: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    folder = tmp_path / "run"
+    shutil.copytree(finished, folder)
+    monkeypatch.setattr("sdc_problems.studies.run.runner.work", pressed)
+    assert f"sdc resume {folder}" in sdc("resume", folder, code=130).err
+
+
+def test_seed_processes_end_with_a_killed_run(study: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    text = STUDY.replace("generations = 40", "generations = 100000")
+    study.write_text(text)
+    with subprocess.Popen(
+        command("run", study, "--out", folder, "--workers", 2), text=True, stdout=-1, stderr=-1
+    ) as process:
+        until(lambda: stored(folder) >= 2, process)
+        process.kill()
+        process.communicate(timeout=60)  # the seed processes hold these pipes: they end when the last of them has
+    before = stored(folder)
+    assert stored(folder) == before
+
+
+def test_a_second_process_is_refused_and_the_first_goes_on(study: Path, tmp_path: Path, sdc: Sdc) -> None:
+    folder = tmp_path / "run"
+    study.write_text(STUDY.replace("generations = 40", "generations = 100000"))
+    with subprocess.Popen(command("run", study, "--out", folder), text=True, stdout=-1, stderr=-1) as process:
+        until(lambda: stored(folder) >= 1, process)
+        refused = sdc("resume", folder, code=1)
+        assert f"another process (process {process.pid}) is working on" in refused.err
+        now = stored(folder)
+        until(lambda: stored(folder) > now, process)
+        assert json.loads(sdc("status", folder, "--json").out)["status"] == "working"
+        process.kill()
+        process.wait()
+        status = json.loads(sdc("status", folder, "--json").out)
+        assert status["status"] == "unfinished"
+        assert [seed["status"] for seed in status["seeds"]] == ["stopped", "waiting"]
+
+
+def test_an_existing_folder_is_not_touched(study: Path, finished: Path, content: Content, sdc: Sdc) -> None:
+    before = content(finished)
+    done = sdc("run", study, "--out", finished, code=2)
+    assert "exists already" in done.err
+    assert content(finished) == before
+
+
+def test_a_changed_study_is_refused(finished: Path, tmp_path: Path, sdc: Sdc) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(finished, folder)
+    (folder / "study.toml").write_text(STUDY.replace("pop_size = 8", "pop_size = 9"))
+    done = sdc("resume", folder, code=2)
+    assert "study.toml" in done.err
+    assert "algorithm.pop_size was 8, is 9" in done.err
+    (folder / "study.toml").write_text("# workers are free to change\n" + STUDY + "workers = 2\n")
+    sdc("resume", folder, "--no-pictures")
+
+
+def test_a_finished_run_goes_on_with_new_limits_and_seeds(
+    finished: Path, tmp_path: Path, content: Content, sdc: Sdc
+) -> None:
+    longer = STUDY.replace("generations = 40", "generations = 55").replace("[3, 1]", "[3, 1, 8]")
+    (tmp_path / "study.toml").write_text(longer)
+    sdc("run", tmp_path / "study.toml", "--out", tmp_path / "longer", "--no-pictures")
+    folder = tmp_path / "run"
+    shutil.copytree(finished, folder)
+    (folder / "study.toml").write_text(longer + "[require]\nil = {max = 50.0}\n")
+    sdc("resume", folder, "--no-pictures")
+    assert content(folder) == content(tmp_path / "longer")
+    with Run(folder) as run:
+        assert run.study["require"] == {"il": {"max": 50.0}}
+        assert run.study["termination"] == {"generations": 55}
+    (folder / "study.toml").write_text(STUDY)
+    assert "no longer has seed 8" in sdc("resume", folder, code=2).err
+    (folder / "study.toml").write_text(longer.replace("55", "50"))
+    assert "now ends seed 3 after generation 50, but more are stored" in sdc("resume", folder, code=2).err
+    (folder / "study.toml").write_text(longer)
+    sdc("resume", folder, "--no-pictures")
+    assert content(folder) == content(tmp_path / "longer")
+
+
+def test_changed_data_is_refused(tmp_path: Path, sdc: Sdc) -> None:
+    rows = [f"{20 + i % 40},{1000 + 37 * i % 900},{i % 3}" for i in range(60)]
+    (tmp_path / "mine.csv").write_text("age,income,ill\n" + "\n".join(rows) + "\n")
+    (tmp_path / "study.toml").write_text(
+        '[data]\nfile = "mine.csv"\nquasi_identifiers = ["age", "income"]\n[problem]\ntask = "gomm"\nk = 3\n'
+        '[algorithm]\nname = "NSGA2"\npop_size = 4\n[termination]\ngenerations = 3\n'
+    )
+    folder = tmp_path / "run"
+    sdc("run", tmp_path / "study.toml", "--out", folder, "--no-pictures")
+    (tmp_path / "mine.csv").rename(tmp_path / "moved.csv")
+    assert "mine.csv" in sdc("resume", folder, code=2).err
+    sdc("resume", folder, "--data", tmp_path / "moved.csv", "--no-pictures")
+    changed = (tmp_path / "moved.csv").read_text().replace("20,", "21,", 1)
+    (tmp_path / "mine.csv").write_text(changed)
+    done = sdc("resume", folder, code=2)
+    assert "the data of" in done.err
+    assert "changed after the run began" in done.err
+    assert "60 records then, 60 now" in done.err
+
+
+def test_a_newer_major_version_is_refused(finished: Path, tmp_path: Path, sdc: Sdc) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(finished, folder)
+    db = sqlite3.connect(folder / "run.sqlite")
+    db.execute("UPDATE meta SET value = '[2, 0]' WHERE key = 'format'")
+    db.commit()
+    db.close()
+    for arguments in (("resume", folder), ("status", folder), ("plot", folder)):
+        assert "newer version of sdc-problems" in sdc(*arguments, code=2).err
+
+
+def test_other_versions_are_said(finished: Path, tmp_path: Path, sdc: Sdc) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(finished, folder)
+    db = sqlite3.connect(folder / "run.sqlite")
+    db.execute("UPDATE meta SET value = json_set(value, '$.pymoo', '0.6.0') WHERE key = 'versions'")
+    db.commit()
+    db.close()
+    assert "pymoo 0.6.0, now" in sdc("resume", folder, "--no-pictures").err
+
+
+def test_nothing_feasible_is_exit_code_3(study: Path, tmp_path: Path, sdc: Sdc) -> None:
+    study.write_text(STUDY.replace("generations = 40", "generations = 2") + "[require]\ndr = {max = -1.0}\n")
+    done = sdc("run", study, "--out", tmp_path / "run", "--no-pictures", code=3)
+    assert "nothing feasible" in done.err
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("pop_size", "popsize", "no key 'popsize'; did you mean 'pop_size'?"),
+        ('"NSGA2"', '"NSGAIII"', "algorithm.name 'NSGAIII' is unknown; did you mean 'NSGA"),
+        ('"pram"', '"prma"', "did you mean 'pram'?"),
+        ('"expected"', '"exact"', "problem.evaluation: input should be 'sampled' or 'expected'"),
+        ('["sex", ', '["sexe", ', "did you mean 'sex'?"),
+        ('["sex", ', '["age", ', "'age' is numeric"),
+        ("generations", "generation", "did you mean 'generations'?"),
+        ("[run]", "[runs]", "no key 'runs'; did you mean 'run'?"),
+        ("title =", "title", "is not TOML"),
+    ],
+)
+def test_an_invalid_study_is_exit_code_2(old: str, new: str, says: str, study: Path, tmp_path: Path, sdc: Sdc) -> None:
+    study.write_text(STUDY.replace(old, new))
+    assert says in sdc("run", study, "--out", tmp_path / "run", code=2).err
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_finished_run_is_said_to_be_finished(finished: Path, sdc: Sdc) -> None:
+    assert "every seed is finished" in sdc("resume", finished, "--no-pictures").err
+
+
+def test_a_mistyped_command_or_folder_is_told_the_nearest(finished: Path, sdc: Sdc) -> None:
+    assert "did you mean 'run'?" in sdc("status", finished.with_name("runn"), code=2).err
+    assert "no command 'rum'; did you mean 'run'?" in sdc("rum", code=2).err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of files are POSIX's")
+def test_a_folder_that_cannot_be_written(
+    finished: Path, tmp_path: Path, nobody: Callable[[Path], AbstractContextManager[None]]
+) -> None:
+    from sdc_problems.studies.run.runner import work
+    from sdc_problems.studies.store.folder import create_folder
+
+    folder = tmp_path / "run"
+    shutil.copytree(finished, folder)
+    work(folder)  # imports everything, so that it can be done as a user who may not read this interpreter
+    for path in (*folder.iterdir(), folder):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    with nobody(tmp_path):
+        with pytest.raises(SDCFailure, match="needs a folder it may write to"):
+            work(folder)
+        with Run(folder) as run:
+            assert run.finished
+            assert len(run.front())
+        with pytest.raises(SDCFailure, match="cannot make a run folder"):
+            create_folder(folder / "new", STUDY, {}, [1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_thirty_kills_at_random_moments(example: Path, tmp_path: Path, content: Content) -> None:
+    """Each task, killed thirty times: while it starts, replays, measures or writes."""
+    study = tmp_path / "study.toml"
+    text = re.sub(r"\[termination\][^\[]*", "[termination]\ngenerations = 150\n\n", example.read_text())
+    study.write_text(re.sub(r"seeds = \d+", "seeds = [5, 2]", text))
+    begin = time.perf_counter()
+    whole = [command("run", study, "--out", tmp_path / "whole", "--no-pictures")]
+    assert subprocess.run(*whole, capture_output=True, timeout=600, check=False).returncode in (0, 3)
+    longest = time.perf_counter() - begin
+    moments = random.Random(7)
+    folder = tmp_path / "killed"
+    kills = 0
+    while kills < 30:
+        arguments = ("resume", folder) if folder.exists() else ("run", study, "--out", folder)
+        before = stored(folder)
+        with subprocess.Popen(command(*arguments, "--no-pictures"), text=True, stdout=-1, stderr=-1) as process:
+            if moments.random() < 0.8:  # most kills come after new generations, the others at any moment
+                while process.poll() is None and stored(folder) == before:
+                    time.sleep(0.001)
+                delay = moments.uniform(0, longest / 30)
+            else:
+                delay = moments.uniform(0, longest / 2)
+            try:
+                process.wait(delay)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                kills += 1
+            else:
+                assert process.returncode in (0, 3), process.communicate()
+                shutil.rmtree(folder)  # it came to its end before the kill: once more from the beginning
+    arguments = ("resume", folder) if folder.exists() else ("run", study, "--out", folder)
+    last = subprocess.run(command(*arguments, "--no-pictures"), capture_output=True, timeout=600, check=False)
+    assert last.returncode in (0, 3), last.stderr
+    assert content(folder) == content(tmp_path / "whole")
+    assert (folder / "front.csv").read_bytes() == (tmp_path / "whole" / "front.csv").read_bytes()

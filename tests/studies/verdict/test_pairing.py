@@ -1,0 +1,188 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sdc_problems import Microdata, SDCError
+from sdc_problems.studies.verdict.labels import parse_interval
+from sdc_problems.studies.verdict.pairing import Fate, Pairing, as_protected, pair_files
+
+FRAME = pd.DataFrame(
+    {
+        "name": ["n1", "n2", "n3", "n4", "n5", "n6"],
+        "age": [21, 24, 35, 38, 52, 57],
+        "town": ["Olot", "Reus", "Reus", "Olot", "Vic", "Vic"],
+        "job": ["a", "b", "a", "b", "a", "b"],
+        "flu": ["no", "yes", "no", "yes", "no", "no"],
+    }
+)
+QUASI = ("age", "town")
+
+
+def pair(protected: pd.DataFrame, *, quasi: tuple[str, ...] = QUASI, **options: bool) -> Pairing:
+    data = Microdata.from_frame(FRAME, quasi_identifiers=quasi, sensitive=["flu"], identifiers=["name"])
+    return pair_files(data, as_protected(protected), quasi_identifiers=quasi, sensitive=("flu",), **options)
+
+
+RELEASE = FRAME.drop(columns="name")
+
+
+def test_untouched_files() -> None:
+    pairing = pair(RELEASE)
+    assert [c.fate for c in pairing.quasi_identifiers] == [Fate.UNCHANGED, Fate.UNCHANGED]
+    assert not pairing.suppressed.any()
+    assert pairing.notes == ()
+
+
+def test_fates() -> None:
+    noisy = pair(RELEASE.assign(age=[20.5, 24, 35, 38, 52, 57], town=list("ORROVV"))).quasi_identifiers
+    assert [c.fate for c in noisy] == [Fate.PERTURBED, Fate.GENERALISED]
+    assert noisy[0].numbers is not None
+    assert noisy[0].numbers[1].tolist() == [20.5, 24, 35, 38, 52, 57]
+    swapped = pair(RELEASE.assign(town=["Reus", "Olot", "Reus", "Olot", "Vic", "Vic"])).quasi_identifiers
+    assert swapped[1].fate is Fate.PERTURBED
+
+
+def test_numbers_are_compared_as_numbers() -> None:
+    pairing = pair(RELEASE.assign(age=["21.0", "24", "35.00", "38", "5.2e1", "57"]))
+    assert pairing.quasi_identifiers[0].fate is Fate.UNCHANGED
+
+
+def test_suppressed_records_are_those_without_any_quasi_identifier() -> None:
+    released = RELEASE.astype(object).copy()
+    released.loc[0, ["age", "town"]] = "*"
+    released.loc[1, ["age", "town"]] = np.nan
+    released.loc[2, "town"] = "*"
+    pairing = pair(released)
+    assert pairing.suppressed.tolist() == [True, True, False, False, False, False]
+    age, town = pairing.quasi_identifiers
+    assert age.fate is Fate.UNCHANGED  # the records that are left kept it
+    assert town.fate is Fate.GENERALISED  # a star where others show a town
+
+
+def test_everything_starred_is_one_group_not_no_records() -> None:
+    pairing = pair(RELEASE.assign(age="*", town="*"))
+    assert not pairing.suppressed.any()
+    assert all(c.fate is Fate.GENERALISED for c in pairing.quasi_identifiers)
+
+
+def test_leaves_are_counted() -> None:
+    released = RELEASE.assign(
+        age=["20-29", "20-29", "[30, 57)", "[30, 57)", "57", ">=57"], town=["C", "C", "C", "C", "Vic", "*"]
+    )
+    released.loc[4, "age"] = "52"
+    age, town = pair(released).quasi_identifiers
+    assert age.leaves().tolist() == [2, 2, 3, 3, 1, 1]
+    assert town.leaves().tolist() == [2, 2, 2, 2, 1, 3]
+
+
+def test_a_recoding_is_found_if_it_is_the_same_everywhere() -> None:
+    kept = np.ones(6, dtype=bool)
+    town = pair(RELEASE.assign(town=["C", "C", "C", "C", "Vic", "Vic"])).quasi_identifiers[1]
+    recoded = town.recoded(kept)
+    assert recoded is not None
+    np.testing.assert_array_equal(recoded, town.protected)
+    local = pair(RELEASE.assign(town=["C", "C", "Reus", "Olot", "Vic", "Vic"])).quasi_identifiers[1]
+    assert local.recoded(kept) is None
+
+
+def test_other_columns_that_differ_are_noted() -> None:
+    pairing = pair(RELEASE.assign(job=["b", "b", "a", "b", "a", "b"]))
+    assert pairing.notes == ("not measured, as neither quasi-identifier nor sensitive, but different: 'job'",)
+
+
+@pytest.mark.parametrize(
+    ("protected", "message"),
+    [
+        (FRAME, "still holds the direct identifier 'name'"),
+        (RELEASE.drop(columns="job"), "the protected file lacks 'job'"),
+        (RELEASE.assign(more=1), "it has 'more', which the original lacks"),
+        (RELEASE[["town", "age", "job", "flu"]], "different order: column 1 is 'age' in the original and 'town'"),
+        (RELEASE.iloc[:5], "6 in the original, 5 in the protected file"),
+        (RELEASE.assign(town=[1, 2, 2, 1, 3, 3]), "column 'town' has different types: text in the original, numbers"),
+        (RELEASE.assign(age=["x", "24", "35", "38", "52", "57"]), r"column 'age' has different types.*first in row 1"),
+        (
+            RELEASE.assign(age=["30-39", "20-29", *["*"] * 4]),
+            r"column 'age': in 1 rows \(first in row 1\) the original",
+        ),
+        (RELEASE.assign(flu=["no", "no", "no", "maybe", "no", "no"]), r"column 'flu' holds values .*first in row 4"),
+        (RELEASE.assign(flu=["no", "no", "no", "*", "no", "no"]), r"column 'flu' holds values .*first in row 4"),
+        (RELEASE.assign(town=list("uvwxyz")), "column 'town' holds more different new labels"),
+        (RELEASE.iloc[::-1], r"rows seem to be in a different order: .*\(first in row 1\)"),
+        (RELEASE.iloc[::-1].assign(age="*", town="*"), "rows seem to be in a different order: 'job', 'flu' hold"),
+    ],
+)
+def test_files_that_do_not_match_are_refused(protected: pd.DataFrame, message: str) -> None:
+    with pytest.raises(SDCError, match=message):
+        pair(protected.reset_index(drop=True))
+
+
+def test_no_error_repeats_a_cell() -> None:
+    for protected in (
+        RELEASE.assign(age=["secret", "24", "35", "38", "52", "57"]),
+        RELEASE.assign(flu=["no", "no", "no", "secret", "no", "no"]),
+        RELEASE.assign(age=["90-99", *["*"] * 5], town="secret"),
+        RELEASE.iloc[::-1].reset_index(drop=True),
+    ):
+        with pytest.raises(SDCError) as caught:
+            pair(protected, quasi=("age",) if "town" in protected else QUASI)
+        assert not any(cell in str(caught.value) for cell in ("secret", "Olot", "21"))
+
+
+def test_swapped_on_purpose() -> None:
+    shuffled = RELEASE.iloc[::-1].reset_index(drop=True)
+    pairing = pair(shuffled, same_rows=True)
+    assert [c.fate for c in pairing.quasi_identifiers] == [Fate.PERTURBED, Fate.PERTURBED]
+
+
+def test_a_swapped_column_beside_untouched_ones_is_no_other_order() -> None:
+    assert pair(RELEASE.assign(town=RELEASE.town.to_numpy()[::-1])).quasi_identifiers[1].fate is Fate.PERTURBED
+
+
+def test_numeric_sensitive_attributes_stay_numbers() -> None:
+    data = Microdata.from_frame(FRAME, quasi_identifiers=["town"], sensitive=["age"], identifiers=["name"])
+    with pytest.raises(SDCError, match=r"column 'age' has different types: numeric .*first in row 1"):
+        pair_files(data, as_protected(RELEASE.assign(age="20-60")), quasi_identifiers=("town",), sensitive=("age",))
+
+
+def test_roles_are_checked() -> None:
+    data = Microdata.from_frame(RELEASE)
+    same = as_protected(RELEASE)
+    with pytest.raises(SDCError, match="name at least one quasi-identifier"):
+        pair_files(data, same, quasi_identifiers=())
+    with pytest.raises(SDCError, match="'town' cannot be a quasi-identifier and sensitive"):
+        pair_files(data, same, quasi_identifiers=("town",), sensitive=("town",))
+    with pytest.raises(SDCError, match="'town' is named twice"):
+        pair_files(data, same, quasi_identifiers=("town", "town"))
+    with pytest.raises(SDCError, match="did you mean 'town'"):
+        pair_files(data, same, quasi_identifiers=("twon",))
+
+
+@pytest.mark.parametrize(
+    ("text", "inside", "outside"),
+    [
+        ("20-29", [20, 29], [19.9, 29.1]),
+        ("20 – 29", [20, 29], [30]),
+        ("-5--1", [-5, -1], [-6, 0]),
+        ("[2.5, 5.0)", [2.5, 4.9], [2.4, 5.0]),
+        ("(2.5, 5.0]", [2.6, 5.0], [2.5]),
+        ("(30.0, 45.0]", [45], [30]),
+        (">=65", [65, 1e9], [64]),
+        (">65", [66], [65]),
+        ("<18", [17, -3], [18]),
+        ("≤18", [18], [19]),
+        ("65+", [65, 90], [64]),
+        ("1e3-2e3", [1500], [999]),
+    ],
+)
+def test_intervals_are_read(text: str, inside: list[float], outside: list[float]) -> None:
+    interval = parse_interval(text)
+    assert interval is not None
+    assert interval.holds(np.array(inside, dtype=float)).all()
+    assert not interval.holds(np.array(outside, dtype=float)).any()
+
+
+@pytest.mark.parametrize("text", ["*", "young", "2019", "20-", "a-b", "", "20-29-39"])
+def test_other_labels_are_no_intervals(text: str) -> None:
+    assert parse_interval(text) is None

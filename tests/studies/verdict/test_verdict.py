@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sdc_problems import Microdata, SDCError, evaluators
+from sdc_problems.studies.verdict import Verdict, verdict
+
+N = 120
+
+
+@pytest.fixture
+def numbers(rng: np.random.Generator) -> pd.DataFrame:
+    X = rng.normal(loc=100.0, scale=10.0, size=(N, 3)).round(3)
+    return pd.DataFrame(X, columns=["income", "rent", "debt"]).assign(ill=rng.integers(0, 2, N).astype(str) + "!")
+
+
+@pytest.fixture
+def people(rng: np.random.Generator) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "age": rng.integers(20, 60, N),
+            "town": rng.choice(["Olot", "Reus", "Vic", "Salt"], N),
+            "job": rng.choice(["cook", "nurse", "clerk"], N),
+            "illness": rng.choice(["flu", "cold", "none"], N, p=[0.2, 0.2, 0.6]),
+        }
+    )
+
+
+def of_numbers(before: pd.DataFrame, after: pd.DataFrame) -> Verdict:
+    data = Microdata.from_frame(before, quasi_identifiers=["income", "rent", "debt"], sensitive=["ill"])
+    return verdict(data, after)
+
+
+def of_people(before: pd.DataFrame, after: pd.DataFrame, quasi: tuple[str, ...] = ("age", "town", "job")) -> Verdict:
+    return verdict(Microdata.from_frame(before, quasi_identifiers=quasi, sensitive=["illness"]), after)
+
+
+def test_perturbed_numbers(numbers: pd.DataFrame, rng: np.random.Generator) -> None:
+    after = numbers.copy()
+    after[["income", "rent", "debt"]] += rng.normal(scale=2.0, size=(N, 3)).round(3)
+    found = of_numbers(numbers, after)
+    X, Y = numbers.iloc[:, :3].to_numpy(), after.iloc[:, :3].to_numpy()
+    assert found.value("distance_linkage") == pytest.approx(evaluators.distance_linkage(X, Y))
+    assert found.value("probabilistic_linkage") == pytest.approx(
+        evaluators.probabilistic_linkage(X, Y, kinds="numeric")
+    )
+    assert found.value("interval_value") == pytest.approx(evaluators.interval_disclosure_value(X, Y))
+    assert found.value("il") == pytest.approx(evaluators.il(X, Y))
+    assert found.value("pil") == pytest.approx(evaluators.pil(X, Y))
+    score = evaluators.classical_score(X, Y)
+    assert found.value("score_mean") == pytest.approx(score.score)
+    assert found.value("score_max") == pytest.approx(max(score.il, score.dr))
+    assert found.weakest == int((evaluators.link_ties(X, Y) == 1).sum())
+    assert {s.label for s in found.skipped} >= {"CTBIL, DBIL, EBIL", "GLM, entropy loss"}
+    assert any("the linkages tell the risk" in note for note in found.notes)
+
+
+def test_perturbed_categories(people: pd.DataFrame, rng: np.random.Generator) -> None:
+    after = people.copy()
+    moved = rng.random(N) < 0.3
+    after.loc[moved, "town"] = rng.permutation(people.loc[moved, "town"])
+    found = of_people(people, after, ("town", "job"))
+    X = np.stack([people[c].factorize(sort=True)[0] for c in ("town", "job")], axis=1)
+    Y = np.stack([after[c].factorize(sort=True)[0] for c in ("town", "job")], axis=1)
+    assert found.value("ctbil") == pytest.approx(evaluators.ctbil(X, Y))
+    assert found.value("dbil") == pytest.approx(evaluators.dbil(X, Y))
+    assert found.value("ebil") == pytest.approx(evaluators.ebil(X, Y))
+    il, dr = evaluators.il_categorical(X, Y), evaluators.dr_categorical(X, Y)
+    assert found.value("score_mean") == pytest.approx((il + dr) / 2)
+    z = people["illness"].factorize(sort=True)[0]
+    moved_counts = np.mean([evaluators.bivariate_difference(X[:, j], Y[:, j], z) for j in range(2)])
+    assert found.value("bivariate_difference", of="illness") == pytest.approx(moved_counts)
+
+
+def generalised(people: pd.DataFrame) -> pd.DataFrame:
+    low = people.age // 20 * 20
+    return people.assign(age=low.astype(str) + "-" + (low + 19).astype(str), town="*")
+
+
+def test_generalised_labels(people: pd.DataFrame) -> None:
+    after = generalised(people)
+    found = of_people(people, after)
+    groups = after.groupby(["age", "town", "job"])
+    sizes = groups.size()
+    assert found.value("k") == sizes.min()
+    assert found.value("distinct_l", of="illness") == groups["illness"].nunique().min()
+    assert found.value("average_group") == pytest.approx(sizes.mean())
+    assert found.value("smallest_groups") == (sizes[sizes == sizes.min()]).sum()
+    before = people.groupby(["age", "town", "job"]).size()
+    k = next(m for m in found.measures if m.name == "k")
+    assert k.before == before.min()
+    # Nearest among generalised records is any record of the own group.
+    assert found.value("distance_linkage") == pytest.approx(100 * len(sizes) / N)
+    ages = np.sort(people.age.unique())
+    leaves = people.age.map(lambda a: ((ages >= a // 20 * 20) & (ages <= a // 20 * 20 + 19)).sum())
+    glm = (((leaves - 1) / (len(ages) - 1)).sum() + N) / (3 * N)
+    assert found.value("glm") == pytest.approx(100 * glm)
+    assert found.value("interval_value") is None
+    assert "generalised labels" in next(s.why for s in found.skipped if s.group.startswith("Scores"))
+
+
+def test_suppressed_records_are_counted_apart(people: pd.DataFrame) -> None:
+    after = generalised(people)
+    after.loc[:9, ["age", "town", "job"]] = "*"
+    found = of_people(people, after)
+    left = after.iloc[10:]
+    assert found.n_suppressed == 10
+    assert found.value("k") == left.groupby(["age", "town", "job"]).size().min()
+    assert "10 records are suppressed" in found.risk
+    assert found.value("cm", of="illness") == 10 + sum(
+        len(g) - g["illness"].value_counts().max() for _, g in left.groupby(["age", "town", "job"])
+    )
+
+
+def test_untouched_files_lose_nothing_and_hide_nothing(people: pd.DataFrame) -> None:
+    found = of_people(people, people)
+    assert found.value("unchanged_cells") == 100.0
+    assert found.value("pil") == found.value("il_categorical") == 0.0
+    assert found.utility == "nothing, as far as these measures see"
+    sizes = people.groupby(["age", "town", "job"]).size()
+    assert found.weakest == (sizes == 1).sum()
+
+
+def test_local_recoding_is_left_out_of_linkage_and_said_so(people: pd.DataFrame) -> None:
+    after = people.copy()
+    after.loc[::2, "town"] = "Catalonia"
+    found = of_people(people, after, ("town", "job"))
+    assert any("linkage does without town" in note for note in found.notes)
+    assert found.value("distance_linkage") is not None
+    alone = of_people(people, after, ("town",))
+    assert alone.value("distance_linkage") is None
+    assert "distance linkage" in {s.label for s in alone.skipped}
+    assert "finds the right group" in alone.risk
+
+
+def test_many_records_go_without_the_probabilistic_linkage(people: pd.DataFrame) -> None:
+    data = Microdata.from_frame(people, quasi_identifiers=["town", "job"])
+    found = verdict(data, people, linkage_limit=50)
+    assert found.value("probabilistic_linkage") is None
+    why = next(s.why for s in found.skipped if s.label == "probabilistic linkage")
+    assert why.startswith("120 records are more than 50")
+    assert "no sensitive attribute was named" in {s.why for s in found.skipped}
+
+
+def test_roles_can_be_given_or_are_those_of_the_table(people: pd.DataFrame) -> None:
+    declared = of_people(people, people)
+    data = Microdata.from_frame(people)
+    assert verdict(data, people, quasi_identifiers=["age", "town", "job"], sensitive=["illness"]) == declared
+    with pytest.raises(SDCError, match="name at least one quasi-identifier"):
+        verdict(data, people)
+
+
+def test_everything_lies_in_its_range(people: pd.DataFrame, numbers: pd.DataFrame, rng: np.random.Generator) -> None:
+    noisy = numbers.copy()
+    noisy["rent"] = rng.permutation(noisy["rent"])
+    for found in (of_people(people, generalised(people)), of_people(people, people), of_numbers(numbers, noisy)):
+        for m in found.measures:
+            assert math.isfinite(m.value)
+            assert m.low - 1e-9 <= m.value <= (math.inf if m.high is None else m.high + 1e-9), m.name
+            assert m.better in ("lower", "higher")
+            assert m.sentence[0].isupper() or m.sentence[0].isdigit()
+            assert m.sentence.endswith(".")
+
+
+def test_the_payload_is_versioned_plain_json_without_cells(people: pd.DataFrame) -> None:
+    found = of_people(people, generalised(people))
+    text = json.dumps(found.payload(), allow_nan=False)
+    payload = json.loads(text)
+    assert payload["schema"] == "sdc.verdict/1"
+    assert {m["name"] for m in payload["measures"]} >= {"k", "distinct_l", "t", "distance_linkage", "glm"}
+    assert all(s["why"] for s in payload["not_applicable"])
+    for cell in ("Olot", "nurse", "20-39", "none"):
+        assert f'"{cell}"' not in text
+        assert f" {cell} " not in text.replace("from none", "")
