@@ -20,9 +20,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
+from sdc_problems._sharing import folders as _spill
 from sdc_problems._sharing.arrays import SharedArrays, digest_of, pack_strings, sweep, unpack_strings
 from sdc_problems.errors import SDCError
-from sdc_problems.evaluators import _spill
 
 posix = pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
 fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
