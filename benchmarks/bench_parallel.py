@@ -20,8 +20,8 @@ from sdc_problems.problems.generalization import PBGProblem
 from sdc_problems.problems.pram import PRAMProblem
 from sdc_problems.studies.run.runner import start
 from sdc_problems.studies.run.seed import search
-from sdc_problems.studies.store.folder import RunLock
-from sdc_problems.studies.store.writer import Journal
+from sdc_problems.studies.store.lock import RunLock
+from sdc_problems.studies.store.writer import RunWriter
 from sdc_problems.studies.study.schema import Study
 
 ROUNDS = 3
@@ -139,9 +139,9 @@ def plain_search(study: Study, built: Any) -> None:
 def session(study: Study, built: Any, folder: Path) -> None:
     """One session: the whole search the first time, a replay of all of it afterwards."""
     plan = study.plan(built.problem)
-    with RunLock(folder) as lock, Journal.take(folder, lock, versions={}, workers="1") as journal:
+    with RunLock(folder) as lock, RunWriter.take(folder, lock, versions={}, workers="1") as writer:
         search(
-            journal,
+            writer,
             seed=1,
             problem=plan.problem,
             algorithm=plan.algorithm,

@@ -1,4 +1,4 @@
-"""Quality of a set of solutions against the best known front, on minimised objective vectors as pymoo holds them."""
+"""Indicators of a front against the best known one, on minimised objective vectors as pymoo holds them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several operators side by side: how often each is applied, who made whom, and which are no longer worth it."""
+"""Portfolio of operators applied side by side, the genealogy of what they made, and their efficiency."""
 
 from __future__ import annotations
 
@@ -131,8 +131,8 @@ class Portfolio:
         return tuple(leaving)
 
 
-class Ledger:
-    """Who was born when, made by which operator from which parents, at what cost, and when it was discarded.
+class Genealogy:
+    """Genealogy of a run: birth, operator, parents, costs and discarding of every individual.
 
     Individuals are numbered in the order of their birth; columns are arrays over these numbers. The first
     population has no operator (-1) and no parents.

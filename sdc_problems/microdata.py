@@ -96,7 +96,7 @@ class Microdata:
     """A table of records about persons, households or firms, ready for every evaluator.
 
     Made by `from_csv` or `from_frame`. Immutable: each column is kept as integer codes over its distinct values,
-    in arrays that all processes share (`handle`), so that a pickle is small whatever the number of records.
+    in arrays that all processes share (`arrays`), so that a pickle is small whatever the number of records.
 
     Kinds are inferred when they are not given: numbers are numeric; dates, times and ordered pandas categoricals
     ordinal (dates in order of time; declared numeric, they count in days since 1970-01-01); everything else, booleans
@@ -122,17 +122,17 @@ class Microdata:
     True
     """
 
-    __slots__ = ("__weakref__", "_attributes", "_digest", "_handle", "_meta")
+    __slots__ = ("__weakref__", "_arrays", "_attributes", "_digest", "_meta")
 
-    def __init__(self, handle: SharedArrays) -> None:
-        """Open the arrays of another Microdata (its `handle`, or ``SharedArrays.open(folder)``)."""
-        if _META not in handle:
+    def __init__(self, arrays: SharedArrays) -> None:
+        """Open the arrays of another Microdata (its `arrays`, or ``SharedArrays.open(folder)``)."""
+        if _META not in arrays:
             raise SDCError("these shared arrays hold no microdata: make one with Microdata.from_csv or from_frame")
-        self._handle = handle
-        self._meta: dict[str, Any] = json.loads(handle[_META].tobytes())
+        self._arrays = arrays
+        self._meta: dict[str, Any] = json.loads(arrays[_META].tobytes())
         self._digest: str | None = None
         self._attributes = {
-            spec["name"]: Attribute(spec["name"], Kind(spec["kind"]), Role(spec["role"]), handle, f"column{i}", spec)
+            spec["name"]: Attribute(spec["name"], Kind(spec["kind"]), Role(spec["role"]), arrays, f"column{i}", spec)
             for i, spec in enumerate(self._meta["columns"])
         }
 
@@ -253,14 +253,14 @@ class Microdata:
             **self._meta,
             "columns": [{**spec, "role": roles[spec["name"]].value} for spec in self._meta["columns"]],
         }
-        return Microdata(SharedArrays({**self._handle, _META: encode_meta(meta)}, copy=False))
+        return Microdata(SharedArrays({**self._arrays, _META: encode_meta(meta)}, copy=False))
 
     # ------------------------------------------------------------------ what it is
 
     @property
-    def handle(self) -> SharedArrays:
+    def arrays(self) -> SharedArrays:
         """The arrays behind this table, shared by all processes."""
-        return self._handle
+        return self._arrays
 
     @property
     def n_records(self) -> int:
@@ -312,7 +312,7 @@ class Microdata:
         """SHA-256 (hexadecimal) over names, kinds, roles and cells; not over the index or pandas' types."""
         if self._digest is None:
             said = [[s["name"], s["kind"], s["role"], s["storage"], s["missing"]] for s in self._meta["columns"]]
-            cells = {name: array for name, array in self._handle.items() if name.startswith("column")}
+            cells = {name: array for name, array in self._arrays.items() if name.startswith("column")}
             self._digest = hashlib.sha256(json.dumps([said, digest_of(cells)]).encode()).hexdigest()
         return self._digest
 
@@ -333,7 +333,7 @@ class Microdata:
         wanted = self._resolve(names)
         codes = np.empty((self.n_records, len(wanted)), dtype=np.int32)
         for j, attribute in enumerate(wanted):
-            codes[:, j] = self._handle[f"{attribute._prefix}/codes"]
+            codes[:, j] = self._arrays[f"{attribute._prefix}/codes"]
         return codes
 
     def values(self, names: str | Sequence[str] | None = None) -> NDArray[np.float64]:
@@ -353,7 +353,7 @@ class Microdata:
                 )
         values = np.empty((self.n_records, len(wanted)), dtype=np.float64)
         for j, attribute in enumerate(wanted):
-            codes = self._handle[f"{attribute._prefix}/codes"]
+            codes = self._arrays[f"{attribute._prefix}/codes"]
             values[:, j] = attribute._column().floats()[codes] if attribute.kind is Kind.NUMERIC else codes
         return values
 
@@ -391,7 +391,7 @@ class Microdata:
         frame = pd.DataFrame(columns, copy=False)
         levels = []
         for i, spec in enumerate(self._meta["index"]):
-            level = column_to_series(column_from_arrays(self._handle, f"index{i}", spec), None)
+            level = column_to_series(column_from_arrays(self._arrays, f"index{i}", spec), None)
             levels.append(pd.Index(level, name=spec["name"] or None))
         if len(levels) > 1:
             frame.index = pd.MultiIndex.from_arrays(levels)
@@ -447,4 +447,4 @@ class Microdata:
         return self
 
     def __reduce__(self) -> tuple[type[Microdata], tuple[SharedArrays]]:
-        return Microdata, (self._handle,)
+        return Microdata, (self._arrays,)

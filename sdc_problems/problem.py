@@ -79,7 +79,7 @@ class SDCProblem(Problem):
 
     A subclass sets its parameters, calls ``super().__init__``, and provides ``_compile``, ``_measure``,
     ``operators``, ``decode``, ``describe``, ``release`` and ``baselines``. After construction a problem never
-    changes: copies of it are the problem itself, and a pickle holds the parameters and the data's handle only
+    changes: copies of it are the problem itself, and a pickle holds the parameters and where the data lies only
     (the engine is compiled again where it is first used).
 
     Parameters
@@ -215,7 +215,7 @@ class SDCProblem(Problem):
         out["F"] = self.minimised(values)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Parameters and handles only; bounds that are all the same (one per record, in partitions) as one number."""
+        """Parameters and shared arrays only; bounds that are all the same (one per record) as one number."""
         state = {**self.__dict__, "_engine": None, "cache": {}}
         for side in ("xl", "xu"):
             if len(np.unique(state[side])) == 1:

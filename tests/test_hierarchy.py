@@ -83,7 +83,7 @@ def test_equal_by_content(towns: Hierarchy) -> None:
 def test_pickles_are_small(towns: Hierarchy) -> None:
     back = pickle.loads(pickle.dumps(towns))
     assert back == towns
-    assert towns.handle.folder is None
+    assert towns.arrays.folder is None
     big = Hierarchy.masking(f"{i:06d}" for i in range(20_000))
     assert len(pickle.dumps(big)) < 1_000
     assert pickle.loads(pickle.dumps(big)) == big
@@ -281,7 +281,7 @@ def test_levels_out_of_range(towns: Hierarchy, level: int) -> None:
 def test_other_arrays_are_no_hierarchy() -> None:
     frame = pd.DataFrame({"a": [1, 2]})
     with pytest.raises(SDCError, match="hold no hierarchy"):
-        Hierarchy(Microdata.from_frame(frame).handle)
+        Hierarchy(Microdata.from_frame(frame).arrays)
 
 
 # --------------------------------------------------------------------------- files

@@ -153,7 +153,7 @@ def test_with_roles(data: Microdata) -> None:
     assert other.quasi_identifiers == ("school",)
     assert other.identifiers == ("age",)
     assert other.sensitive == ()
-    assert np.shares_memory(other.handle["column0/codes"], data.handle["column0/codes"])
+    assert np.shares_memory(other.arrays["column0/codes"], data.arrays["column0/codes"])
     assert other != data
     assert other.with_roles(quasi_identifiers=["age", "town"], sensitive="income", identifiers="born") == data
     with pytest.raises(SDCError, match="'agee' that is not there; did you mean 'age'"):
@@ -533,7 +533,7 @@ def test_errors_show_no_cells(frame: pd.DataFrame) -> None:
 
 def test_what_is_printed_shows_no_cells(data: Microdata, frame: pd.DataFrame) -> None:
     assert repr(data) == "Microdata(4 records, 6 attributes: 2 quasi-identifier, 1 sensitive, 1 identifier, 2 other)"
-    printed = repr(data) + data.summary() + repr(data.attributes) + repr(data.handle)
+    printed = repr(data) + data.summary() + repr(data.attributes) + repr(data.arrays)
     for value in ("Vic", "Olot", "Reus", "0.25", "-2", "1980", "high"):
         assert value not in printed
     assert "town    nominal  quasi-identifier  3 values" in data.summary()
@@ -609,7 +609,7 @@ def test_a_spawned_process_sees_the_same(large: Microdata) -> None:
 
 
 def test_it_can_be_kept_with_a_run(data: Microdata, frame: pd.DataFrame, tmp_path: Path) -> None:
-    folder = data.handle.spill(tmp_path / "run")
+    folder = data.arrays.spill(tmp_path / "run")
     again = Microdata(SharedArrays.open(folder))
     assert again == data
     pd.testing.assert_frame_equal(again.frame(), frame)

@@ -1,4 +1,4 @@
-"""Arrays that several processes read but that are written once: a handle of a path and a SHA-256."""
+"""Shared arrays: read by several processes, written once, known by a path and a SHA-256."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class SharedArrays(Mapping[str, Array]):
     In one process nothing touches the disk. The first pickling writes the arrays once, as ``.npy`` files in a
     folder that only this user can read; a pickle carries the folder and the SHA-256 of the content, and unpickling
     maps the files into memory after checking that digest (once in a process). The files go away with the
-    handle that wrote them, or with its process; what a crash leaves behind, the next spill of any process of the
+    object that wrote them, or with its process; what a crash leaves behind, the next spill of any process of the
     same user removes.
 
     Parameters
@@ -50,12 +50,12 @@ class SharedArrays(Mapping[str, Array]):
     copy
         False when the caller gives the arrays up: they are made read-only instead of being copied.
     inline_up_to
-        Handles of at most this many bytes put their arrays into the pickle itself and need no file. For
+        Arrays of at most this many bytes are put into the pickle itself and need no file. For
         declared aggregates (hierarchies, tables of costs), never for records.
 
     Notes
     -----
-    Keep the handle alive while other processes still have to open it. The digest is over names, types, shapes and
+    Keep the object alive while other processes still have to open it. The digest is over names, types, shapes and
     bytes (little-endian), so it is the same on every platform; it costs one pass over the data and is kept.
 
     Examples
@@ -253,14 +253,14 @@ def _inlined(arrays: dict[str, Array]) -> SharedArrays:
     return SharedArrays(arrays, copy=False, inline_up_to=sys.maxsize)
 
 
-# Handles of this process by (folder, digest): unpickling where the data already is gives the same object.
+# Shared arrays of this process by (folder, digest): unpickling where the data already is gives the same object.
 _LIVE: weakref.WeakValueDictionary[tuple[str, str], SharedArrays] = weakref.WeakValueDictionary()
 # (folder, digest, file identities) whose content this process has hashed already.
 _VERIFIED: set[tuple[Any, ...]] = set()
 
 
 def _attach(folder: str, digest: str) -> SharedArrays:
-    """Open a spilled folder; the same live handle when this process has it."""
+    """Open a spilled folder; the same live object when this process has it."""
     live = _LIVE.get((folder, digest))
     if live is not None:
         return live

@@ -59,8 +59,8 @@ def check_private(folder: Path) -> None:
         status = folder.lstat()
     except FileNotFoundError:
         raise SDCError(
-            f"the shared data folder {folder} is gone: its process has ended or dropped the handle, or this is another "
-            "machine; keep the data object alive while workers use it, or spill it to a folder that all can see"
+            f"the shared data folder {folder} is gone: its process has ended or dropped the data object, or this is "
+            "another machine; keep the data object alive while workers use it, or spill it to a folder that all can see"
         ) from None
     if not stat.S_ISDIR(status.st_mode):
         raise SDCError(f"the shared data folder {folder} is not a folder")
@@ -128,7 +128,7 @@ class _ProcessState:
         self.numbers = itertools.count()
 
     def new_folder(self) -> Path:
-        """A fresh private folder for one handle."""
+        """Fresh private folder for one set of arrays."""
         try:
             # Something else may have emptied the temporary folder during a long run.
             if self.root is None or not self.root.is_dir():

@@ -132,9 +132,9 @@ def _download(source: Source, progress: Progress | None) -> Table:
 
 
 def _write_atomically(path: Path, text: str) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with open(handle, "w", encoding="utf-8", newline="") as file:
+        with open(descriptor, "w", encoding="utf-8", newline="") as file:
             file.write(text)
         os.replace(temporary, path)
     except OSError as error:

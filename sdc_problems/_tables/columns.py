@@ -157,7 +157,7 @@ class Column:
         """The values as text, as a hierarchy or a list of ordered categories names them."""
         return self.values if isinstance(self.values, list) else [label(v) for v in typed_values(self)]
 
-    # ------------------------------------------------------------------ arrays for the handle and back
+    # ------------------------------------------------------------------ shared arrays and back
 
     def arrays(self, prefix: str) -> dict[str, Array]:
         """Plain arrays, to share."""

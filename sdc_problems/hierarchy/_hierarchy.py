@@ -51,14 +51,14 @@ class Hierarchy:
     [0, 1]
     """
 
-    __slots__ = ("__weakref__", "_handle", "_labels", "_meta", "_position")
+    __slots__ = ("__weakref__", "_arrays", "_labels", "_meta", "_position")
 
-    def __init__(self, handle: SharedArrays) -> None:
-        """Open the arrays of another Hierarchy (its `handle`)."""
-        if _META not in handle:
+    def __init__(self, arrays: SharedArrays) -> None:
+        """Open the arrays of another Hierarchy (its `arrays`)."""
+        if _META not in arrays:
             raise SDCError("these shared arrays hold no hierarchy: make one with Hierarchy.from_csv or from_levels")
-        self._handle = handle
-        self._meta: dict[str, Any] = json.loads(handle[_META].tobytes())
+        self._arrays = arrays
+        self._meta: dict[str, Any] = json.loads(arrays[_META].tobytes())
         self._labels: dict[int, tuple[str, ...]] = {}
         self._position: dict[str, int] | None = None
 
@@ -224,9 +224,9 @@ class Hierarchy:
     # ------------------------------------------------------------------ what it is
 
     @property
-    def handle(self) -> SharedArrays:
+    def arrays(self) -> SharedArrays:
         """The arrays behind it."""
-        return self._handle
+        return self._arrays
 
     @property
     def name(self) -> str | None:
@@ -237,7 +237,7 @@ class Hierarchy:
     @property
     def n_levels(self) -> int:
         """Number of levels, the values themselves included."""
-        return len(self._handle["codes"])
+        return len(self._arrays["codes"])
 
     @property
     def length(self) -> int:
@@ -247,7 +247,7 @@ class Hierarchy:
     @property
     def n_values(self) -> int:
         """Number of values in the domain."""
-        return int(self._handle["codes"].shape[1])
+        return int(self._arrays["codes"].shape[1])
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -257,27 +257,27 @@ class Hierarchy:
     @property
     def digest(self) -> str:
         """SHA-256 (hexadecimal) over values, labels and groups."""
-        arrays = {name: array for name, array in self._handle.items() if name != _META}
+        arrays = {name: array for name, array in self._arrays.items() if name != _META}
         return digest_of(arrays)
 
     def labels(self, level: int) -> tuple[str, ...]:
         """Labels of a level's groups in the order of their codes."""
         self._check(level)
         if level not in self._labels:
-            packed = self._handle[f"bytes{level}"], self._handle[f"offsets{level}"]
+            packed = self._arrays[f"bytes{level}"], self._arrays[f"offsets{level}"]
             self._labels[level] = tuple(unpack_strings(*packed))
         return self._labels[level]
 
     def codes(self, level: int) -> NDArray[np.int32]:
         """Group of each value at a level (read-only)."""
         self._check(level)
-        codes: NDArray[np.int32] = self._handle["codes"][level]
+        codes: NDArray[np.int32] = self._arrays["codes"][level]
         return codes
 
     def n_groups(self, level: int) -> int:
         """Number of groups of a level."""
         self._check(level)
-        return len(self._handle[f"offsets{level}"]) - 1
+        return len(self._arrays[f"offsets{level}"]) - 1
 
     def leaves(self, level: int) -> NDArray[np.int64]:
         """Number of values under each group of a level, over the whole domain of the hierarchy."""
@@ -314,7 +314,7 @@ class Hierarchy:
                 f"{self._called(attribute)} lacks {len(lacking)} of the attribute's {len(texts)} values, the first is "
                 f"{texts[lacking[0]]!r}{did_you_mean(texts[lacking[0]], self.values[:10_000])}: add a row for each"
             )
-        return np.ascontiguousarray(self._handle["codes"][:, where])
+        return np.ascontiguousarray(self._arrays["codes"][:, where])
 
     def _called(self, attribute: str | None) -> str:
         own = f" {self.name!r}" if self.name else ""
@@ -368,7 +368,7 @@ class Hierarchy:
         return self
 
     def __reduce__(self) -> tuple[type[Hierarchy], tuple[SharedArrays]]:
-        return Hierarchy, (self._handle,)
+        return Hierarchy, (self._arrays,)
 
 
 def _what(name: str | None) -> str:

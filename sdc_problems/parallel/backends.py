@@ -113,13 +113,13 @@ class Serial:
 class ProcessPool(Serial):
     """Measures in processes of this machine.
 
-    The problem travels once to each process, with the handle of its data; each process opens the data once. The
-    processes start at the first evaluation and end with this one, however it ends.
+    The problem travels once to each process, with the folder and digest of its data; each process opens the data once.
+    The processes start at the first evaluation and end with this one, however it ends.
 
     Parameters
     ----------
     problem
-        A problem that can be pickled; its pickle should hold a handle of the data, not the data.
+        A problem that can be pickled; its pickle should say where the data lies, not hold it.
     workers
         How many processes.
 

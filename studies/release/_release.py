@@ -197,10 +197,10 @@ def _reproduce(
 def temporary_beside(out: Path) -> Iterator[Path]:
     """Make a private file beside ``out``; gone afterwards unless it was renamed."""
     try:
-        handle, name = tempfile.mkstemp(dir=out.parent, prefix=".sdc-release-")
+        descriptor, name = tempfile.mkstemp(dir=out.parent, prefix=".sdc-release-")
     except OSError as error:
         raise SDCFailure(f"cannot write in {str(out.parent)!r}: {error.strerror}") from None
-    os.close(handle)
+    os.close(descriptor)
     temporary = Path(name)
     try:
         mask = os.umask(0)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems.errors import SDCError
-from sdc_problems.studies.store.folder import is_worked_on
+from sdc_problems.studies.store.lock import is_worked_on
 from sdc_problems.studies.store.reader import Run
 from sdc_problems.studies.store.tables import Solutions
 

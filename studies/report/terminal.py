@@ -15,7 +15,7 @@ from sdc_problems.studies.report.summary import FRONT_LINES, number
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from sdc_problems.studies.run.seed import Limits
+    from sdc_problems.studies.run.limits import Limits
     from sdc_problems.studies.store.reader import Run
 
 REFRESH = 0.5  # seconds between looks at the store
@@ -195,6 +195,6 @@ def _glance(run: Run, limits: Limits) -> tuple[float, str]:
         done.append(min(1.0, max(parts)))
     box = run.box()
     front = run.front()
-    quality = "" if box is None else f" hypervolume {box.share(front.F):.4f}"
-    facts = f"{sum(s.evaluated for s in states):,} evaluated, front {len(front)},{quality}"
+    hypervolume = "" if box is None else f" hypervolume {box.share(front.F):.4f}"
+    facts = f"{sum(s.evaluated for s in states):,} evaluated, front {len(front)},{hypervolume}"
     return sum(done) / len(done), facts

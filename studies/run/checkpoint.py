@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from pymoo.core.population import Population
 
 from sdc_problems.parallel.backends import set_measures
-from sdc_problems.studies.run.evaluation_log import Ledger
+from sdc_problems.studies.run.evaluation_log import EvaluationLog
 from sdc_problems.studies.store.writer import Generation
 
 
@@ -41,8 +41,8 @@ def state_of(algorithm: Any) -> dict[str, NDArray[Any]] | None:
 class Gatherer:
     """Takes in stored generations one after the other and keeps the genomes that a restored algorithm needs."""
 
-    def __init__(self, ledger: Ledger, last: Generation) -> None:
-        self.ledger = ledger
+    def __init__(self, log: EvaluationLog, last: Generation) -> None:
+        self.log = log
         self.last = last
         self._wanted = {
             name: last.arrays[name].astype(np.int64) for name in ("population", "archive") if name in last.arrays
@@ -51,15 +51,15 @@ class Gatherer:
 
     def add(self, generation: Generation) -> None:
         """Take in the next generation."""
-        first = len(self.ledger)
-        self.ledger.absorb(generation.arrays, generation.evaluated)
+        first = len(self.log)
+        self.log.absorb(generation.arrays, generation.evaluated)
         needed = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *self._wanted.values()]))
-        for number in needed[(needed >= first) & (needed < len(self.ledger))]:
+        for number in needed[(needed >= first) & (needed < len(self.log))]:
             self._genomes[int(number)] = generation.arrays["X"][number - first]
 
     def genomes(self, name: str) -> NDArray[Any]:
         """Genomes of the last generation's population or archive."""
-        problem = self.ledger.problem
+        problem = self.log.problem
         rows = [self._genomes[int(number)] for number in self._wanted.get(name, ())]
         return np.array(rows, dtype=problem.dtype).reshape(len(rows), problem.n_var)
 
@@ -70,7 +70,7 @@ class Gatherer:
 
 def restore(algorithm: Any, gathered: Gatherer, state: Mapping[str, NDArray[Any]]) -> None:
     """Bring an algorithm that was just set up to the end of the last stored generation."""
-    last, ledger = gathered.last, gathered.ledger
+    last, log = gathered.last, gathered.log
     rng = _plain(json.loads(last.rng))
     algorithm.random_state.bit_generator.state = rng
     algorithm.is_initialized = True
@@ -78,10 +78,10 @@ def restore(algorithm: Any, gathered: Gatherer, state: Mapping[str, NDArray[Any]
     algorithm.evaluator.n_eval = last.evaluated
     pop = Population.new("X", gathered.genomes("population"))
     if len(pop):
-        set_measures(pop, ledger.measures(gathered.numbers("population")))
+        set_measures(pop, log.measures(gathered.numbers("population")))
     algorithm.pop = pop
     if algorithm.archive is not None and len(gathered.numbers("archive")):
-        algorithm.archive.update(ledger.measures(gathered.numbers("archive"))["F"], gathered.genomes("archive"))
+        algorithm.archive.update(log.measures(gathered.numbers("archive"))["F"], gathered.genomes("archive"))
     algorithm.n_iter = last.number
     algorithm.restore(dict(state))
     algorithm.random_state.bit_generator.state = rng  # again: it may have drawn numbers while it was put together

@@ -24,7 +24,7 @@ class Diverged(SDCError):
     """A replayed generation is not the stored one."""
 
 
-class Ledger:
+class EvaluationLog:
     """Solutions by number, the front among them, and what the current generation added.
 
     A solution that comes again is not measured again. Genomes are known by a 128-bit digest, so that memory grows
@@ -157,11 +157,11 @@ class Ledger:
 
 
 class RecordingEvaluator(Evaluator):
-    """pymoo's evaluator, measuring through a ledger."""
+    """pymoo's evaluator, measuring through a log."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, log: EvaluationLog) -> None:
         super().__init__()
-        self.ledger = ledger
+        self.log = log
 
     def _eval(self, problem: Any, pop: Any, evaluate_values_of: list[str], **kwargs: Any) -> None:
-        set_measures(pop, self.ledger.evaluate(np.array([individual.X for individual in pop])))
+        set_measures(pop, self.log.evaluate(np.array([individual.X for individual in pop])))

@@ -25,9 +25,10 @@ from sdc_problems.parallel.backends import Serial, end_with_parent, measure, one
 from sdc_problems.problem import SDCProblem
 from sdc_problems.studies.run.seed import Ending, search
 from sdc_problems.studies.run.start import CHANGEABLE, file_digest, reopen, start, versions
-from sdc_problems.studies.store.folder import RunLock, check_folder
+from sdc_problems.studies.store.folder import check_folder
+from sdc_problems.studies.store.lock import RunLock
 from sdc_problems.studies.store.reader import Run
-from sdc_problems.studies.store.writer import Journal
+from sdc_problems.studies.store.writer import RunWriter
 from sdc_problems.studies.study.schema import Built, Plan, Study
 
 __all__ = ["Outcome", "file_digest", "reopen", "start", "versions", "work"]
@@ -92,10 +93,10 @@ def work(
     workers = workers or run_section.workers
     with RunLock(folder) as lock, ExitStack() as stack:
         place = f"{workers} processes" if scheduler is None else f"{scheduler}, {workers} processes"
-        journal = stack.enter_context(Journal.take(folder, lock, versions=versions(), workers=place))
-        _take_over_changes(journal, folder, study)
-        _keep_baselines(journal, folder, made.problem)
-        seeds = [seed for seed in run_section.numbers if journal.status(seed) != "finished"]
+        writer = stack.enter_context(RunWriter.take(folder, lock, versions=versions(), workers=place))
+        _take_over_changes(writer, folder, study)
+        _keep_baselines(writer, folder, made.problem)
+        seeds = [seed for seed in run_section.numbers if writer.status(seed) != "finished"]
         crew = _Crew(folder, lock.token, study, made, tell)
         stop = stack.enter_context(interruptions(tell))
         if not seeds:
@@ -108,27 +109,27 @@ def work(
             scheduler = backend.scheduler  # type: ignore[attr-defined]
             stack.callback(backend.forget)  # type: ignore[attr-defined]
             if jobs == 1:
-                return crew.one_after_the_other(journal, seeds, backend, stop)
+                return crew.one_after_the_other(writer, seeds, backend, stop)
         elif jobs == 1:
             backend = stack.enter_context(open_backend(made.problem, workers=workers))
-            return crew.one_after_the_other(journal, seeds, backend, stop)
+            return crew.one_after_the_other(writer, seeds, backend, stop)
         return crew.side_by_side(seeds, jobs, workers // jobs, scheduler, stop)
 
 
-def _take_over_changes(journal: Journal, folder: Path, study: Study) -> None:
+def _take_over_changes(writer: RunWriter, folder: Path, study: Study) -> None:
     """Go on further than was planned: new limits open finished seeds again, new seeds are added."""
     values = study.values()
     with Run(folder) as run:
         before, seeds = run.study, run.seeds
     if before != values:
-        journal.revise({**before, **{key: values[key] for key in CHANGEABLE if key in values}})
-    journal.add_seeds([seed for seed in study.sections.run.numbers if seed not in seeds])
+        writer.revise({**before, **{key: values[key] for key in CHANGEABLE if key in values}})
+    writer.add_seeds([seed for seed in study.sections.run.numbers if seed not in seeds])
     if before["termination"] != values["termination"]:
         for seed in seeds:
-            journal.mark(seed, "waiting")
+            writer.mark(seed, "waiting")
 
 
-def _keep_baselines(journal: Journal, folder: Path, problem: SDCProblem) -> None:
+def _keep_baselines(writer: RunWriter, folder: Path, problem: SDCProblem) -> None:
     with Run(folder) as run:
         if len(run.baselines()):
             return
@@ -137,7 +138,7 @@ def _keep_baselines(journal: Journal, folder: Path, problem: SDCProblem) -> None
         return
     X = problem.genomes(np.array(list(rows.values())))
     F = measure(problem, X)["F"]
-    journal.add_baselines({name: {"X": X[i : i + 1], "F": F[i : i + 1]} for i, name in enumerate(rows)})
+    writer.add_baselines({name: {"X": X[i : i + 1], "F": F[i : i + 1]} for i, name in enumerate(rows)})
 
 
 @contextmanager
@@ -174,14 +175,14 @@ class _Crew:
         self.tell = tell
 
     def one_after_the_other(
-        self, journal: Journal, seeds: list[int], backend: Serial, stop: Callable[[], bool]
+        self, writer: RunWriter, seeds: list[int], backend: Serial, stop: Callable[[], bool]
     ) -> Outcome:
         """Run the seeds in this process."""
         endings = []
         for seed in seeds:
             if stop():
                 break
-            endings.append(_search(journal, self.built.plan, seed, backend, stop))
+            endings.append(_search(writer, self.built.plan, seed, backend, stop))
             self._report(endings[-1])
         return Outcome(self.folder, tuple(endings), stop())
 
@@ -224,9 +225,9 @@ class _Crew:
         self.tell(f"seed {ending.seed}: {ending.generations} generations{replayed}, {reason}")
 
 
-def _search(journal: Journal, plan: Plan, seed: int, backend: Serial, stop: Callable[[], bool]) -> Ending:
+def _search(writer: RunWriter, plan: Plan, seed: int, backend: Serial, stop: Callable[[], bool]) -> Ending:
     return search(
-        journal,
+        writer,
         seed=seed,
         problem=plan.problem,
         algorithm=plan.algorithm,
@@ -259,5 +260,5 @@ def _run_seed(seed: int) -> Ending:
     if asked.is_set():
         return Ending(seed, 0, 0, 0.0, "")
     plan = study.plan(problem)
-    with Journal(folder, token) as journal, open_backend(problem, workers=workers, scheduler=scheduler) as backend:
-        return _search(journal, plan, seed, backend, asked.is_set)
+    with RunWriter(folder, token) as writer, open_backend(problem, workers=workers, scheduler=scheduler) as backend:
+        return _search(writer, plan, seed, backend, asked.is_set)

@@ -16,8 +16,9 @@ import numpy as np
 
 from sdc_problems import __version__
 from sdc_problems.errors import SDCError
-from sdc_problems.studies.store.folder import FORMAT, STUDY, check_folder, create_folder
+from sdc_problems.studies.store.folder import STUDY, check_folder, create_folder
 from sdc_problems.studies.store.reader import Run
+from sdc_problems.studies.store.schema import FORMAT
 from sdc_problems.studies.store.writer import now
 from sdc_problems.studies.study.schema import Built, Study
 from sdc_problems.studies.tasks._tasks import unprotected

@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems.errors import SDCError, did_you_mean
-from sdc_problems.studies.store.folder import DATABASE, check_folder, check_schema, open_database
+from sdc_problems.studies.store.folder import check_folder
 from sdc_problems.studies.store.hypervolume import Box, nondominated, shares
+from sdc_problems.studies.store.schema import DATABASE, check_schema, open_database
 from sdc_problems.studies.store.serializer import digest, unpack
 from sdc_problems.studies.store.tables import Aggregates, Axis, History, SeedRecord, SeedState, Solutions
 

@@ -14,7 +14,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from sdc_problems.errors import SDCError, SDCFailure
-from sdc_problems.studies.store.folder import DATABASE, RunLock, check_schema, connection, guarded, open_database
+from sdc_problems.studies.store.lock import RunLock
+from sdc_problems.studies.store.schema import DATABASE, check_schema, connection, guarded, open_database
 from sdc_problems.studies.store.serializer import digest, pack, unpack
 
 BEGINNING = "0" * 64
@@ -41,8 +42,8 @@ class Generation:
     seconds, measuring
         Time of the generation and the part of it spent measuring. The clock is no part of the digest.
     state
-        What an algorithm that is restored instead of replayed says of itself (see ``snapshot``); only the last one of
-        a seed is kept.
+        State of an algorithm that is restored instead of replayed (see ``studies.run.checkpoint``); only the last one
+        of a seed is kept.
     """
 
     seed: int
@@ -82,7 +83,7 @@ def state_digest(state: Mapping[str, NDArray[Any]], chain: str) -> str:
     return hashlib.sha256(f"{chain}{digest(state)}".encode()).hexdigest()
 
 
-class Journal:
+class RunWriter:
     """The one writer of a seed's generations.
 
     Parameters
@@ -102,16 +103,16 @@ class Journal:
         self._db = open_database(folder / DATABASE, write=True)
 
     @classmethod
-    def take(cls, folder: Path, lock: RunLock, *, versions: Mapping[str, str], workers: str) -> Journal:
+    def take(cls, folder: Path, lock: RunLock, *, versions: Mapping[str, str], workers: str) -> RunWriter:
         """Begin a session: from here on only holders of this lock's token can write."""
         with guarded("the beginning of the session"):
-            journal = cls(folder, lock.token)
-            with journal._transaction(fenced=False):
-                journal._db.execute(
+            writer = cls(folder, lock.token)
+            with writer._transaction(fenced=False):
+                writer._db.execute(
                     "INSERT INTO sessions (token, started, versions, workers) VALUES (?, ?, ?, ?)",
                     (lock.token, now(), json.dumps(dict(versions)), workers),
                 )
-        return journal
+        return writer
 
     def append(self, generation: Generation, previous: str) -> str:
         """Write one generation; return its chain digest."""
@@ -195,7 +196,7 @@ class Journal:
         """Close; the last one to close leaves a single file behind."""
         self._db.close()
 
-    def __enter__(self) -> Journal:
+    def __enter__(self) -> RunWriter:
         return self
 
     def __exit__(self, *exception: object) -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, field_validator, model_validator
 
 from sdc_problems.errors import SDCError, did_you_mean
-from sdc_problems.studies.run.seed import Limits
+from sdc_problems.studies.run.limits import Limits
 from sdc_problems.studies.study.data import DataSection, Table, load_table
 from sdc_problems.studies.study.validation import Section, shown, validated
 

@@ -1,4 +1,4 @@
-"""A problem travels with every task: with 100,000 records behind the handle it stays under 100 kB."""
+"""A problem travels with every task: with 100,000 records behind it, it stays under 100 kB."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fixed counts, attribution, the retirement rule, and the ledger of births and deaths."""
+"""Fixed counts, attribution, the retirement rule, and the genealogy of births and deaths."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pymoo.core.population import Population
 
 from sdc_problems.errors import SDCError
 from sdc_problems.operators.grouping import ElementMove, GroupCrossover, GroupSplit, RandomGroupings, inject
-from sdc_problems.operators.portfolio import Ledger, Portfolio, Share, efficiency
+from sdc_problems.operators.portfolio import Genealogy, Portfolio, Share, efficiency
 
 
 class Grouping:
@@ -94,10 +94,10 @@ def test_wrong_portfolios_are_refused() -> None:
         portfolio().breed(Grouping(), parents(1), random_state=np.random.default_rng(1))
 
 
-def test_ledger_counts_lives() -> None:
-    ledger = Ledger(width=2)
-    assert ledger.born(0, np.array([[5.0], [6.0]])).tolist() == [0, 1]
-    children = ledger.born(
+def test_genealogy_counts_lives() -> None:
+    genealogy = Genealogy(width=2)
+    assert genealogy.born(0, np.array([[5.0], [6.0]])).tolist() == [0, 1]
+    children = genealogy.born(
         1,
         np.array([[4.0], [9.0]]),
         operator=np.array([0, 1]),
@@ -105,10 +105,10 @@ def test_ledger_counts_lives() -> None:
         clone=np.array([False, False]),
         evaluated=np.array([True, True]),
     )
-    ledger.discarded(np.array([1, 3]), 1)  # an old one and the second child die in the selection of generation 1
-    grandchild = ledger.born(2, np.array([[3.0]]), operator=np.array([0]), parents=np.array([[2, 0]]))
-    table = ledger.table(3)
-    assert len(ledger) == 5
+    genealogy.discarded(np.array([1, 3]), 1)  # an old one and the second child die in the selection of generation 1
+    grandchild = genealogy.born(2, np.array([[3.0]]), operator=np.array([0]), parents=np.array([[2, 0]]))
+    table = genealogy.table(3)
+    assert len(genealogy) == 5
     assert children.tolist() == [2, 3]
     assert grandchild.tolist() == [4]
     assert table["lifetime"].tolist() == [3, 1, 2, 0, 1]  # generations beyond that of birth, up to the third

@@ -260,7 +260,7 @@ def test_unpickling_after_the_owner_is_gone() -> None:
     shared = SharedArrays({"a": np.arange(3)})
     pickled = pickle.dumps(shared)
     del shared
-    with pytest.raises(SDCError, match="its process has ended or dropped the handle"):
+    with pytest.raises(SDCError, match="its process has ended or dropped the data object"):
         pickle.loads(pickled)
 
 

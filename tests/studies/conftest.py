@@ -22,10 +22,13 @@ from sdc_problems import Objective, SDCProblem
 from sdc_problems.operators.duplicates import ByteDuplicates
 from sdc_problems.parallel.backends import Serial
 from sdc_problems.studies.cli import main
-from sdc_problems.studies.run.seed import Ending, Limits, search
-from sdc_problems.studies.store.folder import DATABASE, RunLock, connection, create_folder
+from sdc_problems.studies.run.limits import Limits
+from sdc_problems.studies.run.seed import Ending, search
+from sdc_problems.studies.store.folder import create_folder
+from sdc_problems.studies.store.lock import RunLock
 from sdc_problems.studies.store.reader import Run
-from sdc_problems.studies.store.writer import Journal
+from sdc_problems.studies.store.schema import DATABASE, connection
+from sdc_problems.studies.store.writer import RunWriter
 
 
 class Knapsack(SDCProblem):
@@ -133,11 +136,11 @@ class Workshop:
         def stop() -> bool:
             return stop_after is not None and self.stored(folder, seed) - before >= stop_after
 
-        with RunLock(folder) as lock, Journal.take(folder, lock, versions={}, workers="1") as journal:
+        with RunLock(folder) as lock, RunWriter.take(folder, lock, versions={}, workers="1") as writer:
             if pages is not None:
-                journal.limit_pages(pages)
+                writer.limit_pages(pages)
             return search(
-                journal,
+                writer,
                 seed=seed,
                 problem=problem,
                 algorithm=algorithm,

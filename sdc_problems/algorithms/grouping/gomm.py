@@ -19,7 +19,7 @@ from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.operators.canonical import restricted_growth
 from sdc_problems.operators.duplicates import row_keys
 from sdc_problems.operators.grouping import MUTATIONS, GroupCrossover, RandomGroupings
-from sdc_problems.operators.portfolio import Ledger, Portfolio, Share
+from sdc_problems.operators.portfolio import Genealogy, Portfolio, Share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -124,10 +124,10 @@ class GOMM(Algorithm):
         if not any(share.count for share in shares):
             raise SDCError("crossovers and mutations are all 0: nothing would ever be tried")
         self.portfolio = Portfolio(shares, patience=PATIENCE if dynamic else None)
-        self._ledger = Ledger(self.portfolio.width)
+        self._genealogy = Genealogy(self.portfolio.width)
         self._generations: list[dict[str, float]] = []
         self._off = Population()
-        self._numbers = np.empty(0, dtype=np.int64)  # of the population, in the ledger
+        self._numbers = np.empty(0, dtype=np.int64)  # of the population, in the genealogy
         self._costs: dict[bytes, NDArray[np.float64]] = {}  # of every grouping that was evaluated
 
     @property
@@ -145,7 +145,7 @@ class GOMM(Algorithm):
     def children(self) -> pd.DataFrame:
         """One row per child: operator, parents, costs, clone or not, lifetime, used or not, efficiency."""
         names = [objective.name for objective in getattr(self.problem, "objectives", ())]
-        return children_table(self._ledger.table(len(self._generations) - 1), self.portfolio.names, names)
+        return children_table(self._genealogy.table(len(self._generations) - 1), self.portfolio.names, names)
 
     @property
     def generation_log(self) -> pd.DataFrame:
@@ -179,7 +179,7 @@ class GOMM(Algorithm):
     def _initialize_advance(self, infills: Any = None, **kwargs: object) -> None:
         self.n_iter = 0  # pymoo has just set it to 1
         self._remember(infills.get("X"), infills.get("F"))
-        self._numbers = self._ledger.born(0, infills.get("F"))
+        self._numbers = self._genealogy.born(0, infills.get("F"))
         self._select(infills, np.arange(len(infills)))
         self._note()
 
@@ -197,7 +197,7 @@ class GOMM(Algorithm):
         measured = {id(child) for child in infills}
         evaluated = np.array([id(child) in measured for child in self._off])
         born = self._enter(evaluated)
-        self._ledger.discarded(born[~evaluated], self.n_iter)
+        self._genealogy.discarded(born[~evaluated], self.n_iter)
         made = self._off.get("sdc_operator")
         self._select(Population.merge(self.pop, infills), np.concatenate([self._numbers, born[evaluated]]))
         lives = np.isin(born, self._numbers)
@@ -219,12 +219,12 @@ class GOMM(Algorithm):
         self._costs.update(zip(row_keys(X), F, strict=True))
 
     def _enter(self, evaluated: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Write all children of this generation into the ledger, also those that were left out as duplicates."""
+        """Write all children of this generation into the genealogy, also those that were left out as duplicates."""
         X, parents = self._off.get("X", "sdc_parents")
         if evaluated.any():
             self._remember(X[evaluated], self._off[evaluated].get("F"))
         parent_x = np.where((parents >= 0)[:, :, None], self.pop.get("X")[parents], -1)
-        return self._ledger.born(
+        return self._genealogy.born(
             self.n_iter,
             np.array([self._costs[key] for key in row_keys(X)]),
             operator=self._off.get("sdc_operator"),
@@ -242,7 +242,7 @@ class GOMM(Algorithm):
             best = RankAndCrowding().do(self.problem, merged, n_survive=n_survive, random_state=self.random_state)
             place = {id(individual): i for i, individual in enumerate(merged)}
             kept = np.array([place[id(individual)] for individual in best])
-        self._ledger.discarded(np.delete(numbers, kept), self.n_iter)
+        self._genealogy.discarded(np.delete(numbers, kept), self.n_iter)
         self.pop, self._numbers = merged[kept], numbers[kept]
 
     def _note(self) -> None:

@@ -1,7 +1,6 @@
-"""What each operator was good for: the analysis of chapter 4 as tables.
+"""Operators' efficiency as tables (Balasch-Masoliver 2010, chapter 4).
 
-From the ledger of a run (who was born when, from whom, at what cost, and how long he lived) to one row per child, and
-from there to one row per generation and operator.
+From the genealogy of a run to one row per child, and from there to one row per generation and operator.
 """
 
 from __future__ import annotations
@@ -24,16 +23,16 @@ LOG_COLUMNS = (
 
 
 def children_table(
-    ledger: Mapping[str, NDArray[Any]], operators: Sequence[str], objectives: Sequence[str] = ()
+    genealogy: Mapping[str, NDArray[Any]], operators: Sequence[str], objectives: Sequence[str] = ()
 ) -> pd.DataFrame:
     """One row per child that an operator made.
 
     Parameters
     ----------
-    ledger
-        Columns of :meth:`sdc_problems.operators.portfolio.Ledger.table`.
+    genealogy
+        Columns of :meth:`sdc_problems.operators.portfolio.Genealogy.table`.
     operators
-        Names, by the numbers that the ledger uses.
+        Names, by the numbers that the genealogy uses.
     objectives
         Names of the costs.
 
@@ -44,28 +43,28 @@ def children_table(
     """
     import pandas as pd
 
-    child = np.flatnonzero(ledger["operator"] >= 0)
-    F = ledger["F"]
+    child = np.flatnonzero(genealogy["operator"] >= 0)
+    F = genealogy["F"]
     names = list(objectives) or [f"f{j}" for j in range(F.shape[1])]
-    parents = ledger["parents"][child]
+    parents = genealogy["parents"][child]
     costs = np.where((parents >= 0)[:, :, None], F[parents], np.nan)
     reference = np.nanmean(costs, axis=1) if len(child) else costs[:, 0]
-    clone = ledger["clone"][child]
+    clone = genealogy["clone"][child]
     better = (F[child] <= reference).all(axis=1) & (F[child] < reference).any(axis=1)
     worse = (F[child] >= reference).all(axis=1) & (F[child] > reference).any(axis=1)
     columns: dict[str, Any] = {
         "number": child,
-        "generation": ledger["generation"][child],
-        "operator": np.array(operators, dtype=object)[ledger["operator"][child]],
+        "generation": genealogy["generation"][child],
+        "operator": np.array(operators, dtype=object)[genealogy["operator"][child]],
         **{f"parent_{j + 1}": parents[:, j] for j in range(parents.shape[1])},
         **{name: F[child, j] for j, name in enumerate(names)},
-        "evaluated": ledger["evaluated"][child],
+        "evaluated": genealogy["evaluated"][child],
         "clone": clone,
         "improved": better & ~clone,
         "worsened": worse & ~clone,
-        "survived": ledger["survived"][child],
-        "used": ledger["used"][child],
-        "lifetime": ledger["lifetime"][child],
+        "survived": genealogy["survived"][child],
+        "used": genealogy["used"][child],
+        "lifetime": genealogy["lifetime"][child],
         "efficiency": efficiency(F[child], costs) if len(child) else np.empty(0),
     }
     return pd.DataFrame(columns)

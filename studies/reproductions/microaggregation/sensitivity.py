@@ -111,23 +111,21 @@ def best_values(runs: pd.DataFrame, response: str, factor: str, found: Anova) ->
     return tuple(v for v, keep in zip(values, kept, strict=True) if keep)
 
 
-def recommended(
-    runs: pd.DataFrame, *, quality: str, effort: str, factors: Sequence[str]
-) -> dict[str, tuple[float, ...]]:
-    """Values of each factor that give the best quality and, among these, the least effort.
+def recommended(runs: pd.DataFrame, *, loss: str, effort: str, factors: Sequence[str]) -> dict[str, tuple[float, ...]]:
+    """Values of each factor that give the smallest loss and, among these, the least effort.
 
-    The four steps of Solanas et al. (2006), §IV: analysis of variance on quality, best values of the factors that
+    The four steps of Solanas et al. (2006), §IV: analysis of variance on the loss, best values of the factors that
     matter, analysis on effort of the runs with these values, best values of the factors that matter then. A factor that
     matters for neither keeps all its values.
 
     Examples
     --------
     >>> runs = pd.DataFrame({"rate": [0, 0, 0, 1, 1, 1], "sse": [5, 5.1, 4.9, 2, 2.1, 1.9], "epochs": range(6)})
-    >>> recommended(runs, quality="sse", effort="epochs", factors=["rate"])
+    >>> recommended(runs, loss="sse", effort="epochs", factors=["rate"])
     {'rate': (1.0,)}
     """
     left = {name: tuple(float(v) for v in sorted(runs[name].unique())) for name in factors}
-    for response in (quality, effort):
+    for response in (loss, effort):
         found = anova(runs, response, factors)
         better = {name: best_values(runs, response, name, found) for name in found.significant()}
         left.update(better)

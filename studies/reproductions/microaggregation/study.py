@@ -215,7 +215,7 @@ def _table_5(grids: dict[tuple[int, int], pd.DataFrame]) -> list[ReportTable]:
     for (n, d), grid in grids.items():
         on_sse = anova(grid, "sse", FACTORS)
         tests.append((f"{n}x{d}", *(Cell(on_sse.p[name], None, ".2g") for name in FACTORS)))
-        values = recommended(grid, quality="sse", effort="epoch", factors=FACTORS)
+        values = recommended(grid, loss="sse", effort="epoch", factors=FACTORS)
         paper = BEST_VALUES[n, d]
         best.append(
             (f"{n}x{d}", *(Cell(_range(values[name]), printed) for name, printed in zip(FACTORS, paper, strict=True)))

@@ -75,7 +75,7 @@ def test_the_best_of_parents_and_children_survive() -> None:
     """The whole run told again by a plain loop over the table of children: merge, sort, cut."""
     result = run(small())
     children = result.algorithm.children
-    first = {int(n): c for n, c in zip(range(20), result.algorithm._ledger.table(12)["F"][:20, 0], strict=True)}
+    first = {int(n): c for n, c in zip(range(20), result.algorithm._genealogy.table(12)["F"][:20, 0], strict=True)}
     alive = dict(sorted(first.items(), key=lambda entry: entry[1]))
     for generation, made in children.groupby("generation"):
         costs = {**alive, **dict(zip(made.number, made.score, strict=True))}  # parents first among equals
@@ -106,7 +106,7 @@ def test_starts_from_groupings_that_are_given() -> None:
     given = list(task.baselines().values())
     result = run(small(start=given), n_gen=1)
     assert result.F[0] <= task.evaluate(np.array(given)).min()
-    first = result.algorithm._ledger.table(1)["F"][: len(given), 0]
+    first = result.algorithm._genealogy.table(1)["F"][: len(given), 0]
     np.testing.assert_array_equal(first, task.evaluate(np.array(given))[:, 0])
     with pytest.raises(SDCError, match="must have 7 columns"):
         run(small(start=[[0, 1]]), n_gen=1)
@@ -184,7 +184,7 @@ def test_log_has_a_row_per_generation_and_operator() -> None:
 def test_log_tells_what_the_children_did() -> None:
     algorithm = run(small()).algorithm
     children, log = algorithm.children, algorithm.operator_log.set_index(["generation", "operator"])
-    costs = dict(enumerate(algorithm._ledger.table(12)["F"][:, 0]))
+    costs = dict(enumerate(algorithm._genealogy.table(12)["F"][:, 0]))
     for key, group in children.groupby(["generation", "operator"]):
         improved = worsened = 0
         efficiencies = []

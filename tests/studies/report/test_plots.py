@@ -157,7 +157,7 @@ def test_runs_are_compared_with_one_box(runs: list[Run], sdc: Sdc, tmp_path: Pat
 
 def test_enough_seeds_are_tested(workshop: Any, opened: Opened) -> None:
     folders = [workshop.create(name, seeds=(1, 2, 3, 4)) for name in ("short", "long")]
-    from sdc_problems.studies.run.seed import Limits
+    from sdc_problems.studies.run.limits import Limits
 
     for folder, generations in zip(folders, (1, 12), strict=True):
         for seed in (1, 2, 3, 4):

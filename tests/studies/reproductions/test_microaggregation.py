@@ -157,13 +157,13 @@ def test_best_values_are_those_that_tukey_does_not_tell_apart(rng) -> None:
 
 
 def test_effort_decides_among_the_best(rng) -> None:
-    found = recommended(grid(rng), quality="loss", effort="effort", factors=["a", "b", "c"])
+    found = recommended(grid(rng), loss="loss", effort="effort", factors=["a", "b", "c"])
     assert found == {"a": (0.1,), "b": (1.0,), "c": (5.0, 6.0)}
 
 
 def test_runs_that_are_all_alike_recommend_everything() -> None:
     table = pd.DataFrame({"a": [0.0, 0.0, 1.0, 1.0], "b": 1.0, "loss": 3.0, "effort": [1.0, 2.0, 1.0, 2.0]})
     assert anova(table, "loss", ["a", "b"]).significant() == ()
-    assert recommended(table, quality="loss", effort="effort", factors=["a", "b"]) == {"a": (0.0, 1.0), "b": (1.0,)}
+    assert recommended(table, loss="loss", effort="effort", factors=["a", "b"]) == {"a": (0.0, 1.0), "b": (1.0,)}
     with pytest.raises(SDCError, match="no runs"):
         anova(table[:0], "loss", ["a"])

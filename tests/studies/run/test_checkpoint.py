@@ -15,7 +15,7 @@ from pymoo.core.population import Population
 
 from sdc_problems import MicroaggregationProblem, SDCError, datasets
 from sdc_problems.algorithms import BoxArchive, MemeticMicroaggregation
-from sdc_problems.studies.run.seed import Limits
+from sdc_problems.studies.run.limits import Limits
 
 Content = Callable[[Path], dict[str, Any]]
 

@@ -22,10 +22,10 @@ from pymoo.util.ref_dirs import get_reference_directions
 
 from sdc_problems import SDCError
 from sdc_problems.errors import SDCFailure
-from sdc_problems.studies.run.seed import Limits
-from sdc_problems.studies.store.folder import RunLock
+from sdc_problems.studies.run.limits import Limits
+from sdc_problems.studies.store.lock import RunLock
 from sdc_problems.studies.store.reader import Run
-from sdc_problems.studies.store.writer import Journal
+from sdc_problems.studies.store.writer import RunWriter
 
 Content = Callable[[Path], dict[str, Any]]
 
@@ -222,9 +222,9 @@ def test_a_process_that_lost_its_run_writes_nothing_more(workshop: Any, content:
     workshop.work(folder, stop_after=2)
     before = content(folder)["generations"]
     with RunLock(folder) as lock:
-        journal = Journal.take(folder, lock, versions={}, workers="1")
+        writer = RunWriter.take(folder, lock, versions={}, workers="1")
         newer = RunLock(folder)
-        Journal.take(folder, newer, versions={}, workers="1").close()
-        with journal, pytest.raises(SDCFailure, match="taken over"):
-            journal.mark(1, "running")
+        RunWriter.take(folder, newer, versions={}, workers="1").close()
+        with writer, pytest.raises(SDCFailure, match="taken over"):
+            writer.mark(1, "running")
     assert content(folder)["generations"] == before

@@ -22,7 +22,7 @@ from hypothesis.extra import numpy as hnp
 
 from sdc_problems import SDCError
 from sdc_problems.errors import SDCFailure
-from sdc_problems.studies.run.seed import Limits
+from sdc_problems.studies.run.limits import Limits
 from sdc_problems.studies.store.folder import inside, write_atomically
 from sdc_problems.studies.store.hypervolume import Box, nondominated
 from sdc_problems.studies.store.reader import Run
@@ -228,7 +228,7 @@ def test_a_database_with_anything_else_in_it_is_not_opened(statement: str, folde
     edited(folder, statement)
     with pytest.raises(SDCError):
         Run(folder)
-    if "'problem'" not in statement:  # of which the journal knows nothing
+    if "'problem'" not in statement:  # of which the database knows nothing
         with pytest.raises(SDCError):
             workshop.work(folder)
 

@@ -1,0 +1,128 @@
+"""Replay of a stored search: every generation is worked again, served from the store, and compared.
+
+An algorithm's state is thousands of Python objects that only a pickle could save, and a pickle from disk can run any
+code. So nothing of the algorithm is saved. A resumed search starts again from its seed; whatever it measures again is
+served from the store instead of being computed, and at every generation everything that is stored (solutions,
+population, front, counters, state of the random generator) must come out with the same digest. When the stored
+generations are used up the search has provably arrived where it was, and goes on. (A search whose own work is what
+takes the time can say its state in numbers, and is restored instead: see ``checkpoint``.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sdc_problems.errors import SDCError
+from sdc_problems.parallel.backends import Backend
+from sdc_problems.problem import SDCProblem
+from sdc_problems.studies.run.checkpoint import Gatherer, restore
+from sdc_problems.studies.run.evaluation_log import Diverged, EvaluationLog
+from sdc_problems.studies.run.generation import step
+from sdc_problems.studies.run.limits import Progress
+from sdc_problems.studies.store.writer import BEGINNING, Generation, RunWriter
+
+
+class Replay:
+    """Replay of the generations that earlier sessions stored, or restoring of the state that they left.
+
+    Attributes
+    ----------
+    number, chain, last
+        Number, chain digest and content of the last stored generation.
+    interrupted
+        Whether it was asked to stop before the end of what is stored.
+    """
+
+    def __init__(self, writer: RunWriter, seed: int, stop: Callable[[], bool]) -> None:
+        self.writer = writer
+        self.seed = seed
+        self.stop = stop
+        self.number = 0
+        self.chain = BEGINNING
+        self.last: Generation | None = None
+        self.interrupted = False
+
+    def work_again(self, algorithm: Any, log: EvaluationLog, progress: Progress) -> None:
+        """Work every stored generation again, with its measures; each must come out as it was stored."""
+        for stored, expected in self.writer.generations(self.seed):
+            if self.stop():
+                self.interrupted = True
+                return
+            if self.number and not algorithm.has_next():
+                raise self._ends_too_soon()
+            log.begin(stored.arrays)
+            try:
+                again = step(algorithm, log, self.seed, self.number + 1)
+            except Diverged as error:
+                raise _diverged(self.seed, self.number + 1, str(error)) from None
+            _check_stored(stored, expected, self.chain)
+            if again.chain(self.chain) != expected:
+                raise _diverged(self.seed, self.number + 1, _difference(again, stored))
+            self._take(stored, expected, progress)
+
+    def restore(self, algorithm: Any, log: EvaluationLog, progress: Progress) -> None:
+        """Take in every stored generation and give the algorithm its state back."""
+        last = self.writer.last(self.seed)
+        if last is None:
+            return
+        gathered = Gatherer(log, last)
+        for stored, expected in self.writer.generations(self.seed):
+            _check_stored(stored, expected, self.chain)
+            gathered.add(stored)
+            self._take(stored, expected, progress)
+        state = self.writer.state(self.seed, last.number, self.chain)
+        if state is None:
+            raise SDCError(f"seed {self.seed}: the state of the search is not stored; it cannot be continued")
+        restore(algorithm, gathered, state)
+
+    def _take(self, stored: Generation, expected: str, progress: Progress) -> None:
+        self.number, self.chain, self.last = stored.number, expected, stored
+        progress.add(stored)
+
+    def _ends_too_soon(self) -> SDCError:
+        return SDCError(
+            f"[termination] now ends seed {self.seed} after generation {self.number}, but more are stored; raise it"
+        )
+
+
+def _check_stored(stored: Generation, expected: str, chain: str) -> None:
+    if stored.chain(chain) != expected:
+        raise SDCError(
+            f"seed {stored.seed}, generation {stored.number}: what is stored does not have the digest that was stored"
+            " with it; the run's database was changed or damaged, and it is not continued"
+        )
+
+
+def _difference(again: Generation, stored: Generation) -> str:
+    if again.number != stored.number or again.evaluated != stored.evaluated or again.solutions != stored.solutions:
+        return f"{again.evaluated} evaluations instead of {stored.evaluated}"
+    for name in sorted(set(again.arrays) | set(stored.arrays)):
+        a, b = again.arrays.get(name), stored.arrays.get(name)
+        if a is None or b is None or a.shape != b.shape or a.dtype != b.dtype or a.tobytes() != b.tobytes():
+            return f"its {name} is different"
+    return "its random generator is in another state"
+
+
+def _diverged(seed: int, number: int, what: str) -> SDCError:
+    return SDCError(
+        f"seed {seed} cannot be continued: generation {number} does not come out as it was stored ({what}). Most often"
+        " another version of pymoo, numpy or sdc-problems is installed than the run was made with (`sdc status` shows"
+        " both). What is stored stays readable; use those versions, or start a new run"
+    )
+
+
+def check_measures(last: Generation, problem: SDCProblem, backend: Backend) -> None:
+    """Measure a few stored solutions again: the rest of the run must be measured as its beginning was."""
+    few = slice(0, 4)
+    X = last.arrays["X"][few]
+    if not len(X):
+        return
+    measures = backend.evaluate(problem.genomes(X))
+    for key, values in measures.items():
+        if values.tobytes() != last.arrays[key][few].tobytes():
+            raise SDCError(
+                f"seed {last.seed} cannot be continued: its solutions are measured differently now than when they were"
+                " stored: the data, or the version of sdc-problems or numpy, is another one (`sdc status` shows the"
+                " versions), or what the problem measures of a row depends on the rows beside it"
+            )
