@@ -16,7 +16,7 @@ PACKAGE = Path(sdc_problems.__file__).parent
 
 # A module may import from its own layer and from those above it in this list.
 LAYERS = [
-    ("_lazy", "errors", "_kernel", "_validation", "_sharing"),
+    ("_lazy", "_signature", "errors", "_kernel", "_validation", "_sharing"),
     ("microdata", "hierarchy", "_tables"),
     ("evaluators", "methods", "parallel"),
     ("operators",),

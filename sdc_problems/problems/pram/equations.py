@@ -30,7 +30,7 @@ class PRAMEquationProblem(TransitionProblem):
     Parameters
     ----------
     data, attributes, objectives, replicates, invariant, diagonal, band, evaluation, against, seed
-        As for :class:`PRAMProblem`.
+        As for :class:`~sdc_problems.problems.pram.matrices.PRAMProblem`.
     depth
         Most levels of an equation's tree; a row of X has ``2**depth - 1`` places.
 
