@@ -36,7 +36,7 @@ from sdc_problems.evaluators.disclosure_risk import interval_disclosure_value
 from sdc_problems.evaluators.grouping import TIE
 from sdc_problems.evaluators.linkage import distance_linkage
 from sdc_problems.methods import mdav
-from sdc_problems.methods._attribute_groups import CENSUS, WATER_TREATMENT
+from sdc_problems.methods.partition._attribute_groups import CENSUS, WATER_TREATMENT
 
 BAR = {"water_treatment": 15.0, "census": 30.0}
 TIMES_FASTER = 20.0

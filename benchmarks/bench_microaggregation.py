@@ -33,7 +33,7 @@ from sdc_problems.datasets import load
 from sdc_problems.errors import SDCFailure
 from sdc_problems.evaluators.information_loss import il_sse, sse
 from sdc_problems.methods import LowerBound, lower_bound, mdav_kernel, microaggregate_univariate
-from sdc_problems.methods._attributes import z_scores
+from sdc_problems.methods.partition._attributes import z_scores
 
 QUOTED = {  # seconds of the compiled R tool
     ("census", 3): 0.012,

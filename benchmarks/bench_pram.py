@@ -26,7 +26,7 @@ from sdc_problems.evaluators.information_loss.categorical import il_categorical
 from sdc_problems.evaluators.linkage import distance_linkage, probabilistic_linkage
 from sdc_problems.evaluators.linkage._transport import transport
 from sdc_problems.methods import normalise_rows
-from sdc_problems.methods._pram import randomize_with
+from sdc_problems.methods.perturbation._pram import randomize_with
 
 BAR = 10.0  # ms per candidate with 5 files, PRL apart
 FILES = {

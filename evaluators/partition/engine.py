@@ -15,8 +15,8 @@ from sdc_problems._validation import choice, number, whole
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators.grouping.engine import _processors
 from sdc_problems.evaluators.linkage import distance_linkage
-from sdc_problems.methods._attributes import KINDS, attributes
-from sdc_problems.methods._centroids import microaggregate
+from sdc_problems.methods.partition._attributes import KINDS, attributes
+from sdc_problems.methods.partition._centroids import microaggregate
 
 MEASURES = ("sse", "il_sse", "dld", "id", "k")
 NEIGHBOURS = 16

@@ -23,7 +23,7 @@ from sdc_problems.evaluators.transition._data import (
     x_log_x,
 )
 from sdc_problems.evaluators.transition._kernels import crossed_counts, draw_and_count, linked_ties, table_differences
-from sdc_problems.methods._pram import draw_thresholds
+from sdc_problems.methods.perturbation._pram import draw_thresholds
 
 _EM_ITERATIONS = 5000
 _LINK_LIMIT = 5000

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING
 from sdc_problems._lazy import attach as _attach
 
 if TYPE_CHECKING:
-    from sdc_problems.methods._centroids import microaggregate
-    from sdc_problems.methods._counting import chance_bound, representatives
-    from sdc_problems.methods._exhaustive import exhaustive
     from sdc_problems.methods._kernels.mdav import mdav_kernel
-    from sdc_problems.methods._macrogroups import one_step, two_step
-    from sdc_problems.methods._mdav import mdav
-    from sdc_problems.methods._pram import (
+    from sdc_problems.methods.bounds import LowerBound, lower_bound
+    from sdc_problems.methods.partition._centroids import microaggregate
+    from sdc_problems.methods.partition._counting import chance_bound, representatives
+    from sdc_problems.methods.partition._exhaustive import exhaustive
+    from sdc_problems.methods.partition._macrogroups import one_step, two_step
+    from sdc_problems.methods.partition._mdav import mdav
+    from sdc_problems.methods.partition._univariate import mhm, microaggregate_univariate
+    from sdc_problems.methods.partition._v_mdav import v_mdav
+    from sdc_problems.methods.perturbation._pram import (
         diagonal_by_frequency_matrix,
         frequency_matrix,
         identity_matrix,
@@ -21,10 +24,7 @@ if TYPE_CHECKING:
         normalise_rows,
         post_randomize,
     )
-    from sdc_problems.methods._pram_limits import band, limit_diagonal, make_dominant, make_invariant
-    from sdc_problems.methods._univariate import mhm, microaggregate_univariate
-    from sdc_problems.methods._v_mdav import v_mdav
-    from sdc_problems.methods.bounds import LowerBound, lower_bound
+    from sdc_problems.methods.perturbation._pram_limits import band, limit_diagonal, make_dominant, make_invariant
 
 __all__ = [
     "LowerBound",
@@ -57,27 +57,27 @@ __getattr__, __dir__ = _attach(
     __name__,
     {
         "LowerBound": "bounds",
-        "band": "_pram_limits",
-        "chance_bound": "_counting",
-        "diagonal_by_frequency_matrix": "_pram",
-        "exhaustive": "_exhaustive",
-        "frequency_matrix": "_pram",
-        "identity_matrix": "_pram",
-        "limit_diagonal": "_pram_limits",
+        "band": "perturbation._pram_limits",
+        "chance_bound": "partition._counting",
+        "diagonal_by_frequency_matrix": "perturbation._pram",
+        "exhaustive": "partition._exhaustive",
+        "frequency_matrix": "perturbation._pram",
+        "identity_matrix": "perturbation._pram",
+        "limit_diagonal": "perturbation._pram_limits",
         "lower_bound": "bounds",
-        "make_dominant": "_pram_limits",
-        "make_invariant": "_pram_limits",
-        "max_entropy_matrix": "_pram",
-        "mdav": "_mdav",
+        "make_dominant": "perturbation._pram_limits",
+        "make_invariant": "perturbation._pram_limits",
+        "max_entropy_matrix": "perturbation._pram",
+        "mdav": "partition._mdav",
         "mdav_kernel": "_kernels.mdav",
-        "mhm": "_univariate",
-        "microaggregate": "_centroids",
-        "microaggregate_univariate": "_univariate",
-        "normalise_rows": "_pram",
-        "one_step": "_macrogroups",
-        "post_randomize": "_pram",
-        "representatives": "_counting",
-        "two_step": "_macrogroups",
-        "v_mdav": "_v_mdav",
+        "mhm": "partition._univariate",
+        "microaggregate": "partition._centroids",
+        "microaggregate_univariate": "partition._univariate",
+        "normalise_rows": "perturbation._pram",
+        "one_step": "partition._macrogroups",
+        "post_randomize": "perturbation._pram",
+        "representatives": "partition._counting",
+        "two_step": "partition._macrogroups",
+        "v_mdav": "partition._v_mdav",
     },
 )

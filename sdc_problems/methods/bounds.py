@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from sdc_problems._validation import number, table, whole
 from sdc_problems.errors import SDCError, SDCFailure
 from sdc_problems.evaluators.information_loss import sse
-from sdc_problems.methods._attributes import smallest_group, z_scores
 from sdc_problems.methods._kernels.mdav import mdav_kernel
 from sdc_problems.methods._kernels.pricing import cheap_groups, searched_groups
+from sdc_problems.methods.partition._attributes import smallest_group, z_scores
 
 NEAREST = 60  # records, or 4k, among which the local search looks for a group
 LARGEST_POOL, KEPT = 60_000, 35_000  # groups at most, and how many of them are kept then

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from sdc_problems._validation import whole
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.evaluators.grouping import GroupingEngine
-from sdc_problems.methods._attribute_groups import anticorrelated_groups, correlated_groups, handmade_groups
-from sdc_problems.methods._centroids import microaggregate
+from sdc_problems.methods.partition._attribute_groups import anticorrelated_groups, correlated_groups, handmade_groups
+from sdc_problems.methods.partition._centroids import microaggregate
 from sdc_problems.microdata import Kind
 from sdc_problems.operators.canonical import CanonicalLabels, restricted_growth
 from sdc_problems.operators.grouping import AnyGroupingMutation, GroupCrossover, RandomGroupings

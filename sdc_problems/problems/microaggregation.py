@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from sdc_problems._validation import whole
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators.partition import PartitionEngine
-from sdc_problems.methods._attributes import smallest_group
-from sdc_problems.methods._centroids import microaggregate
 from sdc_problems.methods._kernels.anneal import anneal_kernel
-from sdc_problems.methods._mdav import mdav
-from sdc_problems.methods._univariate import mhm, microaggregate_univariate
-from sdc_problems.methods._v_mdav import v_mdav
+from sdc_problems.methods.partition._attributes import smallest_group
+from sdc_problems.methods.partition._centroids import microaggregate
+from sdc_problems.methods.partition._mdav import mdav
+from sdc_problems.methods.partition._univariate import mhm, microaggregate_univariate
+from sdc_problems.methods.partition._v_mdav import v_mdav
 from sdc_problems.microdata import Kind
 from sdc_problems.operators.canonical import restricted_growth
 from sdc_problems.operators.duplicates import ByteDuplicates

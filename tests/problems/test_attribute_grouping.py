@@ -17,7 +17,7 @@ from pymoo.util.ref_dirs import get_reference_directions
 
 from sdc_problems import GOMMProblem, Microdata, SDCError
 from sdc_problems.datasets import load
-from sdc_problems.methods._attribute_groups import CENSUS, WATER_TREATMENT
+from sdc_problems.methods.partition._attribute_groups import CENSUS, WATER_TREATMENT
 from sdc_problems.problems.attribute_grouping import _partitions
 from sdc_problems.testing import ProblemContract
 

@@ -19,7 +19,7 @@ from sdc_problems.methods._kernels.anneal import anneal_kernel
 from sdc_problems.methods._kernels.crossing import best_parts_kernel
 from sdc_problems.methods._kernels.mdav import mdav_kernel
 from sdc_problems.methods._kernels.window import windows_kernel
-from sdc_problems.methods._univariate import mhm
+from sdc_problems.methods.partition._univariate import mhm
 
 TASKS = 4  # per round
 FIRST = 0.03  # share of the budget in which the heuristics' partitions are improved: what is found if stopped early

@@ -14,7 +14,7 @@ from sdc_problems._validation import labels as check_labels
 from sdc_problems._validation import number, table, whole
 from sdc_problems.algorithms.pram.elitist_ea import single_objective
 from sdc_problems.errors import SDCError
-from sdc_problems.methods._attributes import smallest_group, z_scores
+from sdc_problems.methods.partition._attributes import smallest_group, z_scores
 from sdc_problems.operators.canonical import restricted_growth
 from sdc_problems.operators.duplicates import row_keys
 from sdc_problems.operators.partition import (

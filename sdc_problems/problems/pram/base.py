@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from sdc_problems._validation import choice, whole
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators.transition import TransitionEngine, parts_of
-from sdc_problems.methods._pram import category_count, randomize_with, transition_matrix
-from sdc_problems.methods._pram_limits import (
+from sdc_problems.methods.perturbation._pram import category_count, randomize_with, transition_matrix
+from sdc_problems.methods.perturbation._pram_limits import (
     band_mask,
     diagonal_range,
     lower_diagonal,

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from sdc_problems._validation import whole
 from sdc_problems.errors import SDCError
-from sdc_problems.methods._pram import normalise_rows
-from sdc_problems.methods._pram_equations import FUNCTIONS, TERMINALS, equation_matrices, infix, postfix
+from sdc_problems.methods.perturbation._pram import normalise_rows
+from sdc_problems.methods.perturbation._pram_equations import FUNCTIONS, TERMINALS, equation_matrices, infix, postfix
 from sdc_problems.operators.duplicates import ByteDuplicates
 from sdc_problems.operators.tree import Grammar, SubtreeCrossover, TreeMutation, TreeSampling, ValidTrees, repaired
 from sdc_problems.problems.pram.base import Matrix, TransitionProblem

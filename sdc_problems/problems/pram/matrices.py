@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sdc_problems.errors import SDCError
-from sdc_problems.methods._pram import (
+from sdc_problems.methods.perturbation._pram import (
     diagonal_by_frequency_matrix,
     frequency_matrix,
     identity_matrix,

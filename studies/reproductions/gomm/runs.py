@@ -15,7 +15,7 @@ from pymoo.optimize import minimize
 from sdc_problems import GOMMProblem, load
 from sdc_problems.algorithms import GOMM
 from sdc_problems.algorithms.grouping.operator_analysis import efficiency_ranges
-from sdc_problems.methods._attribute_groups import CENSUS, WATER_TREATMENT
+from sdc_problems.methods.partition._attribute_groups import CENSUS, WATER_TREATMENT
 from sdc_problems.operators.grouping import MUTATIONS
 from sdc_problems.problems.attribute_grouping import AttributeGrouping
 

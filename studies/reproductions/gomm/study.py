@@ -11,7 +11,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from scipy.stats import wilcoxon
 
-from sdc_problems.methods._attribute_groups import handmade_groups
+from sdc_problems.methods.partition._attribute_groups import handmade_groups
 from sdc_problems.studies.reproductions.gomm import pictures
 from sdc_problems.studies.reproductions.gomm.fronts import (
     OURS,

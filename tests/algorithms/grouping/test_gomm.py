@@ -17,7 +17,7 @@ from sdc_problems import GOMMProblem, MicroaggregationProblem, Microdata, SDCErr
 from sdc_problems.algorithms import GOMM
 from sdc_problems.algorithms.grouping.operator_analysis import LOG_COLUMNS, efficiency_ranges, unused_share
 from sdc_problems.datasets import load
-from sdc_problems.methods._attribute_groups import CENSUS, handmade_groups
+from sdc_problems.methods.partition._attribute_groups import CENSUS, handmade_groups
 from sdc_problems.operators.canonical import restricted_growth
 from sdc_problems.operators.grouping import MUTATIONS
 

@@ -19,7 +19,7 @@ from sdc_problems.evaluators.linkage import distance_linkage, probabilistic_link
 from sdc_problems.evaluators.transition import MEASURES, TransitionEngine, parts_of
 from sdc_problems.evaluators.transition import _data as _transition_data
 from sdc_problems.methods import normalise_rows
-from sdc_problems.methods._pram import randomize_with
+from sdc_problems.methods.perturbation._pram import randomize_with
 
 pytestmark = pytest.mark.filterwarnings("ignore::sdc_problems.evaluators.linkage.ConvergenceWarning")
 

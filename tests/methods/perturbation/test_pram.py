@@ -17,7 +17,7 @@ from sdc_problems.methods import (
     normalise_rows,
     post_randomize,
 )
-from sdc_problems.methods._pram import MAX_CATEGORIES, draw_thresholds, randomize_with, transition_matrix
+from sdc_problems.methods.perturbation._pram import MAX_CATEGORIES, draw_thresholds, randomize_with, transition_matrix
 
 DEGREE = np.array([98, 173, 251, 195, 170, 80])
 counts = st.lists(st.integers(0, 300), min_size=2, max_size=9).filter(any).map(np.array)

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from sdc_problems._validation import FloatArray, number, whole
 from sdc_problems.errors import SDCError
-from sdc_problems.methods._pram import category_frequencies, normalise_rows, transition_matrix
+from sdc_problems.methods.perturbation._pram import category_frequencies, normalise_rows, transition_matrix
 
 
 def make_invariant(P: npt.ArrayLike, frequencies: npt.ArrayLike) -> FloatArray:

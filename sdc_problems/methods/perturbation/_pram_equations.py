@@ -16,7 +16,7 @@ import numpy.typing as npt
 from sdc_problems._kernel import kernel
 from sdc_problems._validation import FloatArray
 from sdc_problems.errors import SDCError, did_you_mean
-from sdc_problems.methods._pram import category_frequencies, normalise_rows
+from sdc_problems.methods.perturbation._pram import category_frequencies, normalise_rows
 
 TERMINALS = ("N", "freq_max", "freq_min", "freq_i", "freq_j")
 FUNCTIONS = ("+", "-", "×", "÷")

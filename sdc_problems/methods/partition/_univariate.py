@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from sdc_problems._kernel import kernel
 from sdc_problems._validation import choice, table, vector
-from sdc_problems.methods._attributes import smallest_group, z_scores
 from sdc_problems.methods._kernels.mdav import first_use
-from sdc_problems.methods._mdav import mdav
+from sdc_problems.methods.partition._attributes import smallest_group, z_scores
+from sdc_problems.methods.partition._mdav import mdav
 
 
 @kernel()

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from sdc_problems._kernel import kernel
 from sdc_problems._validation import table
 from sdc_problems.errors import SDCError
-from sdc_problems.methods._attributes import smallest_group, z_scores
 from sdc_problems.methods._kernels.mdav import first_use
+from sdc_problems.methods.partition._attributes import smallest_group, z_scores
 
 MOST_RECORDS = 12
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from sdc_problems import SDCError
 from sdc_problems.methods import band, limit_diagonal, make_dominant, make_invariant, normalise_rows
-from sdc_problems.methods._pram import transition_matrix
-from sdc_problems.methods._pram_limits import band_mask, lower_diagonal
+from sdc_problems.methods.perturbation._pram import transition_matrix
+from sdc_problems.methods.perturbation._pram_limits import band_mask, lower_diagonal
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sdc_problems.methods._attributes import attributes, smallest_group
 from sdc_problems.methods._kernels.mdav import mdav_kernel, mixed_mdav_kernel
+from sdc_problems.methods.partition._attributes import attributes, smallest_group
 
 
 def mdav(X: object, k: int, *, kinds: Sequence[str] | None = None, standardize: bool = True) -> NDArray[np.int32]:

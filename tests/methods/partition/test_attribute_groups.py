@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_problems.errors import SDCError
-from sdc_problems.methods._attribute_groups import (
+from sdc_problems.methods.partition._attribute_groups import (
     CENSUS,
     WATER_TREATMENT,
     anticorrelated_groups,

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from sdc_problems._validation import labels as check_labels
 from sdc_problems._validation import table, whole
 from sdc_problems.errors import SDCError
-from sdc_problems.methods._attributes import smallest_group, z_scores
-from sdc_problems.methods._centroids import microaggregate
-from sdc_problems.methods._mdav import mdav
+from sdc_problems.methods.partition._attributes import smallest_group, z_scores
+from sdc_problems.methods.partition._centroids import microaggregate
+from sdc_problems.methods.partition._mdav import mdav
 
 Heuristic = Callable[[NDArray[np.float64], int], NDArray[np.int32]]
 """Points (already on one scale) and a smallest group; returns one label per point."""

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems._validation import labels as check_labels
-from sdc_problems.methods._attributes import attributes
 from sdc_problems.methods._kernels.mdav import NOMINAL, ORDINAL
+from sdc_problems.methods.partition._attributes import attributes
 
 DECIMALS = 6  # as many as amounts, rates and coordinates usually have
 

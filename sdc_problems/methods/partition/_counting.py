@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import factorial, prod
 
 from sdc_problems._validation import whole
-from sdc_problems.methods._attributes import smallest_group
+from sdc_problems.methods.partition._attributes import smallest_group
 
 
 def representatives(n: int, k: int) -> int:

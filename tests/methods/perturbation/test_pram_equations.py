@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_problems import SDCError
-from sdc_problems.methods._pram import transition_matrix
-from sdc_problems.methods._pram_equations import (
+from sdc_problems.methods.perturbation._pram import transition_matrix
+from sdc_problems.methods.perturbation._pram_equations import (
     FUNCTIONS,
     TERMINALS,
     TOKENS,

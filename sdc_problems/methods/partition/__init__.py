@@ -1,0 +1,3 @@
+"""Methods that part records into groups: microaggregation and what it stands on."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""Methods that change values by chance or by exchange."""
+
+from __future__ import annotations
