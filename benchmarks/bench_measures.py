@@ -290,7 +290,7 @@ def information_loss() -> None:
         parts.append(((b.var() - a.var()) / a.var()).abs().mean())
         return 100 * float(np.mean(parts))
 
-    report("IL1-IL5, 10,000 × 13", lambda: evaluators.il(X, Y), {"pandas cov, corr, var": pandas_il})
+    report("IL1-IL5, 10,000 × 13", lambda: evaluators.il_statistics(X, Y), {"pandas cov, corr, var": pandas_il})
 
     def densities() -> None:
         for column in X.T:

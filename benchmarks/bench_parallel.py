@@ -60,7 +60,11 @@ def workers() -> None:
     people = load("people")
     problems: dict[str, tuple[Any, int]] = {
         "PRAM, five files a candidate, both linkages": (
-            PRAMProblem(people.data, ["education", "marital_status", "occupation"], objectives=("il", "dr")),
+            PRAMProblem(
+                people.data,
+                ["education", "marital_status", "occupation"],
+                objectives=("il_categorical", "dr_categorical"),
+            ),
             40,
         ),
         "PBG, k and GLM": (PBGProblem(people.data, people.hierarchies, threads=1), 4000),

@@ -33,7 +33,7 @@ FILES = {
     "german_credit": ("checking_status", "savings_status", "employment"),
     "solar_flare": ("class_zurich", "largest_spot_size", "spot_distribution"),
 }
-WITHOUT_PRL = ("il", "id", "dbrl")
+WITHOUT_PRL = ("il_categorical", "id_rank", "dbrl")
 
 
 def timed(call: Callable[[], Any]) -> tuple[float, Any]:
@@ -52,8 +52,8 @@ def plain(problem: PRAMProblem, matrices: list[np.ndarray], prl: bool) -> dict[s
         if prl:
             total["prl"] += probabilistic_linkage(X, Y, kinds=kinds)
             continue
-        total["il"] += il_categorical(X, Y, kinds=kinds, n_categories=sizes)
-        total["id"] += interval_disclosure_rank(X, Y, kinds=kinds)
+        total["il_categorical"] += il_categorical(X, Y, kinds=kinds, n_categories=sizes)
+        total["id_rank"] += interval_disclosure_rank(X, Y, kinds=kinds)
         total["dbrl"] += distance_linkage(X, Y, direction="to_original", kinds=kinds, n_categories=sizes)
     return {name: value / problem.replicates for name, value in total.items()}
 
@@ -73,7 +73,7 @@ def bench(name: str, n_candidates: int) -> None:
             "plain": timed(lambda: plain(problem, matrices, False)),  # noqa: B023
             "engine, PRL": timed(lambda: engine.sampled(matrices, ["prl"])),  # noqa: B023
             "plain, PRL": timed(lambda: plain(problem, matrices, True)),  # noqa: B023
-            "expected": timed(lambda: engine.expected(matrices, ["il", "dr"])),  # noqa: B023
+            "expected": timed(lambda: engine.expected(matrices, ["il_categorical", "dr_categorical"])),  # noqa: B023
         }
         for way, other in (("engine", "plain"), ("engine, PRL", "plain, PRL")):
             for measure, value in timings[other][1].items():

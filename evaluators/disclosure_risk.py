@@ -36,7 +36,7 @@ def interval_disclosure_value(X: object, Y: object, *, percent: float = 10.0) ->
 
     Notes
     -----
-    O(n·p). The measure depends on the origin of the scale: it is not the same on z-scores (:func:`dr_gomm`).
+    O(n·p). The measure depends on the origin of the scale: it is not the same on z-scores (:func:`dr_linkage`).
 
     Examples
     --------
@@ -90,7 +90,7 @@ def interval_disclosure_rank(X: object, Y: object, *, percent: float = 10.0, kin
     return 100.0 * disclosed / original.size
 
 
-def dr_gomm(X: object, Y: object, *, percent: float = 10.0) -> float:
+def dr_linkage(X: object, Y: object, *, percent: float = 10.0) -> float:
     """``0.5 · ID + 0.5 · DLD``: the risk that attribute groups are optimised against (Balasch-Masoliver 2010, §3.3).
 
     Both parts are taken on the z-scores of the original: ID is :func:`interval_disclosure_value` there, DLD is
@@ -112,7 +112,7 @@ def dr_gomm(X: object, Y: object, *, percent: float = 10.0) -> float:
     Examples
     --------
     >>> X = [[0.0], [1.0], [5.0], [6.0]]
-    >>> dr_gomm(X, X), dr_gomm(X, [[3.0]] * 4)
+    >>> dr_linkage(X, X), dr_linkage(X, [[3.0]] * 4)
     (100.0, 0.0)
     """
     original, protected = pair(X, Y)
@@ -166,34 +166,34 @@ def dr_categorical(
     return (interval + max(by_distance, by_probability)) / 2.0
 
 
-def score_mean(il: float, dr: float) -> float:
-    """``(IL + DR) / 2`` (Marés 2013, Eq. 3.2 and 4.12; Balasch-Masoliver 2010, §1.2).
+def score_mean(loss: float, risk: float) -> float:
+    """``(loss + risk) / 2`` (Marés 2013, Eq. 3.2 and 4.12; Balasch-Masoliver 2010, §1.2).
 
     Examples
     --------
     >>> score_mean(20.0, 40.0)
     30.0
     """
-    return (number(il, "il", low=0.0, high=np.inf) + number(dr, "dr", low=0.0, high=np.inf)) / 2.0
+    return (number(loss, "loss", low=0.0, high=np.inf) + number(risk, "risk", low=0.0, high=np.inf)) / 2.0
 
 
-def score_max(il: float, dr: float) -> float:
-    """``max(IL, DR)``: an unbalanced trade-off scores its worse half (Marés 2013, Eq. 3.4 and 4.11).
+def score_max(loss: float, risk: float) -> float:
+    """``max(loss, risk)``: an unbalanced trade-off scores its worse half (Marés 2013, Eq. 3.4 and 4.11).
 
     Examples
     --------
     >>> score_max(20.0, 40.0)
     40.0
     """
-    return max(number(il, "il", low=0.0, high=np.inf), number(dr, "dr", low=0.0, high=np.inf))
+    return max(number(loss, "loss", low=0.0, high=np.inf), number(risk, "risk", low=0.0, high=np.inf))
 
 
 class ClassicalScore(NamedTuple):
     """The score of Balasch-Masoliver (2010, §1.2) and what it is made of; all in percent except ``components``."""
 
-    score: float
-    il: float
-    dr: float
+    score_classical: float
+    il_statistics: float
+    dr_classical: float
     components: ILComponents
     interval: float
     distance: float
@@ -235,14 +235,14 @@ def classical_score(
     Returns
     -------
     ClassicalScore
-        ``dr`` lies in [0, 100]; ``il``, and so ``score``, has no upper bound.
+        ``dr_classical`` lies in [0, 100]; ``il_statistics``, and so ``score_classical``, has no upper bound.
 
     Examples
     --------
     >>> rng = np.random.default_rng(1)
     >>> X = rng.normal(size=(40, 3))
     >>> untouched = classical_score(X, X)
-    >>> untouched.il, round(untouched.dr, 6), round(untouched.score, 6)
+    >>> untouched.il_statistics, round(untouched.dr_classical, 6), round(untouched.score_classical, 6)
     (0.0, 100.0, 50.0)
     """
     original, protected = pair(X, Y)

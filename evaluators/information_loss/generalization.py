@@ -12,7 +12,7 @@ from sdc_problems.evaluators._codes import dense, pair_counts
 from sdc_problems.evaluators.information_loss.categorical import conditional_entropy
 
 
-def glm(leaves: object, n_categories: object, *, suppressed: object = None, normalised: bool = False) -> float:
+def glm(leaves: object, n_categories: object, *, suppressed: object = None) -> float:
     """General loss metric: the share of its domain a generalised value may stand for, over all cells.
 
     ``Σ (leaves_ij - 1) / (|D_j| - 1)`` over records and attributes, where ``leaves_ij`` is the number of original
@@ -27,13 +27,11 @@ def glm(leaves: object, n_categories: object, *, suppressed: object = None, norm
         |D_j| per attribute.
     suppressed
         One boolean per record.
-    normalised
-        The mean over the cells instead of their sum.
 
     Returns
     -------
     float
-        In [0, n·p], or in [0, 1] if normalised.
+        In [0, n·p]; as a share of that, see :func:`glm_percent`.
 
     Notes
     -----
@@ -43,9 +41,34 @@ def glm(leaves: object, n_categories: object, *, suppressed: object = None, norm
     --------
     >>> glm([[1, 2], [3, 2]], [5, 2])
     2.5
-    >>> glm([[1, 2], [3, 2]], [5, 2], suppressed=[False, True], normalised=True)
-    0.75
     """
+    return _glm(leaves, n_categories, suppressed)[0]
+
+
+def glm_percent(leaves: object, n_categories: object, *, suppressed: object = None) -> float:
+    """General loss metric in percent of its maximum: ``100 · glm / (n·p)``, the mean over the cells.
+
+    Parameters
+    ----------
+    leaves, n_categories, suppressed
+        As for :func:`glm`.
+
+    Returns
+    -------
+    float
+        In [0, 100].
+
+    Examples
+    --------
+    >>> glm_percent([[1, 2], [3, 2]], [5, 2], suppressed=[False, True])
+    75.0
+    """
+    total, cells = _glm(leaves, n_categories, suppressed)
+    return 100 * (total / cells)
+
+
+def _glm(leaves: object, n_categories: object, suppressed: object) -> tuple[float, int]:
+    """Sum of the losses of the cells, and the number of cells."""
     under = code_table(leaves, "leaves")
     n, p = under.shape
     sizes = labels(n_categories, p, "n_categories")
@@ -54,7 +77,7 @@ def glm(leaves: object, n_categories: object, *, suppressed: object = None, norm
         raise SDCError("leaves must lie between 1 and the attribute's n_categories")
     lost: FloatArray = (under - 1) / np.maximum(sizes - 1, 1)
     total: float = float(lost[~out].sum()) + p * int(out.sum())
-    return total / (n * p) if normalised else total
+    return total, n * p
 
 
 def _classes(classes: object, suppressed: object) -> tuple[IntArray, BoolArray]:
@@ -138,7 +161,7 @@ def average_class_size(classes: object, *, k: float | None = None, suppressed: o
     return len(groups) / (int(groups.max()) + 1) / divisor if len(groups) else 0.0
 
 
-def entropy_loss(X: object, Y: object, *, suppressed: object = None, normalised: bool = False) -> float:
+def entropy_loss(X: object, Y: object, *, suppressed: object = None) -> float:
     """Non-uniform entropy: the information, in bits, needed to tell the original values from the generalised ones.
 
     ``-Σ log2 P(x_ij | y_ij)`` over all cells, with the probabilities of the file (Gionis & Tassa 2009): unlike
@@ -152,21 +175,44 @@ def entropy_loss(X: object, Y: object, *, suppressed: object = None, normalised:
         are unrelated.
     suppressed
         One boolean per record (its row of Y still says which records shared its values before).
-    normalised
-        As a share of the loss of a table that is suppressed entirely.
 
     Returns
     -------
     float
-        Bits ≥ 0, or in [0, 1] if normalised (0 when all columns are constant).
+        Bits ≥ 0; as a share of what there is to lose, see :func:`entropy_loss_percent`.
 
     Examples
     --------
     >>> entropy_loss([[0], [1], [2], [3]], [[0], [0], [1], [1]])
     4.0
-    >>> entropy_loss([[0], [1], [2], [3]], [[0], [0], [1], [1]], normalised=True)
-    0.5
     """
+    return _entropy_loss(X, Y, suppressed)[0]
+
+
+def entropy_loss_percent(X: object, Y: object, *, suppressed: object = None) -> float:
+    """Non-uniform entropy in percent of the loss of a table that is suppressed entirely.
+
+    Parameters
+    ----------
+    X, Y, suppressed
+        As for :func:`entropy_loss`.
+
+    Returns
+    -------
+    float
+        In [0, 100]; 0 when all columns are constant.
+
+    Examples
+    --------
+    >>> entropy_loss_percent([[0], [1], [2], [3]], [[0], [0], [1], [1]])
+    50.0
+    """
+    lost, worst = _entropy_loss(X, Y, suppressed)
+    return 100 * min(lost / worst, 1.0) if worst > 0 else 0.0
+
+
+def _entropy_loss(X: object, Y: object, suppressed: object) -> tuple[float, float]:
+    """Bits lost, and the bits of a table that is suppressed entirely."""
     original, generalised = code_pair(X, Y)
     out = mask(suppressed, len(original), "suppressed")
     lost = worst = 0.0
@@ -180,6 +226,4 @@ def entropy_loss(X: object, Y: object, *, suppressed: object = None, normalised:
         cell, m = dense(coarse * (int(values.max()) + 1) + values)
         share = np.bincount(cell, minlength=m)[cell] / np.bincount(coarse)[coarse]
         lost += float(np.where(out, whole_domain[values], -np.log2(share)).sum())
-    if not normalised:
-        return lost
-    return min(lost / worst, 1.0) if worst > 0 else 0.0
+    return lost, worst

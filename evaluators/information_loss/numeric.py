@@ -243,14 +243,14 @@ def il_components(X: object, Y: object) -> ILComponents:
     )
 
 
-def il(X: object, Y: object) -> float:
+def il_statistics(X: object, Y: object) -> float:
     """``100 · mean(IL1 … IL5)``: the information loss of the classical score (Balasch-Masoliver 2010, §1.2).
 
     Percent, ≥ 0, not bounded above; see :func:`il_components`.
 
     Examples
     --------
-    >>> il([[1.0], [3.0]], [[1.0], [3.0]])
+    >>> il_statistics([[1.0], [3.0]], [[1.0], [3.0]])
     0.0
     """
     return il_components(X, Y).percent

@@ -18,7 +18,7 @@ from sdc_problems.evaluators.linkage import distance_linkage
 from sdc_problems.methods.partition._attributes import KINDS, attributes
 from sdc_problems.methods.partition._centroids import microaggregate
 
-MEASURES = ("sse", "il_sse", "dld", "id", "k")
+MEASURES = ("sse", "il_sse", "dbrl", "id_value", "k")
 NEIGHBOURS = 16
 _FEW_RECORDS = 5000  # a protected file has few distinct rows: below, comparing with all of them beats a search tree
 _WORTH_A_THREAD = 1 << 20  # additions; below, starting threads takes longer than the work
@@ -104,14 +104,14 @@ class PartitionEngine:
     -----
     ``sse`` is the sum of squared distances of the records to their group's centroid: (a − b)² on z-scores, ((|a − b| +
     1)/|D|)² for different ordinal values, 1 for different nominal ones (Marés 2013, Eq. 2.6 and 2.7); ``il_sse`` is
-    100·SSE/SST. ``id`` is the share of cells within ``percent`` of the original z-score, or unchanged where they are
-    categories. ``dld`` is the share of records linked by distance to the protected file, where a record whose own
-    centroid is the nearest counts one part in as many as share it. A row costs O(np), with ``dld`` O(n²p/k).
+    100·SSE/SST. ``id_value`` is the share of cells within ``percent`` of the original z-score, or unchanged where they
+    are categories. ``dbrl`` is the share of records linked by distance to the protected file, where a record whose own
+    centroid is the nearest counts one part in as many as share it. A row costs O(np), with ``dbrl`` O(n²p/k).
 
     Examples
     --------
     >>> engine = PartitionEngine([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])
-    >>> engine.measure([[0, 0, 0, 1, 1, 1], [0, 1, 0, 1, 0, 1]], ("il_sse", "dld", "k")).round(2)
+    >>> engine.measure([[0, 0, 0, 1, 1, 1], [0, 1, 0, 1, 0, 1]], ("il_sse", "dbrl", "k")).round(2)
     array([[ 2.6 , 33.33,  3.  ],
            [89.18, 22.22,  3.  ]])
     """
@@ -143,16 +143,16 @@ class PartitionEngine:
         columns: dict[str, NDArray[Any]] = {}
         for name in names:
             choice(name, "a measure", MEASURES)
-        if {"sse", "il_sse", "id"}.intersection(names):
+        if {"sse", "il_sse", "id_value"}.intersection(names):
             errors, near = self._errors(labels)
             columns["sse"] = errors
             share = errors / self.sst if self.sst > 0 else np.zeros(len(errors))
             columns["il_sse"] = 100.0 * np.minimum(share, 1.0)
-            columns["id"] = 100.0 * near / (self.n * self.p)
+            columns["id_value"] = 100.0 * near / (self.n * self.p)
         if "k" in names:
             columns["k"] = smallest_groups(labels, self.n)
-        if "dld" in names:
-            columns["dld"] = np.array(self._map(self._linked, list(labels), self.n**2 // 4), dtype=np.float64)
+        if "dbrl" in names:
+            columns["dbrl"] = np.array(self._map(self._linked, list(labels), self.n**2 // 4), dtype=np.float64)
         return np.column_stack([columns[name] for name in names]).astype(np.float64)
 
     @cached_property

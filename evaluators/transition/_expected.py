@@ -61,7 +61,7 @@ def _ctbil(data: TransitionData, matrices: Matrices) -> float:
         if table is None or groups is None or len(groups) * cells > _MOST_CELLS:
             raise SDCError(
                 f"the expected CTBIL of two attributes with {data.sizes[a]} and {data.sizes[b]} categories is too large"
-                ' a sum; use evaluation="sampled", or objectives without ctbil and il'
+                ' a sum; use evaluation="sampled", or objectives without ctbil and il_categorical'
             )
         first, second = np.divmod(groups, data.sizes[b])
         joint = (matrices[a][first][:, :, None] * matrices[b][second][:, None, :]).reshape(len(groups), cells)
@@ -154,7 +154,7 @@ EXPECTED: dict[str, Callable[[TransitionData, Matrices], float]] = {
     "ctbil": _ctbil,
     "dbil": _dbil,
     "ebil": _ebil,
-    "id": _id,
+    "id_rank": _id,
     "dbrl": _dbrl,
     "bivariate": _bivariate,
     "chi2": _chi2,

@@ -150,7 +150,7 @@ SAMPLED: dict[str, Callable[[TransitionData, Drawn], FloatArray]] = {
     "ctbil": _ctbil,
     "dbil": _dbil,
     "ebil": _ebil,
-    "id": _id,
+    "id_rank": _id,
     "dbrl": _dbrl,
     "prl": _prl,
     "bivariate": _bivariate,

@@ -22,10 +22,10 @@ from sdc_problems.evaluators.transition._sampled import SAMPLED, Drawn, draw
 
 OF_THE_MATRICES = ("expectation_ratio", "entropy")
 MADE_OF: dict[str, tuple[str, ...]] = {
-    "il": ("ctbil", "dbil", "ebil"),
-    "dr": ("id", "dbrl", "prl"),
-    "score_mean": ("il", "dr"),
-    "score_max": ("il", "dr"),
+    "il_categorical": ("ctbil", "dbil", "ebil"),
+    "dr_categorical": ("id_rank", "dbrl", "prl"),
+    "score_mean": ("il_categorical", "dr_categorical"),
+    "score_max": ("il_categorical", "dr_categorical"),
 }
 MEASURES = (*MADE_OF, *SAMPLED, *OF_THE_MATRICES)
 """What the engine measures, all in percent but for the expectation ratio."""
@@ -38,8 +38,8 @@ def parts_of(names: Iterable[str]) -> set[str]:
 
     Examples
     --------
-    >>> sorted(parts_of(["il"]))
-    ['ctbil', 'dbil', 'ebil', 'il']
+    >>> sorted(parts_of(["il_categorical"]))
+    ['ctbil', 'dbil', 'ebil', 'il_categorical']
     """
     needed: set[str] = set()
     for name in names:
@@ -51,14 +51,14 @@ def parts_of(names: Iterable[str]) -> set[str]:
 
 def _combine(values: dict[str, FloatArray], needed: set[str]) -> dict[str, FloatArray]:
     """Add the sums and maxima of Marés (2013) Eq. 4.9 to 4.12."""
-    if "il" in needed:
-        values["il"] = (values["ctbil"] + values["dbil"] + values["ebil"]) / 3.0
-    if "dr" in needed:
-        values["dr"] = (values["id"] + np.maximum(values["dbrl"], values["prl"])) / 2.0
+    if "il_categorical" in needed:
+        values["il_categorical"] = (values["ctbil"] + values["dbil"] + values["ebil"]) / 3.0
+    if "dr_categorical" in needed:
+        values["dr_categorical"] = (values["id_rank"] + np.maximum(values["dbrl"], values["prl"])) / 2.0
     if "score_mean" in needed:
-        values["score_mean"] = (values["il"] + values["dr"]) / 2.0
+        values["score_mean"] = (values["il_categorical"] + values["dr_categorical"]) / 2.0
     if "score_max" in needed:
-        values["score_max"] = np.maximum(values["il"], values["dr"])
+        values["score_max"] = np.maximum(values["il_categorical"], values["dr_categorical"])
     return values
 
 
@@ -80,19 +80,19 @@ class TransitionEngine:
     seed
         Of the uniform numbers that all candidates share.
     percent
-        Half width of the interval of ``id``, in percent of the records.
+        Half width of the interval of ``id_rank``, in percent of the records.
 
     Notes
     -----
     Contingency tables are counted, never sorted; linkage works on distinct combinations; the nearest originals of a
     protected combination are looked up once. O(replicates · records · attributes²) per candidate, plus the
-    probabilistic linkage of each file where it is asked for (``prl``, ``dr`` and the scores).
+    probabilistic linkage of each file where it is asked for (``prl``, ``dr_categorical`` and the scores).
 
     Examples
     --------
     >>> engine = TransitionEngine([[0, 1], [1, 0], [1, 1]], kinds="nominal", replicates=2)
-    >>> values = engine.sampled([np.eye(2), np.eye(2)], ["il", "id"])
-    >>> values["il"], values["id"]
+    >>> values = engine.sampled([np.eye(2), np.eye(2)], ["il_categorical", "id_rank"])
+    >>> values["il_categorical"], values["id_rank"]
     (array([0., 0.]), array([100., 100.]))
     >>> engine.expected([np.full((2, 2), 0.5)] * 2, ["dbil"])
     {'dbil': 50.0}

@@ -34,11 +34,11 @@ CROSSED = 0.05  # share of the pairs of parents that pymoo's algorithms cross be
 
 def _catalogue(n_attributes: int) -> dict[str, Objective]:
     listed = (
-        Objective("il", "information loss", "min", PERCENT, "%"),
-        Objective("id", "interval disclosure", "min", PERCENT, "%"),
+        Objective("il_sse", "information loss", "min", PERCENT, "%"),
+        Objective("id_value", "interval disclosure", "min", PERCENT, "%"),
         Objective("dld", "distance linkage disclosure", "min", PERCENT, "%"),
-        Objective("dr", "disclosure risk", "min", PERCENT, "%"),
-        Objective("score", "mean of information loss and disclosure risk", "min", PERCENT, "%"),
+        Objective("dr_linkage", "disclosure risk", "min", PERCENT, "%"),
+        Objective("score_mean", "mean of information loss and disclosure risk", "min", PERCENT, "%"),
         Objective("n_groups", "attribute groups", "min", (1.0, float(n_attributes))),
     )
     return {objective.name: objective for objective in listed}
@@ -54,7 +54,7 @@ class AttributeGrouping:
         Attribute names, group by group.
     group_losses
         Share of each group's own variance that is lost.
-    il, id, dld
+    il_sse, id_value, dld
         Information loss, interval disclosure and distance linkage disclosure of the whole table.
     k
         Smallest cluster of each group's microaggregation.
@@ -62,20 +62,20 @@ class AttributeGrouping:
 
     groups: tuple[tuple[str, ...], ...]
     group_losses: tuple[float, ...]
-    il: float
-    id: float
+    il_sse: float
+    id_value: float
     dld: float
     k: int
 
     @property
-    def dr(self) -> float:
-        """Disclosure risk, the mean of ``id`` and ``dld``."""
-        return 0.5 * self.id + 0.5 * self.dld
+    def dr_linkage(self) -> float:
+        """Disclosure risk, the mean of ``id_value`` and ``dld``."""
+        return 0.5 * self.id_value + 0.5 * self.dld
 
     @property
-    def score(self) -> float:
+    def score_mean(self) -> float:
         """Mean of information loss and disclosure risk."""
-        return (self.il + self.dr) / 2
+        return (self.il_sse + self.dr_linkage) / 2
 
     def __str__(self) -> str:
         lines = [
@@ -83,7 +83,8 @@ class AttributeGrouping:
             for group, loss in zip(self.groups, self.group_losses, strict=True)
         ]
         lines.append(
-            f"IL {self.il:.2f} %, ID {self.id:.2f} %, DLD {self.dld:.2f} %, DR {self.dr:.2f} %, score {self.score:.2f}"
+            f"IL {self.il_sse:.2f} %, ID {self.id_value:.2f} %, DLD {self.dld:.2f} %, DR {self.dr_linkage:.2f} %, "
+            f"score {self.score_mean:.2f}"
         )
         return "\n".join(lines)
 
@@ -101,9 +102,9 @@ class GOMMProblem(SDCProblem):
     k
         Smallest cluster of each microaggregation, 2 … n/2.
     objectives
-        Any of ``il`` (100·SSE/SST on z-scores), ``id`` (released values within 10 % of the original), ``dld`` (records
-        strictly closest to their own protected record), ``dr`` (mean of ``id`` and ``dld``), ``score`` (mean of ``il``
-        and ``dr``) and ``n_groups``.
+        Any of ``il_sse`` (100·SSE/SST on z-scores), ``id_value`` (released values within 10 % of the original),
+        ``dld`` (records strictly closest to their own protected record), ``dr_linkage`` (mean of ``id_value`` and
+        ``dld``), ``score_mean`` (mean of ``il_sse`` and ``dr_linkage``) and ``n_groups``.
     memory
         Bytes that the engine may use to remember groups.
     threads
@@ -132,7 +133,7 @@ class GOMMProblem(SDCProblem):
         data: Microdata,
         k: int,
         *,
-        objectives: Sequence[str] = ("il", "dr"),
+        objectives: Sequence[str] = ("il_sse", "dr_linkage"),
         memory: int = 1 << 28,
         threads: int | None = None,
     ) -> None:
@@ -166,10 +167,10 @@ class GOMMProblem(SDCProblem):
         names = [objective.name for objective in self.objectives]
         measured = {"n_groups": restricted_growth(X).max(axis=1) + 1.0}
         if names != ["n_groups"]:
-            linkage = bool({"dld", "dr", "score"}.intersection(names))
-            measured["il"], measured["id"], measured["dld"] = self.engine.measure(X, linkage=linkage).T
-            measured["dr"] = 0.5 * measured["id"] + 0.5 * measured["dld"]
-            measured["score"] = (measured["il"] + measured["dr"]) / 2
+            linkage = bool({"dld", "dr_linkage", "score_mean"}.intersection(names))
+            measured["il_sse"], measured["id_value"], measured["dld"] = self.engine.measure(X, linkage=linkage).T
+            measured["dr_linkage"] = 0.5 * measured["id_value"] + 0.5 * measured["dld"]
+            measured["score_mean"] = (measured["il_sse"] + measured["dr_linkage"]) / 2
         return np.column_stack([measured[name] for name in names])
 
     def operators(self) -> dict[str, Any]:
@@ -214,8 +215,8 @@ class GOMMProblem(SDCProblem):
         return AttributeGrouping(
             groups=tuple(tuple(self.attributes[j] for j in part.columns) for part in parts),
             group_losses=tuple(float(100 * part.sse / variance[part.columns].sum()) for part in parts),
-            il=float(il),
-            id=float(disclosed),
+            il_sse=float(il),
+            id_value=float(disclosed),
             dld=float(linked),
             k=self.k,
         )
@@ -236,8 +237,9 @@ class GOMMProblem(SDCProblem):
             f"The {self.n_var} quasi-identifiers are protected in {n_groups} group{'s' * (n_groups > 1)}: {together}.",
             f"In each group the values of a record become the means of a cluster of at least {self.k} similar records, "
             f"so every released combination of a group's values is shared by at least {self.k} records. " + whole_table,
-            f"{grouping.il:.1f} % of the variance is lost; {grouping.id:.1f} % of the released values are within 10 % "
-            f"of the original. {linked} of {n} records ({grouping.dld:.1f} %) are closest to their own protected copy.",
+            f"{grouping.il_sse:.1f} % of the variance is lost; {grouping.id_value:.1f} % of the released values are"
+            f" within 10 % of the original. {linked} of {n} records ({grouping.dld:.1f} %) are closest to their own"
+            " protected copy.",
         )
 
     def release(self, x: ArrayLike, *, seed: int | None = None) -> pd.DataFrame:

@@ -41,8 +41,8 @@ def _catalogue(k: int, largest: int) -> dict[str, Objective]:
     listed = (
         Objective("sse", "within-group sum of squares", "min"),
         Objective("il_sse", "information loss", "min", PERCENT, "%"),
-        Objective("dld", "distance linkage disclosure", "min", PERCENT, "%"),
-        Objective("id", "interval disclosure", "min", PERCENT, "%"),
+        Objective("dbrl", "distance-based record linkage", "min", PERCENT, "%"),
+        Objective("id_value", "interval disclosure", "min", PERCENT, "%"),
         Objective("k", "smallest group", "max", (float(k), float(largest)), "records"),
     )
     return {objective.name: objective for objective in listed}
@@ -56,7 +56,7 @@ class Partition:
     ----------
     groups
         Positions of the records of each group, counted from 0.
-    sse, il_sse, id, dld
+    sse, il_sse, id_value, dbrl
         Within-group sum of squares on z-scores; information loss, interval disclosure and distance linkage in percent.
     k
         Smallest group.
@@ -65,15 +65,15 @@ class Partition:
     groups: tuple[tuple[int, ...], ...]
     sse: float
     il_sse: float
-    id: float
-    dld: float
+    id_value: float
+    dbrl: float
     k: int
 
     def __str__(self) -> str:
         sizes = [len(group) for group in self.groups]
         return (
             f"{len(sizes)} groups of {_span(sizes)} records; SSE {self.sse:.4g}, "
-            f"IL {self.il_sse:.2f} %, ID {self.id:.2f} %, DLD {self.dld:.2f} %"
+            f"IL {self.il_sse:.2f} %, ID {self.id_value:.2f} %, DBRL {self.dbrl:.2f} %"
         )
 
 
@@ -100,8 +100,8 @@ class MicroaggregationProblem(SDCProblem):
     k
         Smallest group, 2 … n/2.
     objectives
-        Any of ``sse`` (on z-scores), ``il_sse`` (100·SSE/SST), ``dld`` (records whose own centroid is nearest, each in
-        proportion to how many share it), ``id`` (released values within 10 % of the original z-score) and ``k``.
+        Any of ``sse`` (on z-scores), ``il_sse`` (100·SSE/SST), ``dbrl`` (records whose own centroid is nearest, each in
+        proportion to how many share it), ``id_value`` (released values within 10 % of the original z-score) and ``k``.
     k_max
         Largest value that the smallest group is meant to reach; k if not given.
     threads
@@ -229,15 +229,15 @@ class MicroaggregationProblem(SDCProblem):
     def decode(self, x: ArrayLike) -> Partition:
         """Say which records are merged, and what that loses and discloses."""
         labels = self.labels(x)
-        sse, il, dld, near, k = self.engine.measure(labels[None, :], ("sse", "il_sse", "dld", "id", "k"))[0]
+        sse, il, linked, near, k = self.engine.measure(labels[None, :], ("sse", "il_sse", "dbrl", "id_value", "k"))[0]
         order = np.argsort(labels, kind="stable")
         groups = np.split(order, np.cumsum(np.bincount(labels))[:-1])
         return Partition(
             groups=tuple(tuple(group.tolist()) for group in groups),
             sse=float(sse),
             il_sse=float(il),
-            id=float(near),
-            dld=float(dld),
+            id_value=float(near),
+            dbrl=float(linked),
             k=int(k),
         )
 
@@ -252,8 +252,8 @@ class MicroaggregationProblem(SDCProblem):
             f"The {n} records form {len(sizes)} groups of {_span(sizes)} similar records; in "
             f"{', '.join(self.attributes)} each record gets the {used} of its group.",
             f"So whoever knows all of these sees every record at least {found.k} times.",
-            f"{found.il_sse:.1f} % of the variation is lost; {found.id:.1f} % of the released values are within 10 % "
-            f"of the original; by distance, {found.dld:.1f} % of the records would be linked to their own.",
+            f"{found.il_sse:.1f} % of the variation is lost; {found.id_value:.1f} % of the released values are within "
+            f"10 % of the original; by distance, {found.dbrl:.1f} % of the records would be linked to their own.",
         )
 
     def release(self, x: ArrayLike, *, seed: int | None = None) -> pd.DataFrame:

@@ -22,7 +22,10 @@ class GOMMOptions(Section):
     """Which attributes to microaggregate together."""
 
     k: Annotated[int, Field(ge=2)] = Field(description="Smallest cluster of each group's microaggregation.")
-    objectives: list[str] = Field(default=["il", "dr"], description="Any of il, id, dld, dr, score, n_groups.")
+    objectives: list[str] = Field(
+        default=["il_sse", "dr_linkage"],
+        description="Any of il_sse, id_value, dld, dr_linkage, score_mean, n_groups.",
+    )
 
 
 def _gomm(table: Table, options: Mapping[str, Any]) -> SDCProblem:
@@ -36,14 +39,14 @@ def _gomm_original(problem: Any) -> dict[str, float]:
     unique = np.unique(codes, axis=0, return_counts=True)[1] == 1
     dld = 100.0 * float(unique.sum()) / len(codes)  # a record with a twin is not strictly closest to itself
     dr = 0.5 * 100.0 + 0.5 * dld
-    return {"il": 0.0, "id": 100.0, "dld": dld, "dr": dr, "score": dr / 2}
+    return {"il_sse": 0.0, "id_value": 100.0, "dld": dld, "dr_linkage": dr, "score_mean": dr / 2}
 
 
 class MicroaggregationOptions(Section):
     """Which records to merge."""
 
     k: Annotated[int, Field(ge=2)] = Field(description="Smallest group of records.")
-    objectives: list[str] = Field(default=["sse"], description="Any of sse, il_sse, dld, id, k.")
+    objectives: list[str] = Field(default=["sse"], description="Any of sse, il_sse, dbrl, id_value, k.")
     k_max: Annotated[int, Field(ge=2)] | None = Field(
         default=None, description="Largest value that the smallest group is meant to reach; k if not given."
     )
@@ -60,8 +63,8 @@ def _microaggregation_original(problem: Any) -> dict[str, float]:
 
     points, codes = problem.points(), problem.data.codes(problem.attributes)
     smallest = int(np.unique(codes, axis=0, return_counts=True)[1].min())
-    dld = distance_linkage(points, points, kinds=problem.kinds)
-    return {"sse": 0.0, "il_sse": 0.0, "dld": dld, "id": 100.0, "k": float(smallest)}
+    linked = distance_linkage(points, points, kinds=problem.kinds)
+    return {"sse": 0.0, "il_sse": 0.0, "dbrl": linked, "id_value": 100.0, "k": float(smallest)}
 
 
 class PBGOptions(Section):
@@ -111,9 +114,9 @@ class PRAMOptions(Section):
 
     attributes: list[str] = Field(description="Categorical columns to protect.")
     objectives: list[str] = Field(
-        default=["il", "dr"],
-        description="Any of il, dr, score_mean, score_max, ctbil, dbil, ebil, id, dbrl, prl, bivariate, chi2,"
-        " expectation_ratio, entropy.",
+        default=["il_categorical", "dr_categorical"],
+        description="Any of il_categorical, dr_categorical, score_mean, score_max, ctbil, dbil, ebil, id_rank, dbrl,"
+        " prl, bivariate, chi2, expectation_ratio, entropy.",
     )
     replicates: Annotated[int, Field(ge=1)] = Field(default=5, description="Files that a sampled score is the mean of.")
     invariant: bool = Field(default=False, description="Whether matrices keep the frequencies in expectation.")

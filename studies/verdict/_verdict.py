@@ -18,7 +18,7 @@ from sdc_problems.studies.verdict.parts import Measure, Report, Skipped, share
 if TYPE_CHECKING:
     import pandas as pd
 
-VERDICT_SCHEMA = "sdc.verdict/1"
+VERDICT_SCHEMA = "sdc.verdict/2"
 
 #: Distinct records up to which the probabilistic linkage is worth its time.
 LINKAGE_LIMIT = 2000
@@ -168,7 +168,7 @@ def _utility(report: Report) -> str:
         for name, what in (
             ("pil", "the statistics of the numbers"),
             ("il_categorical", "the categories"),
-            ("entropy_loss", "the generalised columns"),
+            ("entropy_loss_percent", "the generalised columns"),
         )
         if report.has(name) and report.value(name) > 0
     ]

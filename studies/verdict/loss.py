@@ -37,7 +37,7 @@ def numbers(report: Report) -> None:
     parts = evaluators.il_components(X, Y)
     listed = ", ".join(f"{name} {100 * part:.3g} %" for name, part in zip(parts._fields, parts, strict=True))
     report.add(
-        LOSS, "il", "IL, relative change of statistics", parts.percent,
+        LOSS, "il_statistics", "IL, relative change of statistics", parts.percent,
         f"Mean relative change of {names_of(report.numeric)}: {listed}.", unit="%", high=None,
     )  # fmt: skip
     pil = evaluators.pil(X, Y)
@@ -89,16 +89,16 @@ def detail(report: Report) -> None:
         without = f" (without {names_of(perturbed)}: other values, not coarser ones)" if perturbed else ""
         leaves = np.stack([c.leaves() for c in columns], axis=1)
         sizes = [c.n_categories for c in columns]
-        glm = 100 * evaluators.glm(leaves, sizes, suppressed=suppressed, normalised=True)
+        glm = evaluators.glm_percent(leaves, sizes, suppressed=suppressed)
         report.add(
-            LOSS, "glm", "GLM, generalisation", glm,
+            LOSS, "glm_percent", "GLM, generalisation", glm,
             f"A published value stands for {glm:.3g} % of the other values of its attribute on average{without}.",
             unit="%",
         )  # fmt: skip
         original, published = (np.stack([(c.original, c.protected)[e] for c in columns], axis=1) for e in (0, 1))
-        entropy = 100 * evaluators.entropy_loss(original, published, suppressed=suppressed, normalised=True)
+        entropy = evaluators.entropy_loss_percent(original, published, suppressed=suppressed)
         report.add(
-            LOSS, "entropy_loss", "non-uniform entropy", entropy,
+            LOSS, "entropy_loss_percent", "non-uniform entropy", entropy,
             f"{entropy:.3g} % of the information in these columns is gone, rare values counting less{without}.",
             unit="%",
         )  # fmt: skip
@@ -154,7 +154,7 @@ def associations(report: Report) -> None:
         z = target.original[report.kept]
         change = float(np.mean([_chi2(report, column, z) for column in rows]))
         report.add(
-            LOSS, "chi2_difference", f"χ² with {target.name}", change,
+            LOSS, "chi2", f"χ² with {target.name}", change,
             f"The association of {names_of(rows)} with {target.name} changed by {change:.3g} % on average.",
             unit="%", high=None, of=target.name,
         )  # fmt: skip
@@ -169,7 +169,7 @@ def associations(report: Report) -> None:
                 )
             )
             report.add(
-                LOSS, "bivariate_difference", f"bivariate counts with {target.name}", moved,
+                LOSS, "bivariate", f"bivariate counts with {target.name}", moved,
                 f"{moved:.3g} % of the counts of {names_of(same)} crossed with {target.name} are misplaced.",
                 unit="%", of=target.name,
             )  # fmt: skip
@@ -197,12 +197,13 @@ def scores(report: Report) -> None:
         il, dr, what = _score_of_numbers(report) if report.numeric else _score_of_categories(report)
     mean, worst = evaluators.score_mean(il, dr), evaluators.score_max(il, dr)
     upper = None if report.numeric else 100.0
+    names = ("score_classical", "score_classical_max") if report.numeric else ("score_mean", "score_max")
     report.add(
-        SCORE, "score_mean", "(IL + DR) / 2", mean,
+        SCORE, names[0], "(IL + DR) / 2", mean,
         f"IL {il:.3g} and DR {dr:.3g}: {what}. Untouched files score 50.", unit="%", high=upper,
     )  # fmt: skip
     report.add(
-        SCORE, "score_max", "max(IL, DR)", worst, "The same, with the worse half only: rewards balance.",
+        SCORE, names[1], "max(IL, DR)", worst, "The same, with the worse half only: rewards balance.",
         unit="%", high=upper,
     )  # fmt: skip
 
@@ -210,7 +211,7 @@ def scores(report: Report) -> None:
 def _score_of_numbers(report: Report) -> tuple[float, float, str]:
     X, Y = report.values(report.numeric, 0), report.values(report.numeric, 1)
     score = evaluators.classical_score(X, Y, limit=report.limit)
-    return score.il, score.dr, "IL1 … IL5 against interval disclosure and both linkages"
+    return score.il_statistics, score.dr_classical, "IL1 … IL5 against interval disclosure and both linkages"
 
 
 def _score_of_categories(report: Report) -> tuple[float, float, str]:

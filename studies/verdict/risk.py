@@ -124,7 +124,7 @@ def disclosure(report: Report) -> None:
             report.values(report.numeric, 0), report.values(report.numeric, 1), percent=NEAR
         )
         report.add(
-            RISK, "interval_value", "interval disclosure, values", value,
+            RISK, "id_value_raw", "interval disclosure, values", value,
             f"{value:.3g} % of the numbers ({names_of(report.numeric)}) lie within {NEAR:g} % of the original.",
             unit="%",
         )  # fmt: skip
@@ -137,7 +137,7 @@ def disclosure(report: Report) -> None:
             kinds=[c.kind.value for c in comparable],
         )  # fmt: skip
         report.add(
-            RISK, "interval_rank", "interval disclosure, ranks", rank,
+            RISK, "id_rank", "interval disclosure, ranks", rank,
             f"{rank:.3g} % of the cells ({names_of(comparable)}) rank within {NEAR:g} % of the records of the original "
             "(nominal: equal).",
             unit="%",
@@ -185,7 +185,7 @@ def linkage(report: Report) -> None:
     report.linked = float((1 / ties[ties > 0]).sum())
     report.weakest = int((ties == 1).sum())
     report.add(
-        RISK, "distance_linkage", "distance linkage", 100 * report.linked / report.n,
+        RISK, "dbrl", "distance linkage", 100 * report.linked / report.n,
         f"An intruder who takes the nearest record is right for about {share(report.linked, report.n)}.", unit="%",
     )  # fmt: skip
     report.add(
@@ -207,7 +207,7 @@ def linkage(report: Report) -> None:
         report.notes.append(f"probabilistic linkage: EM had not settled after {found.iterations:,} iterations")
     report.linked = max(report.linked, found.share * report.n / 100)
     report.add(
-        RISK, "probabilistic_linkage", "probabilistic linkage", found.share,
+        RISK, "prl", "probabilistic linkage", found.share,
         f"An intruder who weighs agreements is right for about {share(found.share * report.n / 100, report.n)}.",
         unit="%",
     )  # fmt: skip

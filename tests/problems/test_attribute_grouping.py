@@ -48,19 +48,19 @@ class TestGOMM(ProblemContract):
 
 class TestGOMMWithThreeObjectives(TestGOMM):
     def make(self) -> GOMMProblem:
-        return GOMMProblem(table(), 4, objectives=("il", "id", "dld"))
+        return GOMMProblem(table(), 4, objectives=("il_sse", "id_value", "dld"))
 
 
 class TestGOMMWithOneObjective(TestGOMM):
     def make(self) -> GOMMProblem:
-        return GOMMProblem(table(), 4, objectives=("score",))
+        return GOMMProblem(table(), 4, objectives=("score_mean",))
 
 
 # -- objectives -------------------------------------------------------------------------------------------------------
 
 
 def test_objectives_belong_together() -> None:
-    names = ("il", "id", "dld", "dr", "score", "n_groups")
+    names = ("il_sse", "id_value", "dld", "dr_linkage", "score_mean", "n_groups")
     problem = GOMMProblem(table(), 4, objectives=names)
     X = np.random.default_rng(1).integers(0, 6, size=(30, 6))
     il, disclosed, linked, risk, score, n_groups = problem.evaluate(X).T
@@ -78,7 +78,7 @@ def test_counting_groups_needs_no_engine() -> None:
 
 
 def test_released_table_measures_what_the_problem_said() -> None:
-    from sdc_problems.evaluators.disclosure_risk import dr_gomm
+    from sdc_problems.evaluators.disclosure_risk import dr_linkage
 
     problem = GOMMProblem(table(), 4)
     values = problem.data.values(NAMES)
@@ -87,7 +87,7 @@ def test_released_table_measures_what_the_problem_said() -> None:
         released = problem.release(x)[NAMES].to_numpy()
         errors = ((released - values) / values.std(axis=0)) ** 2
         assert 100 * errors.mean() == pytest.approx(il)
-        assert dr_gomm(values, released) == pytest.approx(risk)
+        assert dr_linkage(values, released) == pytest.approx(risk)
 
 
 def test_release_is_the_example_of_the_thesis() -> None:
@@ -112,9 +112,11 @@ def test_encode_and_decode_are_inverse() -> None:
     found = problem.decode(x)
     assert found.groups == groups
     assert found.k == 4
-    np.testing.assert_array_equal([found.il, found.dr], problem.evaluate(x))
-    assert found.score == (found.il + found.dr) / 2
-    assert sum(loss * len(g) for loss, g in zip(found.group_losses, groups, strict=True)) / 6 == pytest.approx(found.il)
+    np.testing.assert_array_equal([found.il_sse, found.dr_linkage], problem.evaluate(x))
+    assert found.score_mean == (found.il_sse + found.dr_linkage) / 2
+    assert sum(loss * len(g) for loss, g in zip(found.group_losses, groups, strict=True)) / 6 == pytest.approx(
+        found.il_sse
+    )
     assert "(hours, wage, rent)" in str(found)
 
 
@@ -159,11 +161,11 @@ def test_bad_input_is_refused() -> None:
         with pytest.raises(SDCError, match="k must be a whole number ≥ 2"):
             GOMMProblem(data, bad)
     with pytest.raises(SDCError, match="did you mean 'dld'"):
-        GOMMProblem(data, 4, objectives=("il", "dl"))
+        GOMMProblem(data, 4, objectives=("il_sse", "dl"))
     with pytest.raises(SDCError, match="threads"):
         GOMMProblem(data, 4, threads=0)
     with pytest.raises(TypeError):
-        GOMMProblem(data, 4, objective="il")
+        GOMMProblem(data, 4, objective="il_sse")
 
 
 def test_constant_attributes_are_refused() -> None:
@@ -200,7 +202,7 @@ def test_partitions_are_all_there_once() -> None:
 
 
 def test_front_is_that_of_all_groupings() -> None:
-    for objectives in (("il", "dr"), ("il", "id", "dld"), ("score",)):
+    for objectives in (("il_sse", "dr_linkage"), ("il_sse", "id_value", "dld"), ("score_mean",)):
         problem = GOMMProblem(table(p=5), 4, objectives=objectives)
         X, F = problem.enumerate_front()
         every = np.array(list(itertools.product(range(5), repeat=5)))
@@ -234,7 +236,7 @@ def test_nsga2_reaches_the_front_of_a_small_table() -> None:
 
 
 def test_nsga3_takes_three_objectives() -> None:
-    problem = GOMMProblem(table(), 4, objectives=("il", "id", "dld"))
+    problem = GOMMProblem(table(), 4, objectives=("il_sse", "id_value", "dld"))
     directions = get_reference_directions("energy", 3, 20, seed=1)
     result = minimize(problem, NSGA3(directions, **problem.operators()), ("n_gen", 5), seed=1)
     assert result.F.shape[1] == 3

@@ -56,30 +56,30 @@ class TestMicroaggregation(ProblemContract):
 
 class TestLossAndLinkage(TestMicroaggregation):
     def make(self) -> MicroaggregationProblem:
-        return MicroaggregationProblem(table(), 3, objectives=("il_sse", "dld"))
+        return MicroaggregationProblem(table(), 3, objectives=("il_sse", "dbrl"))
 
 
 class TestFreeSizes(TestMicroaggregation):
     def make(self) -> MicroaggregationProblem:
-        return MicroaggregationProblem(table(), 2, objectives=("il_sse", "k", "id"), k_max=8)
+        return MicroaggregationProblem(table(), 2, objectives=("il_sse", "k", "id_value"), k_max=8)
 
 
 class TestMixedKinds(TestMicroaggregation):
     def make(self) -> MicroaggregationProblem:
-        return MicroaggregationProblem(mixed(), 3, objectives=("sse", "dld"))
+        return MicroaggregationProblem(mixed(), 3, objectives=("sse", "dbrl"))
 
 
 # -- objectives -------------------------------------------------------------------------------------------------------
 
 
 def test_objectives_are_the_plain_measures() -> None:
-    problem = MicroaggregationProblem(table(), 3, objectives=("sse", "il_sse", "dld", "k"))
+    problem = MicroaggregationProblem(table(), 3, objectives=("sse", "il_sse", "dbrl", "k"))
     V, Z = problem.data.values(NAMES), problem.data.z_scores(NAMES)
     for x in problem.baselines().values():
-        total, il, dld, k = problem.natural(problem.evaluate(x))
+        total, il, linked, k = problem.natural(problem.evaluate(x))
         assert total == pytest.approx(sse(Z, x), rel=1e-9)
         assert il == pytest.approx(il_sse(V, x), rel=1e-9)
-        assert dld == pytest.approx(distance_linkage(V, problem.release(x)[NAMES].to_numpy()), rel=1e-9)
+        assert linked == pytest.approx(distance_linkage(V, problem.release(x)[NAMES].to_numpy()), rel=1e-9)
         assert k == np.bincount(x).min()
 
 
@@ -143,7 +143,7 @@ def test_its_operators_find_the_optimum_of_a_few_records() -> None:
     assert result.F[0] == pytest.approx(best)
 
 
-@pytest.mark.parametrize("names", [("il_sse", "dld"), ("il_sse", "k")])
+@pytest.mark.parametrize("names", [("il_sse", "dbrl"), ("il_sse", "k")])
 def test_a_front_from_mdav_matches_or_dominates_it(names: tuple[str, str]) -> None:
     problem = MicroaggregationProblem(table(60), 3, objectives=names, k_max=10)
     seeds = [x for name, x in problem.baselines().items() if name.startswith("MDAV")]
@@ -160,7 +160,7 @@ def test_a_front_from_mdav_matches_or_dominates_it(names: tuple[str, str]) -> No
 @pytest.mark.slow
 def test_on_census_the_front_dominates_mdav_at_every_k(public: Any) -> None:
     public("census.csv")
-    problem = MicroaggregationProblem(load("census").data, 3, objectives=("il_sse", "dld"), k_max=10)
+    problem = MicroaggregationProblem(load("census").data, 3, objectives=("il_sse", "dbrl"), k_max=10)
     seeds = [x for name, x in problem.baselines().items() if name.startswith("MDAV")]
     operators = problem.operators()
     operators["sampling"] = BaselinesFirst(operators["sampling"], seeds)

@@ -94,7 +94,7 @@ class GOMM(Algorithm):
     >>> values = np.random.default_rng(1).normal(size=(60, 4)).round(2)
     >>> frame = pd.DataFrame(values, columns=["height", "weight", "income", "rent"])
     >>> data = Microdata.from_frame(frame, quasi_identifiers=list(frame))
-    >>> problem = GOMMProblem(data, k=10, objectives=("score",))
+    >>> problem = GOMMProblem(data, k=10, objectives=("score_mean",))
     >>> result = minimize(problem, GOMM(pop_size=10, crossovers=2, mutations=1), ("n_gen", 5), seed=1)
     >>> problem.decode(result.X).groups
     (('height', 'rent'), ('weight', 'income'))

@@ -39,14 +39,14 @@ RECODED = 0.95
 CATALOGUE = {
     o.name: o
     for o in (
-        Objective("il", "information loss", "min", PERCENT, "%"),
-        Objective("dr", "disclosure risk", "min", PERCENT, "%"),
+        Objective("il_categorical", "information loss", "min", PERCENT, "%"),
+        Objective("dr_categorical", "disclosure risk", "min", PERCENT, "%"),
         Objective("score_mean", "mean of information loss and disclosure risk", "min", PERCENT, "%"),
         Objective("score_max", "larger of information loss and disclosure risk", "min", PERCENT, "%"),
         Objective("ctbil", "contingency tables changed (CTBIL)", "min", PERCENT, "%"),
         Objective("dbil", "distance to the original values (DBIL)", "min", PERCENT, "%"),
         Objective("ebil", "uncertainty about the original values (EBIL)", "min", PERCENT, "%"),
-        Objective("id", "interval disclosure (ID)", "min", PERCENT, "%"),
+        Objective("id_rank", "interval disclosure (ID)", "min", PERCENT, "%"),
         Objective("dbrl", "distance-based record linkage (DBRL)", "min", PERCENT, "%"),
         Objective("prl", "probabilistic record linkage (PRL)", "min", PERCENT, "%"),
         Objective("bivariate", "change of the counts crossed with an unprotected attribute", "min", PERCENT, "%"),

@@ -57,7 +57,7 @@ class PRAMEquationProblem(TransitionProblem):
         data: Microdata,
         attributes: Sequence[str],
         *,
-        objectives: Sequence[str] = ("il", "dr"),
+        objectives: Sequence[str] = ("il_categorical", "dr_categorical"),
         depth: int = 5,
         replicates: int = 5,
         invariant: bool = False,

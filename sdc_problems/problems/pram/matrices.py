@@ -38,8 +38,8 @@ class PRAMProblem(TransitionProblem):
     attributes
         Names of the attributes to protect; nominal or ordinal, with 2 to 4,096 categories.
     objectives
-        Any of ``il``, ``dr``, ``score_mean``, ``score_max``, ``ctbil``, ``dbil``, ``ebil``, ``id``, ``dbrl``, ``prl``,
-        ``bivariate``, ``chi2``, ``expectation_ratio``, ``entropy``.
+        Any of ``il_categorical``, ``dr_categorical``, ``score_mean``, ``score_max``, ``ctbil``, ``dbil``, ``ebil``,
+        ``id_rank``, ``dbrl``, ``prl``, ``bivariate``, ``chi2``, ``expectation_ratio``, ``entropy``.
     replicates
         Protected files that a sampled score is the mean of.
     invariant
@@ -60,7 +60,8 @@ class PRAMProblem(TransitionProblem):
 
     Notes
     -----
-    Marés (2013), chapter 4. ``il`` is Eq. 4.9 and ``dr`` Eq. 4.10 with every measure in percent of its maximum.
+    Marés (2013), chapter 4. ``il_categorical`` is Eq. 4.9 and ``dr_categorical`` Eq. 4.10 with every measure in percent
+    of its maximum.
 
     Examples
     --------
@@ -81,7 +82,7 @@ class PRAMProblem(TransitionProblem):
         data: Microdata,
         attributes: Sequence[str],
         *,
-        objectives: Sequence[str] = ("il", "dr"),
+        objectives: Sequence[str] = ("il_categorical", "dr_categorical"),
         replicates: int = 5,
         invariant: bool = False,
         diagonal: tuple[float, float] | None = None,

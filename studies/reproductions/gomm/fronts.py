@@ -16,8 +16,8 @@ POP_SIZE = 100
 K = 25
 OURS, PLAIN = "grouping operators", "integer operators"
 STUDIES = {
-    "NSGA-II on IL and DR": ("il", "dr"),
-    "NSGA-III on IL, ID and DLD": ("il", "id", "dld"),
+    "NSGA-II on IL and DR": ("il_sse", "dr_linkage"),
+    "NSGA-III on IL, ID and DLD": ("il_sse", "id_value", "dld"),
 }
 
 

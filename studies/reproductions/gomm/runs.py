@@ -30,7 +30,7 @@ class Case:
     title: str
     columns: tuple[str, ...]
 
-    def problem(self, k: int, objectives: Sequence[str] = ("score",)) -> GOMMProblem:
+    def problem(self, k: int, objectives: Sequence[str] = ("score_mean",)) -> GOMMProblem:
         """A fresh problem: nothing is remembered from other searches."""
         return GOMMProblem(load(self.name).data.with_roles(quasi_identifiers=self.columns), k, objectives=objectives)
 
@@ -134,7 +134,7 @@ class CaseRuns:
 
     def best(self, k: int) -> Course:
         """The run of GOMM with the best score."""
-        return min(self.fixed[k], key=lambda course: course.grouping.score)
+        return min(self.fixed[k], key=lambda course: course.grouping.score_mean)
 
     def together(self, k: int) -> pd.DataFrame:
         """The operator log of the combined runs, averaged over seeds."""
@@ -177,7 +177,7 @@ def averaged(logs: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 def best_cost(courses: Sequence[Course]) -> NDArray[np.float64]:
     """Best score after each generation, mean over runs."""
-    return np.asarray(np.mean([course.generations["best_score"].to_numpy() for course in courses], axis=0))
+    return np.asarray(np.mean([course.generations["best_score_mean"].to_numpy() for course in courses], axis=0))
 
 
 def group_count(courses: Sequence[Course]) -> NDArray[np.float64]:

@@ -110,9 +110,9 @@ def best_table(runs: CaseRuns, number: str) -> ReportTable:
     rows: list[tuple[str | Cell, ...]] = []
     for k in runs.fixed:
         found, paper = runs.best(k).grouping, BEST[runs.case.name][k]
-        ours = (found.il, found.id, found.dld, found.score)
+        ours = (found.il_sse, found.id_value, found.dld, found.score_mean)
         cells = [Cell(value, theirs, ".2f") for value, theirs in zip(ours, paper, strict=False)]
-        scores = ", ".join(f"{course.grouping.score:.2f}" for course in runs.fixed[k])
+        scores = ", ".join(f"{course.grouping.score_mean:.2f}" for course in runs.fixed[k])
         rows.append((str(k), *cells, Cell(len(found.groups), paper[4], "d"), scores))
     return ReportTable(
         f"table-{number}",
@@ -145,7 +145,7 @@ def by_hand_table(runs: CaseRuns, number: str) -> ReportTable:
 def _score_of(runs: CaseRuns, name: str, k: int) -> tuple[float, int]:
     if name == "GOMM":
         found = runs.best(k).grouping
-        return found.score, len(found.groups)
+        return found.score_mean, len(found.groups)
     problem = runs.case.problem(k)
     baselines = problem.baselines()
     x = baselines[name] if name in baselines else baselines[f"hand-made {name}"]
@@ -283,7 +283,7 @@ def cover_table(cases: tuple[CaseRuns, ...], scale: Scale, say: Callable[[str], 
     for runs in cases:
         for k in runs.fixed:
             say(f"{runs.case.title}, k = {k}: fronts of NSGA-II and the groupings made by hand")
-            problem = runs.case.problem(k, ("il", "dr"))
+            problem = runs.case.problem(k, ("il_sse", "dr_linkage"))
             by_hand = {name: problem.encode(groups) for name, groups in handmade_groups(problem.attributes).items()}
             fronts = [run_front(problem, problem.operators(), scale.study_evaluations, seed) for seed in (1, 2, 3)]
             counts = [sum(covered(run.front, problem.evaluate(x)) for run in fronts) for x in by_hand.values()]

@@ -110,7 +110,7 @@ class Course:
 
     def fresh(self, files: int) -> dict[str, float]:
         """Information loss and disclosure risk on files that the search has not seen."""
-        return self.problem.assess(self.x, ["il", "dr"], files=files)
+        return self.problem.assess(self.x, ["il_categorical", "dr_categorical"], files=files)
 
 
 def _course(problem: Any, both: Any, algorithm: Any, generations: int, seed: int) -> Course:

@@ -128,7 +128,7 @@ def _ea_table(case: Case, courses: Sequence[Course], number: str) -> ReportTable
     for name, ours, paper, score in (("Initial", middle.first, first, before), ("Final", middle.last, last, after)):
         values = [Cell(x, p, ".2f") for x, p in zip(ours, paper, strict=True)]
         rows.append((name, *values, Cell(sum(ours) / 2, score, ".2f")))
-    il, dr = fresh["il"], fresh["dr"]
+    il, dr = fresh["il_categorical"], fresh["dr_categorical"]
     rows.append(
         (f"Final, {FRESH} fresh files", Cell(il, None, ".2f"), Cell(dr, None, ".2f"), Cell((il + dr) / 2, None, ".2f"))
     )
@@ -319,7 +319,18 @@ def _invariance(scale: Scale) -> tuple[list[ReportTable], Picture]:
 
 
 def _expectations(scale: Scale) -> ReportTable:
-    names = ["ctbil", "dbil", "ebil", "il", "id", "dbrl", "prl", "dr", "score_mean", "score_max"]
+    names = [
+        "ctbil",
+        "dbil",
+        "ebil",
+        "il_categorical",
+        "id_rank",
+        "dbrl",
+        "prl",
+        "dr_categorical",
+        "score_mean",
+        "score_max",
+    ]
     rows: list[tuple[str | Cell, ...]] = []
     for case in (GERMAN, FLARE):
         problem = PRAMProblem(case.data(), case.attributes)
@@ -338,6 +349,7 @@ def _expectations(scale: Scale) -> ReportTable:
         f"Expected evaluation against the mean of {scale.files} files (maximum entropy, 0.6)",
         ("file", "measure", "expected", "mean of files", "difference", "standard error"),
         tuple(rows),
-        "Exact: ctbil, dbil, ebil, il, dbrl, and id of nominal attributes. Approximations: id of ordinal attributes, dr"
-        " (the mean of DBRL stands for that of max(DBRL, PRL)), the scores, and prl (five common files).",
+        "Exact: ctbil, dbil, ebil, il_categorical, dbrl, and id_rank of nominal attributes. Approximations: id_rank of"
+        " ordinal attributes, dr_categorical (the mean of DBRL stands for that of max(DBRL, PRL)), the scores, and prl"
+        " (five common files).",
     )

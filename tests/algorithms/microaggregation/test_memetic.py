@@ -113,9 +113,9 @@ def test_bad_options_are_refused(options: dict[str, Any], message: str) -> None:
 
 def test_categories_and_several_objectives_are_refused() -> None:
     with pytest.raises(SDCError, match="compares one number"):
-        minimize(problem(objectives=("sse", "dld")), MemeticMicroaggregation(move_limit=1000), seed=1)
+        minimize(problem(objectives=("sse", "dbrl")), MemeticMicroaggregation(move_limit=1000), seed=1)
     with pytest.raises(SDCError, match="the objective of MemeticMicroaggregation must be one of"):
-        minimize(problem(objectives=("dld",)), MemeticMicroaggregation(move_limit=1000), seed=1)
+        minimize(problem(objectives=("dbrl",)), MemeticMicroaggregation(move_limit=1000), seed=1)
     frame = pd.DataFrame({"a": np.arange(12.0), "b": list("xxyyzzxxyyzz")})
     data = Microdata.from_frame(frame, quasi_identifiers=["a", "b"], kinds={"b": "nominal"})
     with pytest.raises(SDCError, match="needs numeric quasi-identifiers"):

@@ -104,7 +104,7 @@ def test_rows_outside_the_limits_have_no_fitness() -> None:
 
 
 def test_one_objective_only() -> None:
-    problem = problem_of(random_table(12, 2, 1), objectives=("il_sse", "dld"))
+    problem = problem_of(random_table(12, 2, 1), objectives=("il_sse", "dbrl"))
     for algorithm in (SolanasGA(pop_size=10), HybridMicroaggregation(K=6)):
         with pytest.raises(SDCError, match="2 objectives"):
             minimize(problem, algorithm, ("n_gen", 2), seed=1)
@@ -159,7 +159,7 @@ def test_what_the_hybrid_refuses() -> None:
     with pytest.raises(SDCError, match="steps must be 1 or 2"):
         HybridMicroaggregation(steps=3)
     with pytest.raises(SDCError, match="objective of HybridMicroaggregation"):
-        minimize(problem_of(random_table(12, 2, 1), objectives=("dld",)), HybridMicroaggregation(), seed=1)
+        minimize(problem_of(random_table(12, 2, 1), objectives=("dbrl",)), HybridMicroaggregation(), seed=1)
     frame = pd.DataFrame({"town": list("abc") * 4, "age": range(12)})
     mixed = MicroaggregationProblem(Microdata.from_frame(frame, quasi_identifiers=["town", "age"]), 3)
     with pytest.raises(SDCError, match="numeric quasi-identifiers"):

@@ -88,7 +88,7 @@ def test_ends_by_itself_after_the_papers_generations() -> None:
 
 def test_bad_input_is_refused() -> None:
     with pytest.raises(SDCError, match="2 objectives"):
-        run(ElitistEA(), objectives=("il", "dr"))
+        run(ElitistEA(), objectives=("il_categorical", "dr_categorical"))
     with pytest.raises(SDCError, match="crossover_rate"):
         ElitistEA(crossover_rate=1.5)
     with pytest.raises(SDCError, match="not both"):

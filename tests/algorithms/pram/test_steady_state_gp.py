@@ -76,7 +76,7 @@ def test_tiny_grammars_do_not_loop_for_ever() -> None:
 
 def test_bad_input_is_refused() -> None:
     with pytest.raises(SDCError, match="2 objectives"):
-        run(SteadyStateGP(), objectives=("il", "dr"))
+        run(SteadyStateGP(), objectives=("il_categorical", "dr_categorical"))
     for tournament in (3, 8):
         with pytest.raises(SDCError, match="even number"):
             SteadyStateGP(tournament=tournament)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from sdc_problems.datasets import people
 from sdc_problems.errors import SDCError
-from sdc_problems.evaluators.disclosure_risk import dr_gomm, interval_disclosure_value
+from sdc_problems.evaluators.disclosure_risk import dr_linkage, interval_disclosure_value
 from sdc_problems.evaluators.grouping import TIE, GroupingEngine
 from sdc_problems.evaluators.information_loss import il_sse
 from sdc_problems.methods import mdav
@@ -104,7 +104,7 @@ def test_engine_equals_the_public_measures() -> None:
         if len(set(row)) == 1:
             assert il_sse(X, mdav(X, 4)) == pytest.approx(il, abs=1e-9)
         assert disclosed == pytest.approx(interval_disclosure_value(Z, Y), abs=1e-9)
-        assert 0.5 * disclosed + 0.5 * linked == pytest.approx(dr_gomm(X, released), abs=1e-9)
+        assert 0.5 * disclosed + 0.5 * linked == pytest.approx(dr_linkage(X, released), abs=1e-9)
 
 
 @given(st.integers(0, 10_000), st.integers(4, 30), st.integers(1, 5), st.integers(1, 3))

@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_problems import SDCError
-from sdc_problems.evaluators.information_loss import average_class_size, cm, discernibility, entropy_loss, glm
+from sdc_problems.evaluators.information_loss import (
+    average_class_size,
+    cm,
+    discernibility,
+    entropy_loss,
+    entropy_loss_percent,
+    glm,
+    glm_percent,
+)
 
 
 @st.composite
@@ -61,14 +69,14 @@ def test_glm_is_the_plain_sum(seed: int) -> None:
             elif sizes[j] > 1:
                 expected += (leaves[i, j] - 1) / (sizes[j] - 1)
     assert glm(leaves, sizes, suppressed=out) == pytest.approx(expected)
-    assert glm(leaves, sizes, suppressed=out, normalised=True) == pytest.approx(expected / 30)
+    assert glm_percent(leaves, sizes, suppressed=out) == pytest.approx(100 * expected / 30)
 
 
 def test_glm_runs_from_untouched_to_suppressed() -> None:
     sizes = [5, 3]
     assert glm(np.ones((4, 2), dtype=int), sizes) == 0.0
-    assert glm(np.tile(sizes, (4, 1)), sizes, normalised=True) == 1.0
-    assert glm(np.ones((4, 2), dtype=int), sizes, suppressed=[True] * 4, normalised=True) == 1.0
+    assert glm_percent(np.tile(sizes, (4, 1)), sizes) == 100.0
+    assert glm_percent(np.ones((4, 2), dtype=int), sizes, suppressed=[True] * 4) == 100.0
 
 
 def test_glm_refuses_values_wider_than_the_domain() -> None:
@@ -101,7 +109,7 @@ def test_entropy_loss_is_the_plain_sum(seed: int) -> None:
     assert entropy_loss(X, Y, suppressed=out) == pytest.approx(bits, abs=1e-9)
     if not out.any():
         return
-    assert entropy_loss(X, Y, suppressed=out, normalised=True) == pytest.approx(min(bits / worst, 1.0))
+    assert entropy_loss_percent(X, Y, suppressed=out) == pytest.approx(100 * min(bits / worst, 1.0))
 
 
 def test_entropy_loss_without_suppression_agrees_with_an_empty_mask(rng: np.random.Generator) -> None:
@@ -120,9 +128,9 @@ def test_entropy_loss_without_suppression_agrees_with_an_empty_mask(rng: np.rand
 def test_renaming_loses_nothing_and_merging_rare_values_loses_less() -> None:
     X = np.array([[0]] * 50 + [[1]] * 50 + [[2], [3]])
     assert entropy_loss(X, 3 - X) == 0.0
-    assert entropy_loss(X, X, normalised=True) == 0.0
+    assert entropy_loss_percent(X, X) == 0.0
     frequent, rare = X.copy(), X.copy()
     frequent[X == 1] = 0
     rare[X == 3] = 2
     assert entropy_loss(X, rare) < entropy_loss(X, frequent)
-    assert entropy_loss(X, np.zeros_like(X), normalised=True) == 1.0
+    assert entropy_loss_percent(X, np.zeros_like(X)) == 100.0

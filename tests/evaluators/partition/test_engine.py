@@ -46,7 +46,7 @@ def test_ties_are_counted_on_the_engines_own_scale(case):
     engine = PartitionEngine(X)
     for row in rows:
         expected = distance_linkage(engine.V, microaggregate(engine.V, row), standardise=False, engine="brute")
-        assert engine.measure(row[None, :], ("dld",))[0, 0] == pytest.approx(expected, abs=1e-9)
+        assert engine.measure(row[None, :], ("dbrl",))[0, 0] == pytest.approx(expected, abs=1e-9)
 
 
 @given(case=cases(), seed=st.integers(0, 99))
@@ -57,7 +57,7 @@ def test_kinds(case, seed):
     kinds = [str(kind) for kind in rng.choice(["numeric", "ordinal", "nominal"], X.shape[1])]
     engine = PartitionEngine(codes, kinds=kinds)
     size = codes.max(axis=0) + 1
-    for row, found in zip(rows, engine.measure(rows, ("sse", "id", "il_sse")), strict=True):
+    for row, found in zip(rows, engine.measure(rows, ("sse", "id_value", "il_sse")), strict=True):
         total, near = 0.0, 0
         for group in set(row.tolist()):
             for j, kind in enumerate(kinds):
@@ -79,12 +79,12 @@ def test_kinds(case, seed):
 def test_any_number_of_threads_and_any_selection_of_measures(rng):
     X, rows = rng.normal(size=(600, 6)), rng.integers(0, 100, size=(400, 600)).astype(np.int16)
     one, many = PartitionEngine(X, threads=1), PartitionEngine(X, threads=4)
-    names = ("sse", "il_sse", "id", "k")
+    names = ("sse", "il_sse", "id_value", "k")
     expected = one.measure(rows, names)
     assert many.measure(rows, names).tobytes() == expected.tobytes()
     for j, name in enumerate(names):
         assert many.measure(rows[:5], (name,)).tobytes() == expected[:5, j].tobytes()
-    assert many.measure(rows[:3], ("dld",)).tobytes() == one.measure(rows[:3], ("dld",)).tobytes()
+    assert many.measure(rows[:3], ("dbrl",)).tobytes() == one.measure(rows[:3], ("dbrl",)).tobytes()
 
 
 def test_neighbours_are_the_nearest_others(rng):

@@ -46,16 +46,16 @@ def plain(X: np.ndarray, Y: np.ndarray, sizes: np.ndarray, kinds: list[str], Z: 
         "ctbil": ctbil(X, Y),
         "dbil": dbil(X, Y, kinds=kinds, **domain),
         "ebil": ebil(X, Y, **domain),
-        "il": il_categorical(X, Y, kinds=kinds, **domain),
-        "id": interval_disclosure_rank(X, Y, kinds=kinds),
+        "il_categorical": il_categorical(X, Y, kinds=kinds, **domain),
+        "id_rank": interval_disclosure_rank(X, Y, kinds=kinds),
         "dbrl": distance_linkage(X, Y, direction="to_original", kinds=kinds, **domain),
         "prl": probabilistic_linkage(X, Y, kinds=kinds),
-        "dr": dr_categorical(X, Y, kinds=kinds, **domain),
+        "dr_categorical": dr_categorical(X, Y, kinds=kinds, **domain),
         "bivariate": float(np.mean([bivariate_difference(x, y, Z) for x, y in zip(X.T, Y.T, strict=True)])),
         "chi2": float(np.mean([chi2_difference(x, y, Z) for x, y in zip(X.T, Y.T, strict=True)])),
     }
-    values["score_mean"] = (values["il"] + values["dr"]) / 2
-    values["score_max"] = max(values["il"], values["dr"])
+    values["score_mean"] = (values["il_categorical"] + values["dr_categorical"]) / 2
+    values["score_max"] = max(values["il_categorical"], values["dr_categorical"])
     return values
 
 
@@ -84,7 +84,7 @@ def test_large_domains_are_measured_the_same(monkeypatch: pytest.MonkeyPatch) ->
     assert not sparse.data.dense_combinations
     for name, values in sparse.sampled(matrices, MEASURES).items():
         np.testing.assert_allclose(values, dense[name], atol=1e-9)
-    for objective in ("il", "dr"):
+    for objective in ("il_categorical", "dr_categorical"):
         with pytest.raises(SDCError, match="sampled"):
             sparse.expected(matrices, [objective])
 
@@ -116,17 +116,19 @@ def test_untouched_data() -> None:
     engine = TransitionEngine(X, n_categories=sizes, kinds=kinds, against=Z, replicates=2)
     untouched = [np.eye(s) for s in sizes]
     for values in (engine.sampled(untouched, MEASURES), engine.expected(untouched, MEASURES)):
-        for name in ("il", "ctbil", "dbil", "ebil", "bivariate", "chi2", "entropy"):
+        for name in ("il_categorical", "ctbil", "dbil", "ebil", "bivariate", "chi2", "entropy"):
             assert np.max(values[name]) == pytest.approx(0, abs=1e-9)
-        assert np.min(values["id"]) == pytest.approx(100)
+        assert np.min(values["id_rank"]) == pytest.approx(100)
 
 
 def test_fresh_files_are_other_files_in_pieces_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
     X, sizes, matrices, kinds, _ = example(5)
     engine = TransitionEngine(X, n_categories=sizes, kinds=kinds)
-    together = np.concatenate([part["il"] for part in engine.fresh(matrices, ["il"], files=7, seed=3)])
+    together = np.concatenate(
+        [part["il_categorical"] for part in engine.fresh(matrices, ["il_categorical"], files=7, seed=3)]
+    )
     monkeypatch.setattr("sdc_problems.evaluators.transition.engine._CELLS_AT_ONCE", X.size * 2)
-    in_pieces = [part["il"] for part in engine.fresh(matrices, ["il"], files=7, seed=3)]
+    in_pieces = [part["il_categorical"] for part in engine.fresh(matrices, ["il_categorical"], files=7, seed=3)]
     assert [len(part) for part in in_pieces] == [2, 2, 2, 1]
     np.testing.assert_array_equal(np.concatenate(in_pieces), together)
 

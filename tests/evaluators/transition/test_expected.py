@@ -15,7 +15,7 @@ from sdc_problems.evaluators.transition import TransitionEngine
 from sdc_problems.evaluators.transition._expected_counts import expected_distances, expected_x_log_x
 from sdc_problems.methods import diagonal_by_frequency_matrix, frequency_matrix, max_entropy_matrix, normalise_rows
 
-EXACT = ("ctbil", "dbil", "ebil", "il", "dbrl", "bivariate")
+EXACT = ("ctbil", "dbil", "ebil", "il_categorical", "dbrl", "bivariate")
 FILES = 2000
 
 
@@ -67,7 +67,7 @@ def test_exact_measures_over_all_files_of_a_tiny_table() -> None:
             weights.append(math.prod(matrices[a][X[i, a], moved[a, i]] for a in range(2) for i in range(4)))
         engine.uniforms = np.array(files)
         assert sum(weights) == pytest.approx(1)
-        names = [*EXACT, "id"] if kinds == "nominal" else EXACT
+        names = [*EXACT, "id_rank"] if kinds == "nominal" else EXACT
         values = engine.sampled(matrices, names)
         expected = engine.expected(matrices, names)
         for name in names:
@@ -97,7 +97,7 @@ def test_expected_is_the_mean_of_sampled_files(kind: str, build) -> None:
     engine = TransitionEngine(X, kinds=kind, against=Z, replicates=2, seed=12)
     matrices = [build(t) for t in engine.data.frequencies]
     # PRL, the slow one, is left out: dr is compared with DBRL in its place, and separately below.
-    names = [*EXACT, "id", "chi2"]
+    names = [*EXACT, "id_rank", "chi2"]
     sampled = {name: np.empty(0) for name in names}
     for part in engine.fresh(matrices, names, files=FILES, seed=99):
         sampled = {name: np.append(sampled[name], part[name]) for name in names}
@@ -107,7 +107,7 @@ def test_expected_is_the_mean_of_sampled_files(kind: str, build) -> None:
         allowed = 4 * error
         if name == "chi2":
             allowed += 0.5
-        if name == "id" and kind == "ordinal":
+        if name == "id_rank" and kind == "ordinal":
             allowed += 0.2
         assert abs(expected[name] - mean) < allowed, (name, expected[name], mean, error)
 
@@ -118,7 +118,7 @@ def test_expected_risk_and_scores_stay_close_to_the_mean_of_files(kind: str) -> 
     """DBRL stands for max(DBRL, PRL), and the maximum of means for the mean of maxima: at most 0.1 points below."""
     X, _ = table(kind)
     engine = TransitionEngine(X, kinds=kind, replicates=5)
-    names = ("dr", "score_mean", "score_max")
+    names = ("dr_categorical", "score_mean", "score_max")
     for stay in (0.3, 0.6, 0.9):
         matrices = [frequency_matrix(t, stay) for t in engine.data.frequencies]
         files = list(engine.fresh(matrices, names, files=FILES, seed=5))
@@ -134,4 +134,4 @@ def test_probabilistic_linkage_is_that_of_the_common_files() -> None:
     engine = TransitionEngine(X, replicates=3)
     matrices = [frequency_matrix(t, 0.7) for t in engine.data.frequencies]
     assert engine.expected(matrices, ["prl"])["prl"] == engine.sampled(matrices, ["prl"])["prl"].mean()
-    assert "prl" not in engine.expected(matrices, ["dr"]), "not computed where DBRL stands for it"
+    assert "prl" not in engine.expected(matrices, ["dr_categorical"]), "not computed where DBRL stands for it"

@@ -51,7 +51,7 @@ class TestSampled(PRAMContract):
 
 class TestExpected(PRAMContract):
     def make(self) -> PRAMProblem:
-        objectives = ("il", "dr", "entropy")
+        objectives = ("il_categorical", "dr_categorical", "entropy")
         return PRAMProblem(table(), self.attributes, objectives=objectives, evaluation="expected")
 
 

@@ -101,7 +101,7 @@ def test_release_follows_the_seed(people: Microdata) -> None:
 def test_expected_and_sampled_agree(people: Microdata) -> None:
     x = PRAMProblem(people, ATTRIBUTES).baselines()["maximum entropy, 0.6"]
     expected = PRAMProblem(people, ATTRIBUTES, evaluation="expected").evaluate(x)
-    sampled = PRAMProblem(people, ATTRIBUTES).assess(x, ["il", "dr"], files=60)
+    sampled = PRAMProblem(people, ATTRIBUTES).assess(x, ["il_categorical", "dr_categorical"], files=60)
     np.testing.assert_allclose(expected, list(sampled.values()), atol=0.5)
 
 
@@ -112,7 +112,7 @@ def test_assessment_uses_other_files(people: Microdata) -> None:
     assert one == again
     assert one != problem.evaluate(x)[0]
     with pytest.raises(SDCError, match="choose another"):
-        problem.assess(x, ["il"], seed=0)
+        problem.assess(x, ["il_categorical"], seed=0)
 
 
 def test_invariance_with_a_band_stays_in_the_band() -> None:

@@ -42,7 +42,7 @@ def test_a_person_reads_a_verdict(files: Path) -> None:
 def test_a_program_reads_json(files: Path) -> None:
     result = evaluate(files, "--sensitive", "ill", "--json")
     payload = json.loads(result.stdout)
-    assert payload["schema"] == "sdc.verdict/1"
+    assert payload["schema"] == "sdc.verdict/2"
     assert payload["weakest_records"] == 0
     assert next(m for m in payload["measures"] if m["name"] == "k")["value"] == 2
 

@@ -48,7 +48,7 @@ def test_every_method_keeps_k(folder: Path, method: str) -> None:
     assert result.exit_code == 0, result.output
     payload = json.loads(result.stdout)
     assert payload["method"] == method
-    assert payload["verdict"]["schema"] == "sdc.verdict/1"
+    assert payload["verdict"]["schema"] == "sdc.verdict/2"
     before, after = pd.read_csv(folder / file), pd.read_csv(folder / "out.csv")
     names = columns.split(",")
     assert list(after.columns) == [name for name in before.columns if name != "name"]

@@ -251,7 +251,7 @@ def test_every_task_is_released_and_checked(example: Path, tmp_path: Path, sdc: 
     checked = done.content["guarantees_checked_in_the_file"]
     assert checked
     assert all(g["holds"] for g in checked)
-    assert done.content["measured_in_the_file"]["schema"] == "sdc.verdict/1"
+    assert done.content["measured_in_the_file"]["schema"] == "sdc.verdict/2"
     assert done.content["what_was_done"]
     mapping = pd.read_csv(done.mapping, dtype=str, keep_default_na=False)
     random = mapping[mapping["column"] == "(seed)"]

@@ -39,7 +39,7 @@ SMALL = Scale(
 class RandomTable(Case):
     """The columns of a file of the thesis, with 30 records of nobody."""
 
-    def problem(self, k: int, objectives: Sequence[str] = ("score",)) -> GOMMProblem:
+    def problem(self, k: int, objectives: Sequence[str] = ("score_mean",)) -> GOMMProblem:
         values = np.random.default_rng(0).normal(size=(30, len(self.columns)))
         frame = pd.DataFrame(values, columns=self.columns)
         return GOMMProblem(Microdata.from_frame(frame, quasi_identifiers=self.columns), k, objectives=objectives)
@@ -99,17 +99,17 @@ def test_a_course_tells_of_its_run() -> None:
     case = random_case(CENSUS_CASE)
     course = search(case, 5, 1, SMALL)
     assert course.evaluations == 6 + 3 * SMALL.children
-    assert course.grouping.score == course.generations["best_score"].iloc[-1]
+    assert course.grouping.score_mean == course.generations["best_score_mean"].iloc[-1]
     assert set(course.operators["operator"]) == set(OPERATORS)
     runs = run_case(case, SMALL, lambda line: None)
-    assert runs.best(5).grouping.score == min(c.grouping.score for c in runs.fixed[5])
+    assert runs.best(5).grouping.score_mean == min(c.grouping.score_mean for c in runs.fixed[5])
     assert set(runs.separately(5)["operator"]) == set(OPERATORS)
     alone = runs.alone[5, "group_split"][0].operators
     assert (alone["created"] == 4).all()
 
 
 def test_fronts_of_both_sets_of_operators() -> None:
-    problem = random_case(CENSUS_CASE).problem(5, ("il", "dr"))
+    problem = random_case(CENSUS_CASE).problem(5, ("il_sse", "dr_linkage"))
     for operators in (problem.operators(), plain_operators()):
         run = run_front(problem, operators, 60, seed=1)
         assert (np.diff(run.volumes) >= 0).all()

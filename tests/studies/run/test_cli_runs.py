@@ -34,7 +34,7 @@ records = 300
 [problem]
 task = "pram"
 attributes = ["sex", "marital_status"]
-objectives = ["il", "dr"]
+objectives = ["il_categorical", "dr_categorical"]
 evaluation = "expected"
 [algorithm]
 name = "NSGA2"
@@ -89,11 +89,11 @@ def test_results_on_stdout_as_json(finished: Path, sdc: Sdc) -> None:
     assert status["status"] == "finished"
     assert [s["seed"] for s in status["seeds"]] == [3, 1]
     assert all(s["generations"] == 40 for s in status["seeds"])
-    assert {"id", "il", "dr", "feasible"} == set(status["front"][0])
+    assert {"id", "il_categorical", "dr_categorical", "feasible"} == set(status["front"][0])
     text = sdc("status", finished).out
     assert status["front"][0]["id"] in text
     lines = (finished / "front.csv").read_text().splitlines()
-    assert lines[0] == "id,seed,il,dr,meets_requirements"
+    assert lines[0] == "id,seed,il_categorical,dr_categorical,meets_requirements"
     assert len(lines) == len(status["front"]) + 1
 
 
@@ -222,11 +222,11 @@ def test_a_finished_run_goes_on_with_new_limits_and_seeds(
     sdc("run", tmp_path / "study.toml", "--out", tmp_path / "longer", "--no-pictures")
     folder = tmp_path / "run"
     shutil.copytree(finished, folder)
-    (folder / "study.toml").write_text(longer + "[require]\nil = {max = 50.0}\n")
+    (folder / "study.toml").write_text(longer + "[require]\nil_categorical = {max = 50.0}\n")
     sdc("resume", folder, "--no-pictures")
     assert content(folder) == content(tmp_path / "longer")
     with Run(folder) as run:
-        assert run.study["require"] == {"il": {"max": 50.0}}
+        assert run.study["require"] == {"il_categorical": {"max": 50.0}}
         assert run.study["termination"] == {"generations": 55}
     (folder / "study.toml").write_text(STUDY)
     assert "no longer has seed 8" in sdc("resume", folder, code=2).err
@@ -279,7 +279,9 @@ def test_other_versions_are_said(finished: Path, tmp_path: Path, sdc: Sdc) -> No
 
 
 def test_nothing_feasible_is_exit_code_3(study: Path, tmp_path: Path, sdc: Sdc) -> None:
-    study.write_text(STUDY.replace("generations = 40", "generations = 2") + "[require]\ndr = {max = -1.0}\n")
+    study.write_text(
+        STUDY.replace("generations = 40", "generations = 2") + "[require]\ndr_categorical = {max = -1.0}\n"
+    )
     done = sdc("run", study, "--out", tmp_path / "run", "--no-pictures", code=3)
     assert "nothing feasible" in done.err
 

@@ -26,7 +26,7 @@ records = 500
 [problem]
 task = "pram"
 attributes = ["education", "marital_status"]
-objectives = ["il", "dbrl"]
+objectives = ["il_categorical", "dbrl"]
 [algorithm]
 name = "NSGA2"
 pop_size = 12

@@ -61,9 +61,11 @@ def refused(old: str, new: str, *, build: bool = False) -> str:
 
 def test_defaults_are_filled_in_and_the_digest_is_theirs() -> None:
     values = study().values()
-    assert values["problem"] == {"task": "gomm", "k": 3, "objectives": ["il", "dr"]}
+    assert values["problem"] == {"task": "gomm", "k": 3, "objectives": ["il_sse", "dr_linkage"]}
     assert values["run"] == {"seeds": [1]}
-    spelled_out = STUDY.replace("k = 3", 'k = 3\nobjectives = ["il", "dr"]') + "[run]\nseeds = [1]\nworkers = 7\n"
+    spelled_out = (
+        STUDY.replace("k = 3", 'k = 3\nobjectives = ["il_sse", "dr_linkage"]') + "[run]\nseeds = [1]\nworkers = 7\n"
+    )
     assert study(spelled_out).digest() == study().digest()
     assert study(STUDY.replace("k = 3", "k = 4")).digest() != study().digest()
 
@@ -121,9 +123,13 @@ def test_what_is_wrong_is_said_with_its_place(old: str, new: str, says: str) -> 
     ("old", "new", "says"),
     [
         ('"wage"]', '"wages"]', "did you mean 'wage'?"),
-        ("k = 3", 'k = 3\nobjectives = ["il", "risk"]', "unknown objective 'risk'"),
-        ("k = 3", 'k = 3\nobjectives = ["il"]', "NSGA2 needs at least two objectives"),
-        ("k = 3", "k = 3\n[require]\nil2 = {max = 1}", "[require] has no objective 'il2'; did you mean 'il'?"),
+        ("k = 3", 'k = 3\nobjectives = ["il_sse", "risk"]', "unknown objective 'risk'"),
+        ("k = 3", 'k = 3\nobjectives = ["il_sse"]', "NSGA2 needs at least two objectives"),
+        (
+            "k = 3",
+            "k = 3\n[require]\nil_sse2 = {max = 1}",
+            "[require] has no objective 'il_sse2'; did you mean 'il_sse'?",
+        ),
         ("k = 3", "k = 3\n[archive]\nepsilon = [1.0]", "archive.epsilon has 1 numbers for 2 objectives"),
         (
             "k = 3",
@@ -133,7 +139,11 @@ def test_what_is_wrong_is_said_with_its_place(old: str, new: str, says: str) -> 
         ("k = 3", "k = 3\n[operators]\nmutation = {name = 'x'}", "no mutation 'x' for gomm"),
         ("k = 3", "k = 3\n[operators]\ncrossover = {name = 'GroupCrossover', pro = 1}", "did you mean 'prob'?"),
         ("generations = 3", "generations = 3\n[data.hierarchies.ages]\nsuppression = true", "did you mean 'age'?"),
-        ('"NSGA2"\npop_size = 6', '"RNSGA2"\nreference_points = [[1.0]]', "each point has 2 numbers (il, dr), not 1"),
+        (
+            '"NSGA2"\npop_size = 6',
+            '"RNSGA2"\nreference_points = [[1.0]]',
+            "each point has 2 numbers (il_sse, dr_linkage), not 1",
+        ),
     ],
 )
 def test_what_does_not_fit_the_data_is_said_before_anything_runs(old: str, new: str, says: str) -> None:

@@ -38,7 +38,7 @@ seeds = 1
 """
 
 SEARCHES = {
-    "NSGA2": ('objectives = ["il_sse", "dld", "k"]\nk_max = 6', 'name = "NSGA2"\npop_size = 8\nstart = "baselines"'),
+    "NSGA2": ('objectives = ["il_sse", "dbrl", "k"]\nk_max = 6', 'name = "NSGA2"\npop_size = 8\nstart = "baselines"'),
     "GA": ("", 'name = "GA"\npop_size = 8'),
     "SolanasGA": ("", 'name = "SolanasGA"\npop_size = 8\nmutation_rate = 0.02'),
     "HybridMicroaggregation": ("", 'name = "HybridMicroaggregation"\nK = 12\nepochs = 50'),
@@ -86,18 +86,18 @@ def problem() -> MicroaggregationProblem:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"age": rng.integers(20, 30, 24), "wage": rng.integers(1, 5, 24)})
     data = Microdata.from_frame(frame, quasi_identifiers=["age", "wage"])
-    return MicroaggregationProblem(data, 3, objectives=("sse", "il_sse", "dld", "id", "k"), k_max=5)
+    return MicroaggregationProblem(data, 3, objectives=("sse", "il_sse", "dbrl", "id_value", "k"), k_max=5)
 
 
 def test_the_unprotected_data_as_objectives() -> None:
     made = problem()
-    sse, il, dld, near, k = unprotected("microaggregation", made)
+    sse, il, linked, near, k = unprotected("microaggregation", made)
     assert (sse, il, near) == (0.0, 0.0, 100.0)
     codes = made.data.codes()
     counts = np.unique(codes, axis=0, return_counts=True)[1]
     assert k == counts.min()
-    assert dld == pytest.approx(100 * len(counts) / 24)
-    assert TASKS["microaggregation"].original(made)["dld"] == dld
+    assert linked == pytest.approx(100 * len(counts) / 24)
+    assert TASKS["microaggregation"].original(made)["dbrl"] == linked
 
 
 def test_picture_and_guarantees_of_a_solution() -> None:

@@ -63,7 +63,7 @@ quasi_identifiers = ["height", "weight", "income", "age"]
 [problem]
 task = "gomm"
 k = 3
-objectives = ["il", "dld", "id"]
+objectives = ["il_sse", "dld", "id_value"]
 [algorithm]
 name = "NSGA2"
 pop_size = 10
@@ -83,7 +83,7 @@ quasi_identifiers = ["age", "hours", "wage"]
 task = "microaggregation"
 k = 3
 k_max = 6
-objectives = ["il_sse", "dld"]
+objectives = ["il_sse", "dbrl"]
 [algorithm]
 name = "NSGA2"
 pop_size = 8

@@ -58,7 +58,7 @@ def test_a_large_matrix_is_left_out(small: Any) -> None:
 
 def test_cluster_sizes_and_never_their_members(small: Any) -> None:
     data = small.data.with_roles(quasi_identifiers=["age", "hours", "wage"])
-    problem = MicroaggregationProblem(data, 3, objectives=("il_sse", "dld"), k_max=6)
+    problem = MicroaggregationProblem(data, 3, objectives=("il_sse", "dbrl"), k_max=6)
     x = problem.baselines()["MDAV"]
     found = described(problem, x)
     sizes = np.bincount(problem.labels(x))
