@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import math
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -74,13 +75,22 @@ def choose_objectives(names: Sequence[str], catalogue: Mapping[str, Objective]) 
     return tuple(catalogue[name] for name in names)
 
 
-class SDCProblem(Problem):
-    """An anonymization task over fixed-length small-integer arrays.
+class _Compiled:
+    """The engine that a problem and its copies share: made when one of them first needs it."""
+
+    __slots__ = ("engine",)
+
+    def __init__(self) -> None:
+        self.engine: Any = None
+
+
+class SDCProblem(Problem, ABC):
+    """Anonymization task over fixed-length small-integer arrays.
 
     A subclass sets its parameters, calls ``super().__init__``, and provides ``_compile``, ``_measure``,
-    ``operators``, ``decode``, ``describe``, ``release`` and ``baselines``. After construction a problem never
-    changes: copies of it are the problem itself, and a pickle holds the parameters and where the data lies only
-    (the engine is compiled again where it is first used).
+    ``operators``, ``decode``, ``describe``, ``release`` and ``baselines``; one that lacks any of them cannot be made.
+    A copy, such as pymoo's wrappers change, is a new problem over the same data and the same engine. A pickle holds
+    the parameters and the data's handle only (the engine is compiled again where it is first used).
 
     Parameters
     ----------
@@ -118,7 +128,7 @@ class SDCProblem(Problem):
         self.data = data
         self.objectives = tuple(objectives)
         self._signs = np.array([1.0 if o.sense == "min" else -1.0 for o in self.objectives])
-        self._engine: Any = None
+        self._compiled = _Compiled()
 
     # -- what a subclass provides ---------------------------------------------------------------------------------
 
@@ -158,9 +168,9 @@ class SDCProblem(Problem):
     @property
     def engine(self) -> Any:
         """The compiled evaluator (built at first use)."""
-        if self._engine is None:
-            self._engine = self._compile()
-        return self._engine
+        if self._compiled.engine is None:
+            self._compiled.engine = self._compile()
+        return self._compiled.engine
 
     def natural(self, F: ArrayLike) -> NDArray[np.float64]:
         """Objective values as a person reads them: maximised ones are stored negated in ``F``."""
@@ -216,7 +226,8 @@ class SDCProblem(Problem):
 
     def __getstate__(self) -> dict[str, Any]:
         """Parameters and shared arrays only; bounds that are all the same (one per record) as one number."""
-        state = {**self.__dict__, "_engine": None, "cache": {}}
+        state = {**self.__dict__, "cache": {}}
+        del state["_compiled"]
         for side in ("xl", "xu"):
             if len(np.unique(state[side])) == 1:
                 state[side] = state[side][:1]
@@ -224,14 +235,20 @@ class SDCProblem(Problem):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        self._compiled = _Compiled()
         for side in ("xl", "xu"):
             setattr(self, side, np.broadcast_to(state[side], self.n_var).copy())
 
     def __copy__(self) -> Self:
-        return self
+        return copy.deepcopy(self)  # pymoo's wrappers change what they are given
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self
+        copied = type(self).__new__(type(self))
+        memo[id(self)] = copied
+        for shared in (self.data, self.objectives, self._compiled):
+            memo[id(shared)] = shared
+        copied.__dict__.update(copy.deepcopy(self.__dict__, memo))
+        return copied
 
     def __repr__(self) -> str:
         names = ", ".join(o.name for o in self.objectives)

@@ -17,7 +17,12 @@ from pymoo.algorithms.moo.nsga3 import NSGA3
 from pymoo.algorithms.moo.sms import SMSEMOA
 from pymoo.algorithms.moo.spea2 import SPEA2
 from pymoo.algorithms.soo.nonconvex.ga import GA
+from pymoo.constraints.as_obj import ConstraintsAsObjective
+from pymoo.decomposition.weighted_sum import WeightedSum
 from pymoo.optimize import minimize
+from pymoo.problems.multi_to_single import MultiToSingleObjective
+from pymoo.problems.static import StaticProblem
+from pymoo.problems.zero_to_one import ZeroToOne
 from pymoo.util.ref_dirs import get_reference_directions
 
 from sdc_problems.errors import SDCError
@@ -135,10 +140,37 @@ class ProblemContract(OperatorContract):
         pop = minimize(problem, self.algorithm(name, problem), ("n_gen", GENERATIONS), seed=3).pop
         return pop.get("X"), pop.get("F")
 
-    def test_history_does_not_copy_the_problem(self) -> None:
+    def test_a_copy_is_another_problem_over_the_same_data_and_engine(self) -> None:
         problem = self.make()
-        assert copy.deepcopy(problem) is problem
-        assert copy.copy(problem) is problem
+        X = self.sample(problem)
+        F = problem.evaluate(X)
+        for other in (copy.copy(problem), copy.deepcopy(problem)):
+            assert other is not problem
+            assert other.data is problem.data
+            assert other.engine is problem.engine
+            assert other.evaluate(X).tobytes() == F.tobytes()
+            other.n_obj, other.xl, other.xu[:] = 7, None, 0
+            other.cache = {"pareto_front": None}
+        assert problem.evaluate(X).tobytes() == F.tobytes()
+
+    def test_pymoos_wrappers_leave_the_problem_as_it_was(self) -> None:
+        problem = self.make()
+        X = self.sample(problem)
+        F, before = problem.evaluate(X), {name: repr(value) for name, value in vars(problem).items()}
+        weights = np.ones((1, problem.n_obj))
+        wrapped = [
+            ConstraintsAsObjective(problem),
+            MultiToSingleObjective(problem, WeightedSum(), {"weights": weights}),
+            StaticProblem(problem, F=F),
+            ZeroToOne(problem),
+        ]
+        asked = {"return_values_of": ["F", "G", "H"], "return_as_dictionary": True}  # as pymoo's evaluator does
+        shapes = [w.evaluate(X, **asked)["F"].shape[1] for w in wrapped[:3]]
+        assert shapes == [problem.n_obj + 1, 1, problem.n_obj]
+        assert wrapped[3].xu.max() == 1
+        assert all(w.engine is problem.engine for w in wrapped)
+        assert {name: repr(value) for name, value in vars(problem).items()} == before
+        assert problem.evaluate(X).tobytes() == F.tobytes()
 
     def test_pickle_is_small_and_evaluates_the_same(self) -> None:
         problem = self.make()

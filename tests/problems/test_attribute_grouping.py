@@ -74,7 +74,7 @@ def test_objectives_belong_together() -> None:
 def test_counting_groups_needs_no_engine() -> None:
     problem = GOMMProblem(table(), 4, objectives=("n_groups",))
     assert problem.evaluate(np.array([0, 1, 2, 0, 1, 2])) == 3
-    assert problem._engine is None
+    assert problem._compiled.engine is None
 
 
 def test_released_table_measures_what_the_problem_said() -> None:
