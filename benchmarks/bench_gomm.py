@@ -118,7 +118,7 @@ def bench(name: str, columns: tuple[str, ...], k: int, every: int) -> None:
 
 
 def bench_front(k: int, seeds: int) -> None:
-    """How much of the exact front of Census' first ten columns NSGA-II finds within the paper's evaluations."""
+    """Share of the exact front of Census' first ten columns that NSGA-II finds within the paper's evaluations."""
     data = load("census").data
     problem = GOMMProblem(data.with_roles(quasi_identifiers=data.names[:10]), k)
     wall, cpu = time.perf_counter(), time.process_time()

@@ -170,7 +170,7 @@ def cells(limit: float | None, moves: int | None, seeds: list[int], only: str | 
 
 
 def bound(only: str | None, moves: int | None, rounds: int, limit: float) -> None:
-    """How good a partition can be at all, beside what the search finds."""
+    """Lower bound on the loss, beside what the search finds."""
     for name, k in TARGETS:
         if only and only != f"{name},{k}":
             continue

@@ -1,4 +1,4 @@
-"""How fast the page is: drawing and brushing 5,000 points with four objectives in Debian's Chromium, without a GPU.
+"""Speed of the page: drawing and brushing 5,000 points with four objectives in Debian's Chromium, without a GPU.
 
 Run it: ``python benchmarks/bench_page.py``. It prints the size of the page, the time from the start of loading to the
 first complete picture, and the frames per second while a region is dragged over the map and over an axis.

@@ -1,4 +1,4 @@
-"""What workers gain, what storing costs and what a replay takes: ratios measured side by side in one run.
+"""Gain of workers, cost of storing, time of a replay: ratios measured side by side in one run.
 
 Run it: ``python benchmarks/bench_parallel.py``. The gain needs as many idle processors as workers.
 """

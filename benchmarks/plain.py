@@ -1,4 +1,4 @@
-"""What the benchmarks compare with: methods as one writes them in numpy."""
+"""Methods as one writes them in numpy: the peers of the benchmarks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a candidate is measured: pure functions and compiled engines on arrays; never pymoo."""
+"""Evaluators: measures of a candidate, as pure functions and compiled engines on arrays; never pymoo."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def pair_counts(a: IntArray, b: IntArray) -> PairCounts:
 
 
 def starts(sorted_labels: IntArray) -> IntArray:
-    """Where each run of equal labels begins."""
+    """Start of each run of equal labels."""
     return np.flatnonzero(np.r_[True, sorted_labels[1:] != sorted_labels[:-1]])
 
 

@@ -112,7 +112,7 @@ def _pairs(classes: object, sensitive: Any) -> PairCounts:
 
 
 def sensitive_counts(classes: object, sensitive: Any) -> IntArray:
-    """How often each record's sensitive value occurs in its class: the property vector behind ``spread_l``.
+    """Counts of each record's sensitive value in its class: the property vector behind ``spread_l``.
 
     Dewri et al. (2010), §7, property 2.
 
@@ -348,7 +348,7 @@ def spread_index(p: object, q: object) -> float:
 
 
 class Suppression(NamedTuple):
-    """Which records to suppress, and the k of those that are left."""
+    """Suppression of records, and the k of those that are left."""
 
     mask: BoolArray
     k: int

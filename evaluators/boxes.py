@@ -21,7 +21,7 @@ def sides(epsilon: object, n_obj: int) -> FloatArray:
 
 
 def directions(maximised: object, n_obj: int) -> BoolArray:
-    """Which objectives are stored negated, as one flag per objective; a single flag serves all."""
+    """Direction of each objective: a flag for those that are stored negated; a single flag serves all."""
     mask = np.asarray(maximised)
     if mask.dtype != np.bool_:
         raise SDCError("maximised must be booleans: True where the objective is stored negated")

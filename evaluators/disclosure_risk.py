@@ -1,4 +1,4 @@
-"""Disclosure risk: how near protected values stay, how many records are found again, and the scores built on both."""
+"""Disclosure risk: interval disclosure, and the scores of loss and risk."""
 
 from __future__ import annotations
 

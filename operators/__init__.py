@@ -1,4 +1,4 @@
-"""How a candidate varies: one module of pymoo operators per encoding; arrays in, arrays out, never the data."""
+"""Operators that vary candidates: one module per encoding; arrays in, arrays out, never the data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How an attribute grouping varies: the group crossover and five mutations of GOMM, and random groupings.
+"""Operators of attribute groupings: the group crossover and five mutations of GOMM, and random groupings.
 
 A row of X holds one group number per attribute. The group part of the paper's chromosome is the list of these
 numbers in order of first use, so it needs no storage; renaming after an operation is the restricted growth string.

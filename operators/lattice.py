@@ -1,4 +1,4 @@
-"""How a node of a generalisation lattice varies: random nodes, exchanged tails, single steps up or down."""
+"""Operators of generalization lattices: random nodes, exchanged tails, single steps up or down."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How transition matrices vary: integer entries 0..1000, all matrices of a candidate row after row in one array.
+"""Operators of transition matrices: integer entries 0..1000, all matrices of a candidate row after row in one array.
 
 Entry 250 of 1000 in a row that sums to 1000 means probability 0.25; rows are normalised when they are decoded, so
 every array is a set of matrices. Genes that must stay 0 (outside a band) have upper bound 0. The operators ask the

@@ -1,4 +1,4 @@
-"""A memory of everything that was ever proposed, so that no evaluation is spent twice."""
+"""Memory of every genome that was measured, so that no evaluation is spent twice."""
 
 from __future__ import annotations
 

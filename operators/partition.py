@@ -1,4 +1,4 @@
-"""How a partition of records into groups of limited size varies.
+"""Operators of partitions of records into groups of limited size.
 
 A row of X holds one group label per record. The operators ask the problem for ``smallest`` and ``largest``, the limits
 of a group's size, and, if it has them, for ``neighbours``: the positions of the records nearest to each record. They

@@ -35,7 +35,7 @@ class Share:
 
     @property
     def n_parents(self) -> int:
-        """How many parents one application takes."""
+        """Number of parents that one application takes."""
         return self.operator.n_parents if isinstance(self.operator, Crossover) else 1
 
 

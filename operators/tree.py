@@ -1,4 +1,4 @@
-"""How equations vary: binary trees as postfix token ids in fixed-length rows, padded with -1.
+"""Operators of equations: binary trees as postfix token ids in fixed-length rows, padded with -1.
 
 A grammar says how many terminals and functions there are (ids of terminals first, all functions take two operands)
 and how many levels a tree may have; a row then has ``2**depth - 1`` places. The root is on level 1. The operators ask
@@ -26,7 +26,7 @@ Tokens: TypeAlias = "list[int]"
 
 @dataclass(frozen=True)
 class Grammar:
-    """What equations are made of.
+    """Grammar of equations: functions, terminals, and the depth of a tree.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class Grammar:
 
 @dataclass(frozen=True)
 class Shape:
-    """Where each node's subtree starts, how high it is, and on which level the node stands."""
+    """Shape of a tree: start and height of each node's subtree, and the node's level."""
 
     start: list[int]
     height: list[int]

@@ -1,4 +1,4 @@
-"""Numba with the house's settings, typed."""
+"""Compiled kernels: numba with this package's settings, typed."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def _resolved(annotation: Any, namespace: Mapping[str, Any]) -> Any:
 
 
 def _described(text: str, namespace: Mapping[str, Any]) -> dict[str, str]:
-    """What the section "Parameters" says of each; "As for :class:`Other`." is looked up there."""
+    """Text of the section "Parameters" on each; "As for :class:`Other`." is looked up there."""
     found: dict[str, str] = {}
     for names, words in _entries(inspect.cleandoc(text)):
         reference = re.fullmatch(r"As for :class:`~?([\w.]+)`\.", words)

@@ -1,4 +1,4 @@
-"""Tables to start from: an embedded synthetic one, and the public ones of the literature.
+"""Datasets: an embedded synthetic table, and the public ones of the literature.
 
 ``load("people")`` needs nothing. The public files are looked for in the folder ``$SDC_DATA_HOME``, then in the user's
 cache (:func:`cache_home`); what UCI publishes under a stable address is downloaded into that cache, and for the others

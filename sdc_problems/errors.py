@@ -7,11 +7,11 @@ from collections.abc import Iterable
 
 
 class SDCError(ValueError):
-    """Input that cannot be used, said in a sentence a person can act on."""
+    """Error in the input, said in a sentence a person can act on."""
 
 
 class SDCFailure(SDCError):
-    """Good input, but the world failed: a full disk, a folder without permission, a lost worker, a held lock."""
+    """Failure outside the input: a full disk, a folder without permission, a lost worker, a held lock."""
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

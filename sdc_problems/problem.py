@@ -1,4 +1,4 @@
-"""The pymoo Problem that every anonymization task is."""
+"""Base class of the problems: a pymoo Problem for an anonymization task."""
 
 from __future__ import annotations
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -95,6 +97,46 @@ def test_imports_point_up_the_house(name: str, path: Path) -> None:
         assert top not in ("operators", "evaluators", "studies"), f"{name} imports a second root"
 
 
+RIDDLE = re.compile(r"(What|Who|Whose|How|Where|When|Why|Which)\b")
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+@pytest.mark.parametrize(("name", "path"), modules(), ids=lambda v: v if isinstance(v, str) else "")
+def test_docstrings_begin_with_the_word_that_people_search_for(name: str, path: Path) -> None:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, DOCUMENTED):
+            text = ast.get_docstring(node) or ""
+            assert not RIDDLE.match(text), f"{name}: {text.splitlines()[0]}"
+
+
+def test_help_texts_begin_with_the_word_that_people_search_for() -> None:
+    import click
+
+    from sdc_problems.studies.cli import COMMANDS, cli
+
+    def texts(command: click.Command, context: click.Context) -> Iterator[str]:
+        yield command.help or ""
+        yield command.short_help or ""
+        yield from (option.help or "" for option in command.params if isinstance(option, click.Option))
+        if isinstance(command, click.Group):
+            for name in command.list_commands(context):
+                inner = command.get_command(context, name)
+                assert inner is not None
+                yield from texts(inner, context)
+
+    with click.Context(cli) as context:
+        found = list(texts(cli, context))
+    assert len(found) > 100
+    assert [text for text in found if RIDDLE.match(text)] == []
+    summaries = [line for _, line in COMMANDS.values()]
+    assert [line for line in summaries if RIDDLE.match(line)] == []
+
+
+def test_no_folder_holds_more_than_fifteen_modules() -> None:
+    folders = Counter(path.parent for _, path in modules() if not path.name.startswith("__"))
+    assert {str(folder): n for folder, n in folders.items() if n > 15} == {}
+
+
 def run(code: str) -> str:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -107,7 +149,7 @@ def test_import_loads_nothing_heavy() -> None:
     code = f"""
 import sys
 from click.testing import CliRunner
-from sdc_problems.studies.cli import cli
+from sdc_problems.studies.cli import COMMANDS, cli
 result = CliRunner().invoke(cli, ["--help"])
 assert result.exit_code == 0 and "demo" in result.output
 print({heavy} & set(sys.modules))

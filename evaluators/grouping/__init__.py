@@ -1,4 +1,4 @@
-"""Engine of attribute groupings: what microaggregating each group on its own loses and discloses."""
+"""Engine of attribute groupings: loss and disclosure of microaggregating each group on its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiled parts of the grouping engine: what a cluster costs, how far records are from it, who finds himself."""
+"""Compiled parts of the grouping engine: errors of clusters, distances to centroids, linked records."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ R = TypeVar("R")
 
 @dataclass
 class CacheStats:
-    """What an engine was asked for, and how much of it was there already."""
+    """Hits and misses of an engine's cache."""
 
     rows: int = 0
     rows_found: int = 0

@@ -1,4 +1,4 @@
-"""Information loss: what a protected table no longer tells, for numeric, categorical and generalised data."""
+"""Information loss of protected tables: numeric, categorical and generalised data."""
 
 from __future__ import annotations
 

@@ -213,7 +213,7 @@ def _crossed(x: object, y: object, z: object) -> tuple[IntArray, IntArray, IntAr
 
 
 def bivariate_difference(x: object, y: object, z: object) -> float:
-    """How far the counts of an attribute crossed with an unprotected one move.
+    """Change of the counts of an attribute crossed with an unprotected one.
 
     ``100 · Σ_ij |count(x_i, z_j) - count(y_i, z_j)| / (2n)`` (Marés 2013, Eq. 4.5, in percent): the share of records
     that would have to move to restore the table.

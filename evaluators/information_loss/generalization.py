@@ -1,4 +1,4 @@
-"""Information loss of generalised tables: what recoding to coarser values and suppressing records costs."""
+"""Information loss of generalised tables: coarser values and suppressed records."""
 
 from __future__ import annotations
 

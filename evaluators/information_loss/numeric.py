@@ -1,4 +1,4 @@
-"""Information loss of numeric tables: sums of squares, and how far the usual statistics move."""
+"""Information loss of numeric tables: sums of squares, and changes of the usual statistics."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def correlation_matrix(X: FloatArray) -> FloatArray:
 
 
 def il_components(X: object, Y: object) -> ILComponents:
-    """How far values, means, covariances, variances and correlations of a protected table moved.
+    """Changes of values, means, covariances, variances and correlations in a protected table.
 
     Each component is a mean relative variation ``|θ' - θ| / |θ|`` (Balasch-Masoliver 2010, §1.2; Domingo-Ferrer &
     Torra 2001): IL1 over all cells, IL2 over the means, IL3 over the covariances (upper triangle with its

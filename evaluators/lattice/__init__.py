@@ -1,4 +1,4 @@
-"""Engine of generalization lattices: what a node protects and loses."""
+"""Engine of generalization lattices: measures of its nodes."""
 
 from __future__ import annotations
 

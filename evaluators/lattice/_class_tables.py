@@ -28,7 +28,7 @@ LOG_TABLE = 1 << 16
 
 @dataclass(frozen=True)
 class KeyLayout:
-    """Where the code of each attribute stands in a key of one or more 64-bit words; codes never straddle words."""
+    """Layout of a key of one or more 64-bit words: the place of each attribute's code; codes never straddle words."""
 
     word: Ints
     shift: Ints

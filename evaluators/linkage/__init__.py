@@ -1,4 +1,4 @@
-"""Record linkage: how many protected records an intruder with the original file finds again."""
+"""Record linkage: share of the protected records that an intruder with the original file finds again."""
 
 from __future__ import annotations
 

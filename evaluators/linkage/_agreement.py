@@ -29,7 +29,7 @@ def agreement_patterns(A: Any, B: Any, reach: Any) -> Any:
 
 @kernel()
 def pattern_counts(patterns: Any, records_x: Any, records_y: Any, n_patterns: int) -> Any:
-    """How many pairs of records have each pattern: each pair of distinct rows counts for all records equal to them."""
+    """Pairs of records with each agreement pattern: each pair of distinct rows counts for all records equal to them."""
     count = np.zeros(n_patterns)
     for i in range(patterns.shape[0]):
         for k in range(patterns.shape[1]):

@@ -1,4 +1,4 @@
-"""Kernels of distance linkage: is anything nearer than the own counterpart, and how many are as near?
+"""Kernels of distance linkage: ties with the own counterpart, unless another record is nearer.
 
 All engines compare distances that come out of the same operations in the same order, so they agree to the last bit
 and ties are ties in every engine. SciPy's k-d tree is not used: it sums in another order, cannot weigh
@@ -117,7 +117,7 @@ def own_distances(A: Any, BT: Any, w: Any, a: int, b: int, unit: float) -> Any:
 
 @kernel()
 def brute_ties(A: Any, radius: Any, BT: Any, count: Any, w: Any, a: int, b: int, unit: float, block: int) -> Any:
-    """How many records of B lie at exactly the radius, 0 when one is nearer; B is walked block by block."""
+    """Number of records of B at exactly the radius, 0 when one is nearer; B is walked block by block."""
     n, m = len(A), BT.shape[1]
     ties = np.zeros(n, dtype=np.int64)
     d, scratch = np.empty(block), np.empty(block)

@@ -1,4 +1,4 @@
-"""Record linkage: how many protected records an intruder with the original file finds again.
+"""Distance-based record linkage, exact in ties, on tables of any kind.
 
 :func:`distance_linkage` looks for the nearest counterpart, :func:`probabilistic_linkage` weighs agreements.
 """

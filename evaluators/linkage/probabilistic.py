@@ -24,7 +24,7 @@ class ConvergenceWarning(UserWarning):
 
 
 class ProbabilisticLinkage(NamedTuple):
-    """What an intruder who weighs agreements finds.
+    """Result of probabilistic linkage: pairs, weights and the estimated probabilities.
 
     ``share`` is the expected percentage of records paired with their own counterpart; ``m`` and ``u`` are the
     estimated probabilities that an attribute agrees in a matching and in another pair, ``prevalence`` the share of

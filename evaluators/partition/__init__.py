@@ -1,4 +1,4 @@
-"""Engine of record partitions: what merging each group loses and discloses."""
+"""Engine of record partitions: loss and disclosure of merging each group."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Engine for partitions of records: what microaggregating each of many partitions loses and discloses."""
+"""Engine for partitions of records: loss and disclosure of microaggregating each of many partitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Engine of transition matrices: what randomising by them loses and discloses."""
+"""Engine of transition matrices: loss and disclosure of randomising by them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a transition engine knows of a table: counts, distances, distinct combinations; built once."""
+"""Table compiled for transition matrices: counts, distances, distinct combinations; built once."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ class SharedArrays(Mapping[str, Array]):
 
     @property
     def folder(self) -> Path | None:
-        """Where the files are; None as long as there are none."""
+        """Folder of the files; None as long as there are none."""
         return self._folder
 
     def __copy__(self) -> SharedArrays:

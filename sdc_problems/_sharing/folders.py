@@ -77,7 +77,7 @@ def check_private(folder: Path) -> None:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """What a private folder says it holds: the digest, and the file of each array."""
+    """Manifest of a private folder: the digest, and the file of each array."""
     check_private(folder)
     try:
         manifest = json.loads((folder / MANIFEST).read_bytes())
@@ -235,7 +235,7 @@ def _runs(pid: int, token: str) -> bool:
 
 
 def _start_token(pid: int) -> str:
-    """When a process started, as the kernel counts; "0" where there is no /proc."""
+    """Start time of a process, as the kernel counts; "0" where there is no /proc."""
     try:
         line = Path(f"/proc/{pid}/stat").read_bytes()
     except OSError:

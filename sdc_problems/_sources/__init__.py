@@ -1,1 +1,1 @@
-"""Where the tables of ``datasets.load`` come from: drawn, found, downloaded, parsed."""
+"""Sources of the tables of ``datasets.load``: drawn, found, downloaded, parsed."""

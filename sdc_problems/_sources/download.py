@@ -178,7 +178,7 @@ def _read(answer: http.client.HTTPResponse) -> bytes:
 
 
 def _extent(answer: http.client.HTTPResponse, have: int) -> tuple[int, int | None]:
-    """Where the answer's first byte belongs, and how long the whole file is."""
+    """Position of the answer's first byte, and length of the whole file."""
     if answer.status == 206:
         found = re.fullmatch(r"bytes (\d+)-\d+/(\d+|\*)", answer.headers.get("Content-Range", ""))
         if found is None or int(found[1]) != have:

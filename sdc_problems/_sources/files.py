@@ -1,4 +1,4 @@
-"""Where the public files are: on this machine, or at their publisher; and the proof that each is the published one."""
+"""Public files: found on this machine or downloaded from their publisher, and verified by their digest."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How cells become typed columns and codes: the workings of ``microdata`` and ``hierarchy``."""
+"""Tables as typed columns of codes: the inner parts of ``microdata`` and ``hierarchy``."""

@@ -25,7 +25,7 @@ Index = tuple[list[Any] | None, list[Column]]
 
 
 def encode_meta(meta: Mapping[str, Any]) -> Array:
-    """What the arrays do not say, as an array of bytes (JSON)."""
+    """Facts beside the arrays (names, kinds, roles), as an array of bytes (JSON)."""
     return np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
 
 

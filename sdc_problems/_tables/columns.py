@@ -36,7 +36,7 @@ _GROUPED_NUMBER = re.compile(
 
 
 class Kind(StrEnum):
-    """What can be done with an attribute's values: arithmetic, comparison, or only equality."""
+    """Kind of an attribute: numeric (arithmetic), ordinal (comparison) or nominal (equality only)."""
 
     NUMERIC = "numeric"
     ORDINAL = "ordinal"
@@ -44,7 +44,7 @@ class Kind(StrEnum):
 
 
 class Role(StrEnum):
-    """What an attribute means for disclosure."""
+    """Role of an attribute in disclosure."""
 
     QUASI_IDENTIFIER = "quasi-identifier"
     SENSITIVE = "sensitive"
@@ -167,7 +167,7 @@ class Column:
         return {f"{prefix}/codes": self.codes, f"{prefix}/values": self.values}
 
     def spec(self) -> dict[str, Any]:
-        """What the arrays do not say."""
+        """Facts of the column beside its arrays, as JSON holds them."""
         names = ("name", "storage", "restore", "unit", "zone")
         return {name: getattr(self, name) for name in names}
 

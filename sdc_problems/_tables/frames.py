@@ -1,4 +1,4 @@
-"""Between pandas columns of every plain type and columns of codes."""
+"""Conversion of pandas columns of every plain type to columns of codes, and back."""
 
 from __future__ import annotations
 

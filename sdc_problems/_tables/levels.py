@@ -140,7 +140,7 @@ def interval_rows(
 
 
 def phrase(labels: Sequence[str]) -> str:
-    """What the labels of a level say about it.
+    """Short phrase for a level, read off its labels.
 
     Examples
     --------

@@ -27,7 +27,7 @@ _CHUNK = 262_144
 
 @dataclass(frozen=True)
 class CSVFormat:
-    """How a file is written."""
+    """Format of a CSV file."""
 
     path: Path
     delimiter: str

@@ -1,4 +1,4 @@
-"""Hierarchies of generalization: for each value what stands for it at each level."""
+"""Generalization hierarchies: for each value of an attribute, its ever more general labels."""
 
 from __future__ import annotations
 

@@ -230,7 +230,7 @@ class Hierarchy:
 
     @property
     def name(self) -> str | None:
-        """What errors call it."""
+        """Name that errors use."""
         name: str | None = self._meta["name"]
         return name
 

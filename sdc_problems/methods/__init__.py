@@ -1,4 +1,4 @@
-"""How a table is protected: plain functions on arrays and Microdata."""
+"""Methods that protect a table: plain functions on arrays and Microdata."""
 
 from __future__ import annotations
 

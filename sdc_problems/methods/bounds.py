@@ -1,4 +1,4 @@
-"""How good can a k-partition be at all? A lower bound on its sum of squares, by column generation.
+"""Lower bound on the sum of squares of k-partitions, by column generation.
 
 Every partition into groups of k to 2k − 1 records picks groups so that each record is in exactly one. In the linear
 relaxation of that choice groups may be picked in part. It is solved with few groups at a time: their solution has a
@@ -40,7 +40,7 @@ Cut = tuple[Group, int]
 
 
 class LowerBound(NamedTuple):
-    """What no partition can undercut.
+    """Lower bound on the sum of squares of every k-partition of a table.
 
     Attributes
     ----------
@@ -179,7 +179,7 @@ def _partition(labels: object, n: int, k: int) -> NDArray[np.int64]:
 
 
 class _Relaxation:
-    """The choice of groups without the demand that they be whole, and what was added to it so far."""
+    """Linear relaxation of the choice of groups, with the groups and cuts that were added so far."""
 
     def __init__(self, Z: NDArray[np.float64], k: int, labels: NDArray[Any]) -> None:
         self.Z, self.k = Z, k

@@ -179,7 +179,7 @@ class PlacedProblem(WorkerPlugin):
 
 
 class _Here:
-    """What this worker process holds; one problem is measured at a time, because engines remember things."""
+    """Contents of this worker process; one problem is measured at a time, because engines remember things."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()

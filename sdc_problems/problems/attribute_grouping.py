@@ -1,4 +1,4 @@
-"""Which attributes to microaggregate together: the attribute grouping problem of multivariate microaggregation."""
+"""Attribute grouping for multivariate microaggregation (GOMM)."""
 
 from __future__ import annotations
 

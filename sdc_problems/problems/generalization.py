@@ -1,4 +1,4 @@
-"""Which level of its hierarchy to generalise each attribute to: property based generalisations."""
+"""Property based generalization (PBG): a level of its hierarchy for each quasi-identifier."""
 
 from __future__ import annotations
 

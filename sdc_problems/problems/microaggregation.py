@@ -1,4 +1,4 @@
-"""Which records to merge: partitions into groups of at least k."""
+"""Microaggregation: partitions of the records into groups of at least k."""
 
 from __future__ import annotations
 

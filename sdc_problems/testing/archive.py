@@ -1,4 +1,4 @@
-"""What every archive promises: a plain object that grows by ``add``, keeps its state in a pickle, holds no loser."""
+"""Contract of archives: a plain object that grows by ``add``, keeps its state in a pickle, holds no loser."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pymoo.core.population import Population
 
 
 def dominated(F: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which rows another row dominates (all minimised); the plain quadratic definition."""
+    """Mask of the rows that another row dominates (all minimised); the plain quadratic definition."""
     no_worse = (F[:, None, :] <= F[None, :, :]).all(axis=2)
     better = (F[:, None, :] < F[None, :, :]).any(axis=2)
     return np.asarray((no_worse & better).any(axis=0))

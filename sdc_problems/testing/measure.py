@@ -1,4 +1,4 @@
-"""What every measure promises: a pure function of arrays that refuses what it cannot measure."""
+"""Contract of measures: a pure function of arrays that refuses what it cannot measure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every problem promises, to pymoo and to the person who releases a point of its front."""
+"""Contract of problems, towards pymoo and towards the person who releases a point of the front."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``run`` and ``resume`` share: their options, and how a session ends."""
+"""Sessions of ``sdc run`` and ``sdc resume``: their options, and their end."""
 
 from __future__ import annotations
 

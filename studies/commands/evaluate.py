@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Missing values in ORIGINAL: stop at the first, or take them as a category.",
 )
-@click.option("--delimiter", default=",", show_default=True, help="What separates the cells in both files.")
+@click.option("--delimiter", default=",", show_default=True, help="Delimiter of both files.")
 @click.option("--same-rows", is_flag=True, help="The rows do correspond, although a column looks shuffled.")
 @click.option(
     "--linkage-limit", type=click.IntRange(min=1), default=None, help="Most records for the probabilistic linkage."

@@ -16,7 +16,7 @@ import click
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address of this machine to listen on.")
 @click.option("--read-only", is_flag=True, help="Keep no shortlist and release nothing.")
 @click.option("--open", "open_browser", is_flag=True, help="Open the page in the browser.")
-@click.option("--data", type=click.Path(path_type=Path), help="Where the run's CSV file is now, if it was moved.")
+@click.option("--data", type=click.Path(path_type=Path), help="The run's CSV file, if it was moved.")
 def command(
     folders: tuple[Path, ...], port: int, host: str, read_only: bool, open_browser: bool, data: Path | None
 ) -> None:

@@ -24,7 +24,7 @@ from sdc_problems.studies.commands.evaluate import _kinds, _names, show
 @click.option("--sensitive", default="", help="Columns whose values must stay secret; they are not changed.")
 @click.option("--identifiers", default="", help="Columns that are left out.")
 @click.option("--kinds", default="", help="Kinds that are not as they look, as in age=numeric,zip=nominal.")
-@click.option("--delimiter", default=",", show_default=True, help="What separates the cells in FILE.")
+@click.option("--delimiter", default=",", show_default=True, help="Delimiter of FILE.")
 @click.option("--gamma", type=float, default=0.2, show_default=True, help="v-mdav: how readily a group grows.")
 @click.option("--macrogroup", type=int, default=18, show_default=True, help="hybrid: records of a macrogroup.")
 @click.option("--epochs", type=int, default=10_000, show_default=True, help="hybrid, ga: epochs of the search.")

@@ -22,7 +22,7 @@ from sdc_problems.studies.commands._session import json_option
     show_default=True,
     help="Leave suppressed records out, or keep them with stars (as `sdc evaluate` needs them).",
 )
-@click.option("--data", type=click.Path(path_type=Path), help="Where the original CSV file is now, if it was moved.")
+@click.option("--data", type=click.Path(path_type=Path), help="The original CSV file, if it was moved.")
 @click.option("--formula-guard", is_flag=True, help="Put an apostrophe before text that a spreadsheet would execute.")
 @click.option("--overwrite", is_flag=True, help="Replace files that exist already.")
 @json_option

@@ -21,7 +21,7 @@ import click
     "--points", type=click.IntRange(min=0, max=50_000), default=5_000, show_default=True,
     help="Dominated points on the map at most.",
 )  # fmt: skip
-@click.option("--data", type=click.Path(path_type=Path), help="Where the run's CSV file is now, if it was moved.")
+@click.option("--data", type=click.Path(path_type=Path), help="The run's CSV file, if it was moved.")
 def command(
     folders: tuple[Path, ...],
     out: Path,

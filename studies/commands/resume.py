@@ -12,7 +12,7 @@ from sdc_problems.studies.commands._session import beginning, finish, json_optio
 @click.command(name="resume")
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option(
-    "--data", type=click.Path(path_type=Path), help="Where the CSV file is now, if it was moved; it must be the same."
+    "--data", type=click.Path(path_type=Path), help="The run's CSV file, if it was moved; it must be the same."
 )
 @workers_options
 @pictures_option

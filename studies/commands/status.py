@@ -1,4 +1,4 @@
-"""``sdc status``: how far a run is."""
+"""``sdc status``: progress of a run."""
 
 from __future__ import annotations
 

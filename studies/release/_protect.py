@@ -26,7 +26,7 @@ Labels = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Settings:
-    """What some of the methods ask for besides k.
+    """Settings of the methods besides k.
 
     Attributes
     ----------

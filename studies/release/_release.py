@@ -1,4 +1,4 @@
-"""Taking a solution home: the protected file, what became of each value, and a certificate that was checked.
+"""Release of a solution: the protected file, its value mapping, and a certificate that was checked.
 
 The file is written beside its place under another name, read back as text, and every promise is counted again in it.
 Only when all of them hold does it get its name. The certificate may be published with the file; the value mapping and

@@ -1,4 +1,4 @@
-"""What a released file promises, counted again in the file itself.
+"""Guarantees of a released file, counted again in the file itself.
 
 These checks read the file as its reader will: text in columns. They know nothing of the problem but which columns and
 numbers to look at, so that a mistake in a problem's own release cannot hide in them.

@@ -1,4 +1,4 @@
-"""What a solution does, as a picture: one per task."""
+"""Pictures of a solution, one per task."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def _matrices(figure: Figure, problem: Any, x: NDArray[Any]) -> None:
 
 
 def _sizes(figure: Figure, problem: Any, x: NDArray[Any]) -> None:
-    """How many groups have how many records."""
+    """Sizes of the groups: number of groups of each number of records."""
     panel = figure.subplots()
     sizes, counts = np.unique([len(group) for group in problem.decode(x).groups], return_counts=True)
     bars = panel.bar(sizes, counts, width=0.8, color=FRONT)

@@ -1,4 +1,4 @@
-"""What the commands print about a run: one account, as a table for people and as versioned JSON for programs."""
+"""Summary of a run as the commands print it: a table for people, versioned JSON for programs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FRONT_LINES = 12  # of the front, in the terminal; front.csv has them all
 
 
 def meets(run: Run, solutions: Solutions) -> NDArray[np.bool_]:
-    """Which solutions meet the study's [require]."""
+    """Mask of the solutions that meet the study's [require]."""
     mask = solutions.feasible.copy()
     names = [axis.name for axis in run.axes]
     for name, wanted in run.study.get("require", {}).items():

@@ -1,4 +1,4 @@
-"""What a person sees in the terminal: tables on stdout; on stderr lines and, where that is a terminal, a bar."""
+"""Terminal output: tables on stdout; on stderr lines and, where that is a terminal, a progress bar."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def watched(folder: Path, limits: Limits) -> Iterator[Any]:
 
 
 def _glance(run: Run, limits: Limits) -> tuple[float, str]:
-    """How much of the run is done, and a few words about it."""
+    """Share of the run that is done, and a few words about it."""
     states = run.progress()
     done = []
     for state in states:

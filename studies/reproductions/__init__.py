@@ -22,7 +22,7 @@ REPRODUCTIONS: dict[str, str] = {
 
 
 class Reproduction(Protocol):
-    """What a reproduction module defines as ``reproduce``."""
+    """Function ``reproduce`` of a reproduction module."""
 
     def __call__(self, *, quick: bool, say: Callable[[str], None]) -> Report:
         """Compute all tables and pictures through the public API.

@@ -1,4 +1,4 @@
-"""What a reproduction hands over: tables with the paper's figure beside ours, pictures, and how they are written."""
+"""Report of a reproduction: tables with the paper's figure beside ours, and pictures."""
 
 from __future__ import annotations
 

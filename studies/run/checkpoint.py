@@ -1,4 +1,4 @@
-"""Searches that are restored instead of replayed.
+"""Checkpoints: state of searches that are restored instead of replayed.
 
 A replay is served the measures and works everything else again. For a search whose own work is what takes the time,
 that is the whole time once more. Such an algorithm may have two methods::

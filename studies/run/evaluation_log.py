@@ -1,4 +1,4 @@
-"""Everything one seed has measured: each different solution once, in the order of measurement."""
+"""Evaluation log of one seed: each different solution once, in the order of measurement."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class EvaluationLog:
         return np.array([self._number[key] for key in keys], dtype=np.int64)
 
     def arrays(self) -> Arrays:
-        """What this generation added, to be stored."""
+        """Arrays that this generation added, to be stored."""
         start, end = self._first_new, len(self._number)
         none = np.zeros((0, self.problem.n_var), dtype=self.problem.dtype)
         return {

@@ -1,4 +1,4 @@
-"""Carrying out a study: its folder, its seeds side by side, and the ways in which it can stop and go on.
+"""Runner of a study: its seeds side by side, and the ways in which it can stop and go on.
 
 The seeds of a study are independent. With several workers they run in processes of their own; workers that are left
 over measure the candidates of each. Every process writes its own generations; the store is where they meet.
@@ -36,7 +36,7 @@ __all__ = ["Outcome", "file_digest", "reopen", "start", "versions", "work"]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a session came to.
+    """Outcome of a session.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Beginning a run and opening it again: what it is made of, and what must not have changed."""
+"""Start of a run, and its reopening: the study and the data must be those that it was begun with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options of the searches: what each one's table in a study file may say."""
+"""Options of the searches, as each one's table in a study file has them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class Start(Section):
-    """What every population-based search has."""
+    """Options that every population-based search has."""
 
     start: Literal["random", "baselines"] = Field(
         default="random", description="Whether the first population begins with the problem's baselines."

@@ -1,4 +1,4 @@
-"""How good a set of trade-offs is: non-dominated filtering and the share of a box that is dominated."""
+"""Hypervolume of a front as a share of a box, and non-dominated filtering."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def nondominated(F: FloatArray) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class Box:
-    """Where hypervolume is measured: from the best value of each objective to the reference point (minimised)."""
+    """Box of the hypervolume: from the best value of each objective to the reference point (minimised)."""
 
     ideal: FloatArray
     reference: FloatArray

@@ -1,4 +1,4 @@
-"""Reading a run: fronts, histories, solutions and aggregates, while it goes on or long after.
+"""Reader of a run: fronts, histories, solutions and aggregates, while it goes on or long after.
 
 Everything here only reads, so that a page, a plot and a command can look at a run that another process is writing.
 """
@@ -99,7 +99,7 @@ class Run:
         return np.array([math.nan if v is None else float(v) for v in stored])
 
     def progress(self) -> tuple[SeedState, ...]:
-        """How far every seed is."""
+        """Progress of every seed."""
         last = {
             row[0]: row[1:]
             for row in self._rows(
@@ -127,7 +127,7 @@ class Run:
         return hashlib.sha256(facts.encode()).hexdigest()
 
     def sessions(self) -> list[dict[str, Any]]:
-        """When and with what the run was started and resumed."""
+        """Sessions of the run: the time, versions and workers of its start and of every resume."""
         rows = self._rows("SELECT started, versions, workers FROM sessions ORDER BY session")
         return [{"started": s, "versions": json.loads(v), "workers": w} for s, v, w in rows]
 
@@ -293,7 +293,7 @@ class Run:
         return chosen
 
     def _record(self, seed: int) -> SeedRecord:
-        """What is known of a seed; generations that were added since the last look are read now."""
+        """Record of a seed; generations that were added since the last look are read now."""
         self._chosen([seed])
         with self._lock:
             record = self._records.setdefault(seed, SeedRecord())

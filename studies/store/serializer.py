@@ -1,4 +1,4 @@
-"""Arrays as bytes: npz without pickle, read as if a stranger had written it, and their digest."""
+"""Serializer of arrays: npz without pickle, read as if a stranger had written it, and a digest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reader of a run gets: small frozen tables of arrays."""
+"""Result tables of a run: small frozen tables of arrays."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class SeedState:
-    """How far a seed has come; ``status`` is ``waiting``, ``running`` or ``finished``."""
+    """State of a seed; ``status`` is ``waiting``, ``running`` or ``finished``."""
 
     seed: int
     status: str
@@ -127,7 +127,7 @@ class Aggregates:
 
 
 class SeedRecord:
-    """What has been read of a seed so far: it grows with the run, so that a live reader reads only what is new."""
+    """Record of a seed as far as it was read: it grows with the run, so that a live reader reads only what is new."""
 
     def __init__(self) -> None:
         self.generation: list[int] = []
@@ -177,7 +177,7 @@ class SeedRecord:
         return self._all(1)[2]
 
     def feasibility(self) -> BoolArray:
-        """Which solutions meet the constraints."""
+        """Mask of the solutions that meet the constraints."""
         return self._all(1)[3]
 
     def _all(self, n_obj: int) -> tuple[int, FloatArray, IntArray, BoolArray]:
@@ -195,7 +195,7 @@ class SeedRecord:
 
 
 def feasible(arrays: Mapping[str, NDArray[Any]], n: int) -> BoolArray:
-    """Which of n solutions meet their constraints, with pymoo's tolerances (G ≤ 0, \\|H\\| ≤ 1e-4)."""
+    """Mask of the n solutions that meet their constraints, with pymoo's tolerances (G ≤ 0, \\|H\\| ≤ 1e-4)."""
     mask = np.ones(n, dtype=bool)
     if "G" in arrays:
         mask &= (arrays["G"] <= 0).all(axis=1)

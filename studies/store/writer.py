@@ -1,4 +1,4 @@
-"""Writing a run: every generation is one transaction, and every generation's digest chains onto the one before."""
+"""Writer of a run: every generation is one transaction, and its digest chains onto the one before."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BEGINNING = "0" * 64
 
 @dataclass(frozen=True)
 class Generation:
-    """What one generation of one seed leaves behind.
+    """Generation of a seed, as it is stored.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def state_digest(state: Mapping[str, NDArray[Any]], chain: str) -> str:
 
 
 class RunWriter:
-    """The one writer of a seed's generations.
+    """Writer of a run: every generation in one transaction.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class HierarchySection(Section):
-    """How the values of an attribute generalise: one of file, intervals, masking, levels, suppression."""
+    """Hierarchy of an attribute: one of file, intervals, masking, levels, suppression."""
 
     file: str | None = Field(default=None, description="ARX-format CSV file: value; label; more general label; …")
     delimiter: Annotated[str, Field(min_length=1, max_length=1)] = Field(default=";", description="What separates it.")
@@ -43,7 +43,7 @@ class HierarchySection(Section):
 
 
 class DataSection(Section):
-    """Where the records come from and what their columns are."""
+    """Source of the records, and roles and kinds of their columns."""
 
     name: str | None = Field(default=None, description='A table by name ("people" is embedded; see `sdc data list`).')
     records: Annotated[int, Field(ge=2)] | None = Field(default=None, description='Number of records of "people".')

@@ -29,7 +29,7 @@ _UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 class TerminationSection(Section):
-    """When each seed's search ends: whichever comes first."""
+    """Limits of each seed's search; it ends with whichever is met first."""
 
     generations: Annotated[int, Field(ge=1)] | None = Field(default=None, description="Number of generations.")
     evaluations: Annotated[int, Field(ge=1)] | None = Field(
@@ -78,7 +78,7 @@ def seconds(text: str) -> float:
 
 
 class RunSection(Section):
-    """How it is carried out: nothing here, but the seeds, has any influence on what comes out."""
+    """Seeds and workers; nothing here, but the seeds, has any influence on what comes out."""
 
     seeds: Annotated[int, Field(ge=1, le=10_000)] | list[Annotated[int, Field(ge=0, lt=2**63)]] = Field(
         default=1, description="How many seeds (they are 1, 2, …), or a list of them."
@@ -156,7 +156,7 @@ class StudySections(Section):
 
 @dataclass(frozen=True)
 class Plan:
-    """What a search needs; ``rounded`` where it proposes real numbers, ``ends`` where it has a budget of its own."""
+    """Plan of a search; ``rounded`` where it proposes real numbers, ``ends`` where it has a budget of its own."""
 
     problem: SDCProblem
     algorithm: Any
@@ -167,7 +167,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Built:
-    """A study come to life."""
+    """Built study: its table, problem and plan."""
 
     table: Table
     plan: Plan

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class GOMMOptions(Section):
-    """Which attributes to microaggregate together."""
+    """Groups of attributes to microaggregate together."""
 
     k: Annotated[int, Field(ge=2)] = Field(description="Smallest cluster of each group's microaggregation.")
     objectives: list[str] = Field(
@@ -43,7 +43,7 @@ def _gomm_original(problem: Any) -> dict[str, float]:
 
 
 class MicroaggregationOptions(Section):
-    """Which records to merge."""
+    """Groups of records to merge."""
 
     k: Annotated[int, Field(ge=2)] = Field(description="Smallest group of records.")
     objectives: list[str] = Field(default=["sse"], description="Any of sse, il_sse, dbrl, id_value, k.")
@@ -68,7 +68,7 @@ def _microaggregation_original(problem: Any) -> dict[str, float]:
 
 
 class PBGOptions(Section):
-    """To which level of its hierarchy each quasi-identifier is generalised."""
+    """Level of its hierarchy for each quasi-identifier."""
 
     objectives: list[str] = Field(
         default=["k", "glm"],
@@ -110,7 +110,7 @@ def _pbg_original(problem: Any) -> dict[str, float]:
 
 
 class PRAMOptions(Section):
-    """Which transition matrix each categorical attribute gets, entry by entry."""
+    """Transition matrix of each categorical attribute, entry by entry."""
 
     attributes: list[str] = Field(description="Categorical columns to protect.")
     objectives: list[str] = Field(
@@ -134,7 +134,7 @@ class PRAMOptions(Section):
 
 
 class PRAMEquationOptions(PRAMOptions):
-    """Which equation makes the transition matrices of all attributes."""
+    """Equation that makes the transition matrices of all attributes."""
 
     depth: Annotated[int, Field(ge=1, le=10)] = Field(default=5, description="Most levels of an equation's tree.")
 

@@ -1,4 +1,4 @@
-"""Verdict on a pair of files: what the protected one gives away and has lost."""
+"""Verdict on a pair of files: disclosure risk and information loss of the protected one."""
 
 from __future__ import annotations
 

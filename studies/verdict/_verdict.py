@@ -26,7 +26,7 @@ LINKAGE_LIMIT = 2000
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a data steward needs to know before a release."""
+    """Verdict on a protected file, for a data steward before a release."""
 
     n_records: int
     n_suppressed: int

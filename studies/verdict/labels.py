@@ -28,7 +28,7 @@ class Interval:
     high_in: bool
 
     def holds(self, values: NDArray[Any]) -> NDArray[np.bool_]:
-        """Which values lie in it."""
+        """Mask of the values that lie in it."""
         above = values >= self.low if self.low_in else values > self.low
         inside: NDArray[np.bool_] = above & (values <= self.high if self.high_in else values < self.high)
         return inside

@@ -1,4 +1,4 @@
-"""The utility side of a verdict: what numbers, categories, detail and associations lost; and the published scores."""
+"""Information loss in a verdict: numbers, categories, detail and associations; and the published scores."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def categories(report: Report) -> None:
 
 
 def detail(report: Report) -> None:
-    """What coarser labels and suppressed records cost."""
+    """Loss of detail by coarser labels and suppressed records."""
     perturbed = report.perturbed
     columns = [c for c in report.quasi if c.fate is not Fate.PERTURBED]
     suppressed = report.pairing.suppressed
@@ -136,7 +136,7 @@ def sensitive(report: Report) -> None:
 
 
 def associations(report: Report) -> None:
-    """How the association of the quasi-identifiers with the sensitive attributes changed."""
+    """Change of the association of the quasi-identifiers with the sensitive attributes."""
     label = "χ² with the sensitive attributes"
     if not report.pairing.sensitive:
         report.skip(LOSS, label, "no sensitive attribute was named")

@@ -1,4 +1,4 @@
-"""An original and a protected file, side by side: do they hold the same records, and what became of each column?
+"""Pairing of an original and a protected file: the same records in the same order, and the fate of each column.
 
 Nothing here prints a cell: errors name columns and rows only.
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Fate(StrEnum):
-    """What protection did to a column."""
+    """Fate of a column under protection."""
 
     UNCHANGED = "unchanged"
     PERTURBED = "perturbed"

@@ -1,4 +1,4 @@
-"""What a verdict collects: measures with their ranges and sentences, and the tables behind them."""
+"""Parts of a verdict: measures with their ranges and sentences, and the tables behind them."""
 
 from __future__ import annotations
 

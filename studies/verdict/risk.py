@@ -1,4 +1,4 @@
-"""The risk side of a verdict: anonymity of the protected file, and disclosure between the two files."""
+"""Disclosure risk in a verdict: anonymity of the protected file, and disclosure between the two files."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def diversity(report: Report, column: PairedColumn, classes: NDArray[np.int64]) 
 
 
 def disclosure(report: Report) -> None:
-    """How near the published values stay, and how many records an intruder finds again."""
+    """Disclosure between the two files: nearness of published values, records that an intruder finds again."""
     same = np.mean([np.mean(c.original[report.kept] == c.protected[report.kept]) for c in report.quasi])
     report.add(
         RISK, "unchanged_cells", "cells left as they were", 100 * float(same),
@@ -147,7 +147,7 @@ def disclosure(report: Report) -> None:
 
 
 def no_distance(report: Report, what: str) -> str:
-    """Why generalised columns do not take part."""
+    """Reason for which generalised columns do not take part."""
     return f"{hold(report.generalised)} generalised labels, which have no {what}"
 
 

@@ -1,4 +1,4 @@
-"""Who is answered: requests to the right host, from the page itself, with the token; and how answers are sealed."""
+"""Guard of the server: answers only requests to the right host, from the page itself, with the token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an objective means, in a sentence for people who have not read the paper."""
+"""Meaning of an objective, in a sentence for people who have not read the paper."""
 
 from __future__ import annotations
 

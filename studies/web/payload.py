@@ -1,4 +1,4 @@
-"""What the page reads: runs as one JSON document. Objectives, progress and aggregates; never a record or a genome.
+"""Payload of the page: runs as one JSON document. Objectives, progress and aggregates; never a record or a genome.
 
 The document's ``schema`` is ``sdc-explorer/1``; a page refuses another major version. Numbers are in natural units.
 """
@@ -81,7 +81,7 @@ class Source:
 
     @property
     def pictures(self) -> Detail | None:
-        """What draws a solution of this run."""
+        """Pictures of this run's solutions."""
         if self._detail is None and self.problem is not None:
             self._detail = Detail(self.problem)
         return self._detail

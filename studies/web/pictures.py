@@ -1,4 +1,4 @@
-"""What one solution does to the table: sentences, the task's picture, distributions before and after, facts."""
+"""Effect of one solution on the table: sentences, the task's picture, distributions before and after, facts."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class Detail:
         return after, self._facts(released, texts, changed_cells, cells)
 
     def _kept(self, x: NDArray[Any], released: pd.DataFrame) -> NDArray[np.int64] | None:
-        """Which original record each released one is; None where it cannot be told."""
+        """Original record of each released one; None where it cannot be told."""
         n = len(self._codes)
         if len(released) == n:
             return np.arange(n)

@@ -36,7 +36,7 @@ _KINDS = {"table": "text/csv", "mapping": "text/csv", "certificate": "applicatio
 
 
 class Explorer:
-    """What the server knows and does.
+    """Server of the live page: its runs and its routes.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ FloatArray = NDArray[np.float64]
 
 
 class AddStatus(IntEnum):
-    """What became of a candidate that was added to an archive."""
+    """Status of a candidate that was added to an archive."""
 
     REJECTED = 0
     """It is not in the archive."""

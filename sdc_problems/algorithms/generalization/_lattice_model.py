@@ -1,4 +1,4 @@
-"""What the measured nodes of a lattice say about the others: a Gaussian process per objective, within bounds."""
+"""Model of a lattice's unmeasured nodes: a Gaussian process per objective, within bounds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GROWTH = 1.5  # the way to model is chosen again whenever there are so many time
 
 @dataclass(frozen=True)
 class Shape:
-    """How one objective is modelled."""
+    """Shape of the model of one objective."""
 
     decay: float
     logarithm: bool
@@ -88,7 +88,7 @@ class LatticeModel:
             self.shapes = []
 
     def predict(self, U: NDArray[np.integer]) -> Prediction:
-        """What to expect of the objectives of other nodes, each objective on the scale of its model."""
+        """Predict the objectives of other nodes, each on the scale of its model."""
         if not self.shapes:
             self.shapes = self._chosen_shapes()
             self._choose_at = GROWTH * len(self.X)

@@ -39,7 +39,7 @@ def dominance_fitness(F: ArrayLike) -> NDArray[np.int64]:
 
 
 class ArchiveOutput(Output):
-    """How many different nodes were measured, and how many are in the archive."""
+    """Output columns: number of different nodes measured, and of those in the archive."""
 
     def __init__(self) -> None:
         super().__init__()

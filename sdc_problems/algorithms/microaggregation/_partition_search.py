@@ -36,7 +36,7 @@ Found = TypeVar("Found")
 
 
 class Milestone(NamedTuple):
-    """How good the best partition was after how much work."""
+    """Milestone of a search: its best partition after so much work."""
 
     moves: int
     seconds: float

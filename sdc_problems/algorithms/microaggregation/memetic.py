@@ -1,4 +1,4 @@
-"""Memetic microaggregation: the search that takes over where every heuristic ends."""
+"""Memetic search for microaggregation: annealing, ruin and recreate, crossover."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ POP_SIZE, MUTATION_RATE, CROSSOVER_RATE = 100, 0.1, 0.3  # what the sensitivity 
 
 
 def within(X: NDArray[Any], least: int, most: int) -> NDArray[np.bool_]:
-    """Which rows of labels have groups of ``least`` to ``most`` records only.
+    """Mask of the rows of labels whose groups all have ``least`` to ``most`` records.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Groups that cost less than their records pay: what column generation asks for (see column_generation.py).
+"""Pricing kernels of column generation: groups that cost less than their records pay.
 
 A group's cost is its sum of squares; its records pay their prices; of a cut, a group pays the cut's price for every d
 records that it has in the cut's set. The reduced cost is what is missing.

@@ -1,4 +1,4 @@
-"""What every method on records begins with: attributes on one scale, and a k that the records allow."""
+"""Arguments of the methods on records: attributes on one scale, and a k that the records allow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many shapes optimal k-partitions can have, and how rarely chance hits one."""
+"""Number of shapes of optimal k-partitions, and probability of hitting one by chance."""
 
 from __future__ import annotations
 

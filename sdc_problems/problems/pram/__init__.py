@@ -1,4 +1,4 @@
-"""Which transition matrices to protect categorical attributes with: PRAM, by entries and by equations."""
+"""PRAM: transition matrices of categorical attributes, by entries and by equations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What both PRAM problems share: attributes, limits on the matrices, measuring, reading and releasing."""
+"""Base of the PRAM problems: attributes, limits on the matrices, measuring, reading and releasing."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ CATALOGUE = {
 
 @dataclass(frozen=True)
 class Limits:
-    """What every matrix of a problem keeps to.
+    """Limits on every matrix of a problem.
 
     ``widths`` is, per attribute, how many places a category may move in the end (None: anywhere).
     """

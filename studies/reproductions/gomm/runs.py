@@ -41,7 +41,7 @@ CENSUS_CASE = Case("census", "Census", CENSUS)
 
 @dataclass(frozen=True)
 class Scale:
-    """How much is run.
+    """Scale of the runs, full or quick.
 
     Parameters
     ----------

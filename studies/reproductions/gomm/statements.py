@@ -1,4 +1,4 @@
-"""What Balasch-Masoliver (2010) says in words, beside what the runs show."""
+"""Statements of Balasch-Masoliver (2010) in words, beside what the runs show."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _same_quality(runs: CaseRuns) -> tuple[str, ...]:
 
 
 def observations(water: CaseRuns, census: CaseRuns, scale: Scale) -> ReportTable:
-    """What chapter 4 reads off its figures, and the same read off ours."""
+    """Observations that chapter 4 reads off its figures, and the same read off ours."""
     low, high = scale.analysis_ks
     rows: list[tuple[str | Cell, ...]] = []
     for runs, k, paper in ((water, low, "25"), (census, low, "a few generations before 25")):
@@ -101,7 +101,7 @@ def observations(water: CaseRuns, census: CaseRuns, scale: Scale) -> ReportTable
         )
     return ReportTable(
         "chapter-4",
-        "What chapter 4 observes",
+        "Observations of chapter 4",
         ("Table", "Observation", "Result"),
         tuple(rows),
         "A group mutation survives in a generation if, on average over seeds, half a child of it does or more."

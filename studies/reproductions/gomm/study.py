@@ -83,7 +83,7 @@ def _numbered(say: Callable[[str], None], total: int) -> Callable[[str], None]:
 
 
 def setting(scale: Scale, quick: bool) -> tuple[str, ...]:
-    """What was run, and what differs from the thesis."""
+    """Setting of the runs, and its differences from the thesis."""
     lines = (
         "Water-treatment: the 380 complete records of the public file, 38 attributes. Census: 1,080 records, 12 of 13"
         " attributes; the thesis does not say which one it leaves out. Without INTVAL, in the order of the file, the"
@@ -153,7 +153,7 @@ def _score_of(runs: CaseRuns, name: str, k: int) -> tuple[float, int]:
 
 
 def time_table(cases: tuple[CaseRuns, ...]) -> ReportTable:
-    """What Figure 5.1 draws, and what it comes from."""
+    """Times of Figure 5.1, and the evaluations that they come from."""
     rows = []
     for runs in cases:
         for k in runs.fixed:

@@ -1,4 +1,4 @@
-"""What a search gains over the heuristics on the three reference files: nine cells, and how fast."""
+"""Gain of the memetic search over the heuristics on the three reference files: nine cells, and their times."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ TENTHS = tuple(i / 10 for i in range(11))
 
 @dataclass(frozen=True)
 class Scale:
-    """How much is run.
+    """Scale of the runs, full or quick.
 
     Attributes
     ----------
@@ -166,7 +166,7 @@ def hybrid(X: NDArray[np.float64], K: int, steps: int, epochs: int) -> tuple[int
 
 
 def processors() -> int:
-    """How many this process may use."""
+    """Number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

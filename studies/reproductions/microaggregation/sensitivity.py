@@ -1,4 +1,4 @@
-"""Which settings of a search matter, and which values of them are best: analysis of variance, Tukey, Scheffé."""
+"""Sensitivity of a search to its settings: analysis of variance, Tukey's and Scheffé's tests."""
 
 from __future__ import annotations
 

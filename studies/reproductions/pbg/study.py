@@ -60,7 +60,7 @@ ATTRIBUTES = {
 
 @dataclass(frozen=True)
 class Runs:
-    """What the seeds of one search found."""
+    """Results of one search, seed by seed."""
 
     rr: NDArray[np.float64]
     ce: NDArray[np.float64]

@@ -22,7 +22,7 @@ CONTROL = (0.55, 0.75)
 
 @dataclass(frozen=True)
 class Scale:
-    """How much is run."""
+    """Scale of the runs, full or quick."""
 
     ea_generations: int = 1125
     ea_seeds: int = 5
