@@ -125,7 +125,7 @@ class Microdata:
     __slots__ = ("__weakref__", "_arrays", "_attributes", "_digest", "_meta")
 
     def __init__(self, arrays: SharedArrays) -> None:
-        """Open the arrays of another Microdata (its `arrays`, or ``SharedArrays.open(folder)``)."""
+        """Open the arrays of another Microdata (its `arrays`)."""
         if _META not in arrays:
             raise SDCError("these shared arrays hold no microdata: make one with Microdata.from_csv or from_frame")
         self._arrays = arrays

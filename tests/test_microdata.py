@@ -5,11 +5,9 @@ from __future__ import annotations
 import copy
 import datetime
 import json
-import os
 import pickle
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -608,13 +606,7 @@ def test_a_spawned_process_sees_the_same(large: Microdata) -> None:
     ]
 
 
-def test_it_can_be_kept_with_a_run(data: Microdata, frame: pd.DataFrame, tmp_path: Path) -> None:
-    folder = data.arrays.spill(tmp_path / "run")
-    again = Microdata(SharedArrays.open(folder))
-    assert again == data
-    pd.testing.assert_frame_equal(again.frame(), frame)
-    if os.name == "posix":
-        assert folder.stat().st_mode & 0o077 == 0
+def test_other_arrays_are_no_microdata() -> None:
     with pytest.raises(SDCError, match="hold no microdata"):
         Microdata(SharedArrays({"a": np.arange(3)}))
 

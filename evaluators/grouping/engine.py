@@ -6,7 +6,7 @@ import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -52,11 +52,6 @@ class CacheStats:
             rate = f"{100 * found / asked:.1f} %" if asked else "-"
             lines.append(f"{what}: {found} of {asked} found ({rate})")
         return "; ".join(lines)
-
-    def clear(self) -> None:
-        """Start counting again."""
-        for field in fields(self):
-            setattr(self, field.name, 0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -224,15 +224,6 @@ class LatticeEngine:
         """Number of classes of the finest node: the distinct records, as far as the attributes tell."""
         return len(self._base.sizes)
 
-    @property
-    def level_losses(self) -> list[Floats]:
-        """Per attribute, what each of its levels contributes to ``glm`` when no record is suppressed."""
-        lattice = self._lattice
-        return [
-            lattice.level_loss[a, :n] / lattice.span[a] if lattice.span[a] else np.zeros(n)
-            for a, n in enumerate(self.n_levels)
-        ]
-
     # -- measuring ------------------------------------------------------------------------------------------------
 
     def evaluate(self, nodes: ArrayLike) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sdc_problems.evaluators.linkage.distance import DIRECTIONS, ENGINES, KINDS, TIES, distance_linkage, link_ties
 from sdc_problems.evaluators.linkage.probabilistic import (
+    MOST_ATTRIBUTES,
     ConvergenceWarning,
     ProbabilisticLinkage,
     match_probabilistically,
@@ -14,6 +15,7 @@ __all__ = [
     "DIRECTIONS",
     "ENGINES",
     "KINDS",
+    "MOST_ATTRIBUTES",
     "TIES",
     "ConvergenceWarning",
     "ProbabilisticLinkage",

@@ -16,7 +16,7 @@ from sdc_problems.evaluators.linkage._agreement import agreement_patterns, expec
 from sdc_problems.evaluators.linkage._transport import transport
 
 _KINDS = ("numeric", "ordinal", "nominal")
-_MOST_ATTRIBUTES = 62  # bits of an agreement pattern
+MOST_ATTRIBUTES = 62  # bits of an agreement pattern
 
 
 class ConvergenceWarning(UserWarning):
@@ -153,8 +153,8 @@ def match_probabilistically(
     """
     original, protected = pair(X, Y)
     p = original.shape[1]
-    if p > _MOST_ATTRIBUTES:
-        raise SDCError(f"X has {p} attributes; agreement patterns hold at most {_MOST_ATTRIBUTES}: link on fewer")
+    if p > MOST_ATTRIBUTES:
+        raise SDCError(f"X has {p} attributes; agreement patterns hold at most {MOST_ATTRIBUTES}: link on fewer")
     words = _kinds(kinds, p)
     width = number(agreement, "agreement", low=0.0, high=1e6)
     scale = location_and_scale(original)[1]

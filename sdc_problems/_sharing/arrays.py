@@ -17,9 +17,7 @@ import numpy as np
 from sdc_problems._sharing.folders import (
     MANIFEST,
     STATE,
-    UNFINISHED,
     Array,
-    check_private,
     map_array,
     read_manifest,
     remove_own,
@@ -39,7 +37,7 @@ class SharedArrays(Mapping[str, Array]):
     In one process nothing touches the disk. The first pickling writes the arrays once, as ``.npy`` files in a
     folder that only this user can read; a pickle carries the folder and the SHA-256 of the content, and unpickling
     maps the files into memory after checking that digest (once in a process). The files go away with the
-    object that wrote them, or with its process; what a crash leaves behind, the next spill of any process of the
+    object that wrote them, or with its process; what a crash leaves behind, the next sharing process of the
     same user removes.
 
     Parameters
@@ -141,52 +139,6 @@ class SharedArrays(Mapping[str, Array]):
             _LIVE[str(self._folder), self.digest] = self
             return _attach, (str(self._folder), self.digest)
 
-    def spill(self, folder: str | os.PathLike[str]) -> Path:
-        """Write the arrays into a folder that outlives this process (a run folder); whoever owns the run removes it.
-
-        Parameters
-        ----------
-        folder
-            Made with mode 0700 when missing; an existing one must belong to this user and be closed to others.
-            When it already holds the same content, nothing is written.
-
-        Returns
-        -------
-        Path
-            The folder, for `open`.
-        """
-        path = Path(folder).absolute()
-        try:
-            path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError as error:
-            raise SDCError(f"cannot make the data folder {path}: {error.strerror}") from error
-        check_private(path)
-        if (path / MANIFEST).exists():
-            held = read_manifest(path)["digest"]
-            if held != self.digest:
-                raise SDCError(f"the data folder {path} already holds other data: choose a new folder")
-        elif any(path.iterdir()) and not (path / UNFINISHED).exists():
-            raise SDCError(f"the data folder {path} holds other files: choose a new folder")
-        else:
-            write(self._arrays, self.digest, path)
-        if self._folder is None:
-            self._folder = path
-        return path
-
-    @classmethod
-    def open(cls, folder: str | os.PathLike[str], *, digest: str | None = None) -> SharedArrays:
-        """Map the arrays of a folder written by `spill` into memory.
-
-        Parameters
-        ----------
-        folder
-            The folder.
-        digest
-            The content expected; by default what the folder's own manifest says.
-        """
-        path = Path(folder).absolute()
-        return _attach(str(path), read_manifest(path)["digest"] if digest is None else digest)
-
 
 def digest_of(arrays: Mapping[str, Array]) -> str:
     """SHA-256 (hexadecimal) over the names, types, shapes and little-endian bytes of arrays, in the order of names.
@@ -260,7 +212,7 @@ _VERIFIED: set[tuple[Any, ...]] = set()
 
 
 def _attach(folder: str, digest: str) -> SharedArrays:
-    """Open a spilled folder; the same live object when this process has it."""
+    """Shared arrays of a folder; the same live object when this process has it."""
     live = _LIVE.get((folder, digest))
     if live is not None:
         return live

@@ -60,7 +60,7 @@ def check_private(folder: Path) -> None:
     except FileNotFoundError:
         raise SDCError(
             f"the shared data folder {folder} is gone: its process has ended or dropped the data object, or this is "
-            "another machine; keep the data object alive while workers use it, or spill it to a folder that all can see"
+            "another machine; keep the data object alive while workers use it"
         ) from None
     if not stat.S_ISDIR(status.st_mode):
         raise SDCError(f"the shared data folder {folder} is not a folder")
@@ -115,7 +115,7 @@ def map_array(path: Path) -> Array:
 
 
 class _ProcessState:
-    """The temporary folder of this process: made at the first spill, removed at exit, never inherited by a fork."""
+    """The temporary folder of this process: made at the first pickling, removed at exit, never inherited by a fork."""
 
     def __init__(self) -> None:
         self.reset()

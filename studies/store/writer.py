@@ -188,10 +188,6 @@ class RunWriter:
         (status,) = self._db.execute("SELECT status FROM seeds WHERE seed = ?", (seed,)).fetchone()
         return str(status)
 
-    def limit_pages(self, pages: int) -> None:
-        """Let the database grow to so many pages only, as a disk quota would."""
-        self._db.execute(f"PRAGMA max_page_count = {int(pages)}")
-
     def close(self) -> None:
         """Close; the last one to close leaves a single file behind."""
         self._db.close()

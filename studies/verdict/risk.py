@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems import evaluators
+from sdc_problems.evaluators.linkage import MOST_ATTRIBUTES
 from sdc_problems.microdata import Kind
 from sdc_problems.studies.report.summary import number
 from sdc_problems.studies.verdict.pairing import PairedColumn
@@ -17,7 +18,6 @@ ANONYMITY = "Anonymity of the protected file"
 RISK = "Disclosure between the files"
 
 NEAR = 10.0  # percent: half width of the disclosure intervals
-MOST_COMPARED = 62  # attributes the probabilistic linkage can hold
 
 
 def all_risks(report: Report) -> None:
@@ -199,8 +199,9 @@ def linkage(report: Report) -> None:
             f"{report.n:,} records are more than {report.limit:,}, its time grows with their cube (--linkage-limit)",
         )  # fmt: skip
         return
-    if len(usable) > 62:
-        report.skip(RISK, "probabilistic linkage", f"{len(usable)} attributes are more than the 62 that it compares")
+    if len(usable) > MOST_ATTRIBUTES:
+        excess = f"{len(usable)} attributes are more than the {MOST_ATTRIBUTES} that it compares"
+        report.skip(RISK, "probabilistic linkage", excess)
         return
     found = evaluators.match_probabilistically(X, Y, kinds=kinds, limit=report.limit)
     if not found.converged:

@@ -20,8 +20,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
-from sdc_problems._sharing import folders as _spill
-from sdc_problems._sharing.arrays import SharedArrays, digest_of, pack_strings, sweep, unpack_strings
+from sdc_problems._sharing import folders
+from sdc_problems._sharing.arrays import SharedArrays, _attach, digest_of, pack_strings, sweep, unpack_strings
 from sdc_problems.errors import SDCError
 
 posix = pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
@@ -31,6 +31,18 @@ fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.fixture
 def shared(rng: np.random.Generator) -> SharedArrays:
     return SharedArrays({"codes": rng.integers(0, 9, (1000, 3), dtype=np.int32), "values": rng.normal(size=500)})
+
+
+def written(shared: SharedArrays, folder: Path) -> Path:
+    """The folder that a pickle names, written where the test wants it."""
+    folder.mkdir(mode=0o700, parents=True)
+    folders.write(shared, shared.digest, folder)
+    return folder
+
+
+def opened(folder: Path, digest: str | None = None) -> SharedArrays:
+    """Shared arrays as unpickling gets them."""
+    return _attach(str(folder), folders.read_manifest(folder)["digest"] if digest is None else digest)
 
 
 def run(code: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -142,24 +154,24 @@ def test_pools_of_both_kinds(shared: SharedArrays, method: str) -> None:
 @fork
 def test_a_forked_child_removes_nothing_of_its_parent(shared: SharedArrays) -> None:
     pickle.dumps(shared)
-    child = multiprocessing.get_context("fork").Process(target=_spill.remove_own, args=(shared.folder, os.getpid()))
+    child = multiprocessing.get_context("fork").Process(target=folders.remove_own, args=(shared.folder, os.getpid()))
     child.start()
     child.join(60)
     assert child.exitcode == 0
     assert (shared.folder / "manifest.json").is_file()
 
 
-def spill_in_child(queue: multiprocessing.Queue[str], shared: SharedArrays) -> None:
+def share_in_child(queue: multiprocessing.Queue[str], shared: SharedArrays) -> None:
     pickle.dumps(shared)
     queue.put(str(shared.folder))
 
 
 @fork
-def test_a_forked_child_spills_to_a_folder_of_its_own_and_cleans_up(shared: SharedArrays) -> None:
+def test_a_forked_child_writes_to_a_folder_of_its_own_and_cleans_up(shared: SharedArrays) -> None:
     pickle.dumps(SharedArrays({"other": np.arange(3)}))  # the parent has a folder already
     context = multiprocessing.get_context("fork")
     queue = context.Queue()
-    child = context.Process(target=spill_in_child, args=(queue, shared))
+    child = context.Process(target=share_in_child, args=(queue, shared))
     child.start()
     folder = Path(queue.get(timeout=60))
     child.join(60)
@@ -169,46 +181,41 @@ def test_a_forked_child_spills_to_a_folder_of_its_own_and_cleans_up(shared: Shar
 
 
 def test_a_worker_that_outlives_the_files_can_still_share(tmp_path: Path, rng: np.random.Generator) -> None:
-    run_folder = SharedArrays({"codes": rng.integers(0, 9, 20)}).spill(tmp_path / "run")
-    shared = SharedArrays.open(run_folder)
+    folder = written(SharedArrays({"codes": rng.integers(0, 9, 20)}), tmp_path / "data")
+    shared = opened(folder)
     expected = int(shared["codes"].sum())
-    for file in run_folder.iterdir():
+    for file in folder.iterdir():
         file.unlink()
-    run_folder.rmdir()
+    folder.rmdir()
     done = run(TOTAL, pickle.dumps(shared).hex())
     assert done.returncode == 0, done.stderr
     assert int(done.stdout.split()[0]) == expected
 
 
-def test_spill_and_open_a_run_folder(shared: SharedArrays, tmp_path: Path) -> None:
-    folder = shared.spill(tmp_path / "run" / "data")
-    assert shared.spill(folder) == folder
-    reopened = SharedArrays.open(folder)
-    assert reopened == shared
-    assert hash(reopened) == hash(shared)
-    assert list(reopened) == list(shared)
+def test_an_opened_folder_holds_the_same(shared: SharedArrays, tmp_path: Path) -> None:
+    folder = written(shared, tmp_path / "data")
+    again = opened(folder)
+    assert opened(folder) is again
+    assert again == shared
+    assert hash(again) == hash(shared)
+    assert list(again) == list(shared)
     for name in shared:
-        np.testing.assert_array_equal(reopened[name], shared[name])
-        assert not reopened[name].flags.writeable
+        np.testing.assert_array_equal(again[name], shared[name])
+        assert not again[name].flags.writeable
     digest = shared.digest
-    del shared, reopened
-    assert SharedArrays.open(folder, digest=digest).digest == digest  # the run owns it: nobody removed it
+    del shared, again
+    assert opened(folder, digest).digest == digest  # only its owner removes a folder
+    assert str(folder).encode() in pickle.dumps(opened(folder))
 
 
-def test_a_run_folder_serves_pickles_too(shared: SharedArrays, tmp_path: Path) -> None:
-    folder = shared.spill(tmp_path / "run")
-    assert str(folder).encode() in pickle.dumps(shared)
-
-
-def test_an_unfinished_spill_is_done_again(shared: SharedArrays, tmp_path: Path) -> None:
-    folder = shared.spill(tmp_path / "run")
+def test_an_unfinished_folder_is_refused(shared: SharedArrays, tmp_path: Path) -> None:
+    folder = written(shared, tmp_path / "data")
     (folder / "manifest.json").rename(folder / "manifest.json.part")
     with pytest.raises(SDCError, match="did not finish"):
-        SharedArrays.open(folder)
-    assert SharedArrays.open(SharedArrays(dict(shared)).spill(folder)) == shared
+        opened(folder, shared.digest)
 
 
-def test_two_threads_spill_once(shared: SharedArrays) -> None:
+def test_threads_write_once(shared: SharedArrays) -> None:
     pickles: list[bytes] = []
     threads = [threading.Thread(target=lambda: pickles.append(pickle.dumps(shared))) for _ in range(8)]
     for thread in threads:
@@ -222,38 +229,28 @@ def test_two_threads_spill_once(shared: SharedArrays) -> None:
 
 
 def test_a_changed_file_is_refused(shared: SharedArrays, tmp_path: Path) -> None:
-    folder = shared.spill(tmp_path / "run")
+    folder = written(shared, tmp_path / "data")
     file = folder / "1.npy"
     content = bytearray(file.read_bytes())
     content[-1] ^= 1
     file.write_bytes(content)
     with pytest.raises(SDCError, match="SHA-256 differs"):
-        SharedArrays.open(folder)
+        opened(folder)
 
 
 def test_the_wrong_content_is_refused(shared: SharedArrays, tmp_path: Path) -> None:
-    folder = shared.spill(tmp_path / "run")
+    folder = written(shared, tmp_path / "data")
     with pytest.raises(SDCError, match="SHA-256 differs"):
-        SharedArrays.open(folder, digest="0" * 64)
-    with pytest.raises(SDCError, match="already holds other data"):
-        SharedArrays({"a": np.arange(3)}).spill(folder)
-
-
-def test_a_folder_with_other_files_is_left_alone(shared: SharedArrays, tmp_path: Path) -> None:
-    tmp_path.chmod(0o700)
-    (tmp_path / "0.npy").write_bytes(b"mine")
-    with pytest.raises(SDCError, match="holds other files"):
-        shared.spill(tmp_path)
-    assert (tmp_path / "0.npy").read_bytes() == b"mine"
+        opened(folder, "0" * 64)
 
 
 def test_missing_folder_and_file(shared: SharedArrays, tmp_path: Path) -> None:
     with pytest.raises(SDCError, match=r"is gone.*keep the data object alive"):
-        SharedArrays.open(tmp_path / "nowhere")
-    folder = shared.spill(tmp_path / "run")
+        opened(tmp_path / "nowhere")
+    folder = written(shared, tmp_path / "data")
     (folder / "0.npy").unlink()
     with pytest.raises(SDCError, match="is gone"):
-        SharedArrays.open(folder)
+        opened(folder)
 
 
 def test_unpickling_after_the_owner_is_gone() -> None:
@@ -266,27 +263,25 @@ def test_unpickling_after_the_owner_is_gone() -> None:
 
 @posix
 def test_folders_open_to_others_are_refused(shared: SharedArrays, tmp_path: Path) -> None:
-    folder = shared.spill(tmp_path / "run")
+    folder = written(shared, tmp_path / "data")
     folder.chmod(0o755)
     with pytest.raises(SDCError, match="chmod 700"):
-        SharedArrays.open(folder)
-    with pytest.raises(SDCError, match="chmod 700"):
-        shared.spill(folder)
+        opened(folder)
 
 
 @posix
 def test_folders_of_others_and_links_are_refused(
     shared: SharedArrays, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = shared.spill(tmp_path / "run")
+    folder = written(shared, tmp_path / "data")
     link = tmp_path / "link"
     link.symlink_to(folder)
     with pytest.raises(SDCError, match="not a folder"):
-        SharedArrays.open(link)
+        opened(link)
     user = os.geteuid()
     monkeypatch.setattr(os, "geteuid", lambda: user + 1)
     with pytest.raises(SDCError, match="belongs to another user"):
-        SharedArrays.open(folder)
+        opened(folder)
 
 
 @pytest.mark.parametrize(
@@ -294,21 +289,21 @@ def test_folders_of_others_and_links_are_refused(
     ["", "[]", "{}", '{"format": 1, "digest": "x", "files": {"a": "../0.npy"}}', '{"format": 2}', "\xff"],
 )
 def test_a_broken_manifest_is_refused(shared: SharedArrays, tmp_path: Path, manifest: str) -> None:
-    folder = shared.spill(tmp_path / "run")
+    folder = written(shared, tmp_path / "data")
     (folder / "manifest.json").write_bytes(manifest.encode("latin-1"))
     with pytest.raises(SDCError, match=r"manifest\.json"):
-        SharedArrays.open(folder)
+        opened(folder)
 
 
 def test_a_pickle_in_place_of_an_array_is_not_loaded(shared: SharedArrays, tmp_path: Path) -> None:
-    folder = shared.spill(tmp_path / "run")
+    folder = written(shared, tmp_path / "data")
     with (folder / "0.npy").open("wb") as stream:
         np.save(stream, np.array([{"a": 1}], dtype=object), allow_pickle=True)
     with pytest.raises(SDCError, match="cannot be read"):
-        SharedArrays.open(folder)
+        opened(folder)
     (folder / "0.npy").write_bytes(pickle.dumps([1]))
     with pytest.raises(SDCError, match="cannot be read"):
-        SharedArrays.open(folder)
+        opened(folder)
 
 
 def test_only_plain_arrays_are_shared() -> None:
@@ -330,8 +325,8 @@ def test_no_room_is_an_error_and_leaves_nothing(
 
     monkeypatch.setattr(np, "save", full)
     with pytest.raises(SDCError, match=r"No space left.*TMPDIR"):
-        shared.spill(tmp_path / "run")
-    assert list((tmp_path / "run").iterdir()) == []
+        written(shared, tmp_path / "data")
+    assert list((tmp_path / "data").iterdir()) == []
 
 
 # --------------------------------------------------------------------------- what a crash leaves behind
@@ -375,7 +370,7 @@ def test_folders_of_living_processes_stay(tmp_path: Path, monkeypatch: pytest.Mo
         folder = Path(living.stdout.readline().strip())
         assert sweep() == 0
         # Seen from where its number means nothing (another container), its lock still tells.
-        monkeypatch.setattr(_spill, "_runs", lambda pid, token: False)
+        monkeypatch.setattr(folders, "_runs", lambda pid, token: False)
         if os.name == "posix":
             assert sweep() == 0
         assert folder.is_dir()
@@ -392,10 +387,10 @@ def test_a_number_used_again_is_not_the_same_process(tmp_path: Path, monkeypatch
 
 def test_an_emptied_temporary_folder_is_made_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(_spill.STATE, "root", None)
+    monkeypatch.setattr(folders.STATE, "root", None)
     first = SharedArrays({"a": np.arange(3)})
     pickle.dumps(first)
-    _spill.remove_own(first.folder.parent, os.getpid())
+    folders.remove_own(first.folder.parent, os.getpid())
     second = SharedArrays({"a": np.arange(4)})
     assert pickle.loads(pickle.dumps(second)) is second
     assert pickle.loads(pickle.dumps(first)) is first
@@ -409,7 +404,7 @@ def test_an_emptied_temporary_folder_is_made_again(monkeypatch: pytest.MonkeyPat
 def test_round_trip_of_every_plain_type(array: np.ndarray) -> None:
     shared = SharedArrays({"a": array})
     with tempfile.TemporaryDirectory() as folder:
-        back = SharedArrays.open(SharedArrays({"a": array}).spill(Path(folder) / "x"))
+        back = opened(written(SharedArrays({"a": array}), Path(folder) / "x"))
         assert back["a"].shape == array.shape
         assert back["a"].dtype == array.dtype
         assert back["a"].tobytes() == np.ascontiguousarray(array).tobytes()

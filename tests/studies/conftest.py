@@ -138,7 +138,7 @@ class Workshop:
 
         with RunLock(folder) as lock, RunWriter.take(folder, lock, versions={}, workers="1") as writer:
             if pages is not None:
-                writer.limit_pages(pages)
+                writer._db.execute(f"PRAGMA max_page_count = {pages}")
             return search(
                 writer,
                 seed=seed,
