@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,7 +115,7 @@ def _searched(problem: MicroaggregationProblem, algorithm: Any, settings: Settin
     return labels
 
 
-def _hybrid(steps: int) -> Callable[[MicroaggregationProblem, Settings], NDArray[Any]]:
+def _hybrid(steps: Literal[1, 2]) -> Callable[[MicroaggregationProblem, Settings], NDArray[Any]]:
     def group(problem: MicroaggregationProblem, settings: Settings) -> NDArray[Any]:
         from sdc_problems.algorithms import HybridMicroaggregation
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
-import typing
 from collections.abc import Mapping, Sequence
-from types import UnionType
-from typing import Any, Literal, Union
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import create_model
 from pymoo.algorithms.moo import ctaea as pymoo_ctaea
 from pymoo.core.crossover import Crossover
 from pymoo.core.mutation import Mutation
@@ -18,11 +14,11 @@ from pymoo.core.population import Population
 from pymoo.core.sampling import Sampling
 
 from sdc_problems.errors import SDCError, did_you_mean
-from sdc_problems.studies.study.validation import Section, shown, validated
+from sdc_problems.studies.study.options import options_model, refused_as
+from sdc_problems.studies.study.validation import shown, validated
 from sdc_problems.studies.tasks._tasks import operator_classes
 
 KINDS: dict[str, type[Any]] = {"sampling": Sampling, "crossover": Crossover, "mutation": Mutation}
-_PLAIN = (int, float, bool, str, type(None))
 
 
 def chosen_operators(section: Mapping[str, Any], task: str) -> dict[str, Any]:
@@ -42,32 +38,11 @@ def chosen_operators(section: Mapping[str, Any], task: str) -> dict[str, Any]:
             raise SDCError(
                 f"operators.{kind}: no {kind} {shown(name)} for {task}{did_you_mean(name, known)} (known: {listed})"
             )
-        options = validated(
-            _options_of(known[name]), {k: v for k, v in given.items() if k != "name"}, f"operators.{kind}"
-        )
-        made[kind] = known[name](**options.model_dump(exclude_unset=True))
+        place = f"operators.{kind}"
+        options = validated(options_model(known[name]), {k: v for k, v in given.items() if k != "name"}, place)
+        with refused_as(place, list(given)):
+            made[kind] = known[name](**options.model_dump(exclude_unset=True))
     return made
-
-
-def _options_of(operator: type[Any]) -> type[Section]:
-    """Model of an operator's plain keyword arguments, and ``prob`` where pymoo takes it."""
-    fields: dict[str, Any] = {}
-    hints = typing.get_type_hints(operator.__init__)
-    for name, parameter in list(inspect.signature(operator.__init__).parameters.items())[1:]:
-        hint = hints.get(name)
-        if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL) or not _is_plain(hint):
-            continue
-        fields[name] = (hint, ... if parameter.default is parameter.empty else parameter.default)
-    return create_model(operator.__name__, __base__=Section, **fields)
-
-
-def _is_plain(hint: Any) -> bool:
-    origin = typing.get_origin(hint)
-    if origin is Literal:
-        return True
-    if origin in (Union, UnionType):
-        return all(_is_plain(part) for part in typing.get_args(hint))
-    return hint in _PLAIN
 
 
 class CTAEA(pymoo_ctaea.CTAEA):

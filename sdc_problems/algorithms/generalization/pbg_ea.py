@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -123,7 +124,7 @@ class PBGEA(ArchiveSearch):
         self,
         *,
         pop_size: int = 25,
-        epsilon: ArrayLike = 1.0,
+        epsilon: float | Sequence[float] | NDArray[Any] = 1.0,
         crossover_probability: float = 0.8,
         mutation_probability: float | None = None,
         evaluator: Evaluator | None = None,

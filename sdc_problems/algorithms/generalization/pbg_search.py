@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from pymoo.core.evaluator import Evaluator
 from pymoo.core.population import Population
 from scipy.spatial.distance import cdist
@@ -66,7 +67,7 @@ class PBGSearch(ArchiveSearch):
         self,
         max_evaluations: int = 1000,
         *,
-        epsilon: ArrayLike = 1.0,
+        epsilon: float | Sequence[float] | NDArray[Any] = 1.0,
         batch_size: int = 16,
         evaluator: Evaluator | None = None,
     ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,7 +65,7 @@ class HybridMicroaggregation(Algorithm):
         heuristic: Heuristic = plain_mdav,
         K: int = 18,
         *,
-        steps: int = 2,
+        steps: Literal[1, 2] = 2,
         epochs: int = 10_000,
         pop_size: int = 10,
         mutation_rate: float = 0.1,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,7 +96,7 @@ class MemeticMicroaggregation(Algorithm):
         *,
         time_limit: float | None = None,
         move_limit: int | None = None,
-        pop_size: int | None = None,
+        pop_size: Literal[1, 2, 4] | None = None,
         workers: int = 1,
     ) -> None:
         super().__init__(termination=BudgetSpent(), output=SingleObjectiveOutput())

@@ -6,7 +6,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -154,7 +154,7 @@ def long_runs(n: int, d: int, scale: Scale, mutation: float, crossover: float, s
     return pd.DataFrame(in_threads(run, list(range(scale.long_runs))))
 
 
-def hybrid(X: NDArray[np.float64], K: int, steps: int, epochs: int) -> tuple[int, float, float]:
+def hybrid(X: NDArray[np.float64], K: int, steps: Literal[1, 2], epochs: int) -> tuple[int, float, float]:
     """Macrogroups, SSE of MDAV, and SSE of the hybrid."""
     names = [f"v{j}" for j in range(X.shape[1])]
     data = Microdata.from_frame(pd.DataFrame(X, columns=names), quasi_identifiers=names)
