@@ -18,7 +18,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class Start(Section):
-    """How the first population begins."""
+    """Beginning of the first population."""
 
     start: Literal["random", "baselines"] = Field(
         default="random", description="Whether the first population begins with the problem's baselines."
