@@ -16,6 +16,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from sdc_problems.datasets import Dataset, load
     from sdc_problems.errors import SDCError
+    from sdc_problems.graph import ProtectedGraph, SocialGraph
     from sdc_problems.hierarchy import Hierarchy
     from sdc_problems.microdata import Attribute, Kind, Microdata, Role
     from sdc_problems.problem import Objective, SDCProblem
@@ -36,9 +37,11 @@ __all__ = [
     "PBGProblem",
     "PRAMEquationProblem",
     "PRAMProblem",
+    "ProtectedGraph",
     "Role",
     "SDCError",
     "SDCProblem",
+    "SocialGraph",
     "load",
 ]
 
@@ -56,9 +59,11 @@ __getattr__, __dir__ = _attach(
         "PBGProblem": "problems.generalization",
         "PRAMEquationProblem": "problems.pram",
         "PRAMProblem": "problems.pram",
+        "ProtectedGraph": "graph",
         "Role": "microdata",
         "SDCError": "errors",
         "SDCProblem": "problem",
+        "SocialGraph": "graph",
         "load": "datasets",
     },
 )

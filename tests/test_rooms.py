@@ -19,7 +19,7 @@ PACKAGE = Path(sdc_problems.__file__).parent
 # A module may import from its own layer and from those above it in this list.
 LAYERS = [
     ("_lazy", "_signature", "errors", "_kernel", "_validation", "_sharing"),
-    ("microdata", "hierarchy", "_tables"),
+    ("microdata", "hierarchy", "graph", "_tables"),
     ("evaluators", "methods", "parallel"),
     ("operators",),
     ("problem",),

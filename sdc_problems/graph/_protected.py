@@ -1,0 +1,189 @@
+"""ProtectedGraph: what is published of a social graph, written in the formats that others read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xml.sax.saxutils import escape, quoteattr
+
+import numpy as np
+
+from sdc_problems.errors import SDCError, SDCFailure
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NODES, EDGES = "nodes.csv", "edges.csv"
+SOURCE, TARGET = "source", "target"
+
+
+@dataclass(frozen=True, eq=False)
+class ProtectedGraph:
+    """A published graph: a table of nodes, a table of links, and what was counted in them.
+
+    Parameters
+    ----------
+    nodes
+        One row per node; the first column holds the fresh identifiers.
+    edges
+        One row per link: ``source``, ``target`` and, if links carry any, weights or counts.
+    directed
+        Whether a link leads one way.
+    counts
+        What the guarantees count: nodes, links, the smallest combination of released values, …
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> graph = ProtectedGraph(pd.DataFrame({"id": [1, 2]}), pd.DataFrame({"source": [1], "target": [2]}), False)
+    >>> graph.to_sparse().toarray().tolist()
+    [[0, 1], [1, 0]]
+    """
+
+    nodes: pd.DataFrame
+    edges: pd.DataFrame
+    directed: bool
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if list(self.edges.columns[:2]) != [SOURCE, TARGET]:
+            raise SDCError(f"links need the columns {SOURCE!r} and {TARGET!r} first")
+        if not self.nodes.iloc[:, 0].is_unique:
+            raise SDCError("identifiers of published nodes must differ")
+
+    @property
+    def id_column(self) -> str:
+        """Column of the identifiers."""
+        return str(self.nodes.columns[0])
+
+    def __repr__(self) -> str:
+        kind = "directed" if self.directed else "undirected"
+        return f"ProtectedGraph({len(self.nodes):,} nodes, {len(self.edges):,} {kind} links)"
+
+    def _positions(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+        place = {name: i for i, name in enumerate(self.nodes[self.id_column])}
+        try:
+            return np.array(
+                [(place[a], place[b]) for a, b in zip(self.edges[SOURCE], self.edges[TARGET], strict=True)],
+                dtype=np.int64,
+            ).reshape(-1, 2)
+        except KeyError:
+            raise SDCError("a published link has an end that is no published node") from None
+
+    # ------------------------------------------------------------------ out
+
+    def to_csv(self, folder: str | os.PathLike[str]) -> tuple[Path, Path]:
+        """Write nodes.csv and edges.csv into a folder, read them again and compare; return their paths."""
+        import pandas as pd
+
+        folder = Path(folder)
+        paths = folder / NODES, folder / EDGES
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for frame, path in zip((self.nodes, self.edges), paths, strict=True):
+                frame.to_csv(path, index=False, lineterminator="\n", encoding="utf-8")
+        except OSError as error:
+            raise SDCFailure(f"cannot write into {folder}: {error.strerror}") from error
+        for frame, path in zip((self.nodes, self.edges), paths, strict=True):
+            again = pd.read_csv(path, dtype=str, keep_default_na=False)
+            if list(again.columns) != list(frame.columns) or len(again) != len(frame):
+                raise SDCFailure(f"{path} was not written as meant: {len(again)} of {len(frame)} rows are there")
+            for name in (frame.columns[0], frame.columns[-1] if frame is self.nodes else frame.columns[1]):
+                meant = pd.read_csv(path, usecols=[name])[name]
+                if frame[name].dtype.kind in "iu" and not np.array_equal(meant.to_numpy(), frame[name].to_numpy()):
+                    raise SDCFailure(f"{path} was not written as meant: column {name!r} differs")
+        return paths
+
+    def to_graphml(self, path: str | os.PathLike[str]) -> Path:
+        """Write GraphML, as networkx, igraph and Gephi read it."""
+        path = Path(path)
+        try:
+            with path.open("w", encoding="utf-8", newline="\n") as stream:
+                stream.write(_GRAPHML_HEAD)
+                columns = [
+                    ("node", self.nodes, [name for name in self.nodes.columns if name != self.id_column]),
+                    ("edge", self.edges, list(self.edges.columns[2:])),
+                ]
+                keys: dict[tuple[str, str], str] = {}
+                for of, frame, names in columns:
+                    for name in names:
+                        key = keys[of, name] = f"d{len(keys)}"
+                        kind = {"i": "long", "u": "long", "f": "double", "b": "boolean"}.get(
+                            frame[name].dtype.kind, "string"
+                        )
+                        stream.write(
+                            f"  <key id={quoteattr(key)} for={quoteattr(of)} attr.name={quoteattr(str(name))} "
+                            f"attr.type={quoteattr(kind)}/>\n"
+                        )
+                stream.write(f'  <graph edgedefault="{"directed" if self.directed else "undirected"}">\n')
+                marks = [keys["node", name] for name in columns[0][2]]
+                for name, *cells in self.nodes[[self.id_column, *columns[0][2]]].itertuples(index=False):
+                    stream.write(f"    <node id={quoteattr(f'n{name}')}>{_data(marks, cells)}</node>\n")
+                marks = [keys["edge", name] for name in columns[1][2]]
+                for a, b, *cells in self.edges.itertuples(index=False):
+                    stream.write(
+                        f"    <edge source={quoteattr(f'n{a}')} target={quoteattr(f'n{b}')}>"
+                        f"{_data(marks, cells)}</edge>\n"
+                    )
+                stream.write("  </graph>\n</graphml>\n")
+        except OSError as error:
+            raise SDCFailure(f"cannot write {path}: {error.strerror}") from error
+        return path
+
+    def to_sparse(self) -> Any:
+        """Adjacency matrix (scipy.sparse CSR): 1, or the links' weight or number; rows in the order of the nodes."""
+        from scipy.sparse import coo_array
+
+        pairs = self._positions()
+        values = np.ones(len(pairs), dtype=np.int64)
+        if len(self.edges.columns) > 2:
+            values = self.edges.iloc[:, 2].to_numpy()
+        n = len(self.nodes)
+        A = coo_array((values, (pairs[:, 0], pairs[:, 1])), shape=(n, n))
+        return A.tocsr() if self.directed else (A + A.T).tocsr()
+
+    def to_networkx(self) -> Any:
+        """Make a networkx graph, columns as attributes (needs the extra ``[graph]``)."""
+        try:
+            import networkx
+        except ImportError:
+            raise SDCError("networkx is not installed: pip install sdc-problems[graph]") from None
+        G = networkx.DiGraph() if self.directed else networkx.Graph()
+        for row in self.nodes.to_dict("records"):
+            G.add_node(row.pop(self.id_column), **{str(name): cell for name, cell in row.items()})
+        for row in self.edges.to_dict("records"):
+            G.add_edge(row.pop(SOURCE), row.pop(TARGET), **{str(name): cell for name, cell in row.items()})
+        return G
+
+    def to_igraph(self) -> Any:
+        """Make an igraph graph, columns as attributes (igraph is not part of any extra: pip install igraph)."""
+        try:
+            import igraph
+        except ImportError:
+            raise SDCError("igraph is not installed: pip install igraph") from None
+        g = igraph.Graph(n=len(self.nodes), edges=self._positions().tolist(), directed=self.directed)
+        for name in self.nodes.columns:
+            g.vs["name" if name == self.id_column else str(name)] = self.nodes[name].tolist()
+        for name in self.edges.columns[2:]:
+            g.es[str(name)] = self.edges[name].tolist()
+        return g
+
+
+_GRAPHML_HEAD = (
+    '<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns" '
+    'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="http://graphml.graphdrawing.org/xmlns '
+    'http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd">\n'
+)
+
+
+def _data(keys: list[str], cells: list[Any]) -> str:
+    parts = []
+    for key, cell in zip(keys, cells, strict=True):
+        if cell is None or cell != cell:
+            continue
+        text = str(cell).lower() if isinstance(cell, (bool, np.bool_)) else str(cell)
+        parts.append(f'<data key="{key}">{escape(text)}</data>')
+    return "".join(parts)
