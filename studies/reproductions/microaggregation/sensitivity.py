@@ -48,6 +48,11 @@ def anova(runs: pd.DataFrame, response: str, factors: Sequence[str]) -> Anova:
     factors
         Columns with the settings; one that has a single value is left out.
 
+    Notes
+    -----
+    A factor's sum of squares is what the residuals lose when the factor joins the others; its mean square over that of
+    the residuals of the whole model is compared with the F distribution.
+
     Examples
     --------
     >>> runs = pd.DataFrame({"rate": [0, 0, 0, 1, 1, 1], "sse": [5.0, 5.1, 4.9, 2.0, 2.1, 1.9]})
@@ -60,17 +65,28 @@ def anova(runs: pd.DataFrame, response: str, factors: Sequence[str]) -> Anova:
     y = runs[response].to_numpy(dtype=float)
     if not varied or np.ptp(y) <= 1e-9 * max(np.abs(y).max(), 1.0):
         return Anova(dict.fromkeys(factors, 1.0), 0.0, max(len(runs) - 1.0, 1.0))
-    from statsmodels.formula.api import ols
-    from statsmodels.stats.anova import anova_lm
-
-    renamed = pd.DataFrame({f"f{i}": runs[name].to_numpy() for i, name in enumerate(varied)})
-    renamed["y"] = y
-    model = ols("y ~ " + " + ".join(f"C(f{i})" for i in range(len(varied))), renamed).fit()
-    table = anova_lm(model, typ=2)
+    blocks = {name: _indicators(runs[name].to_numpy()) for name in varied}
+    residual, rank = _least_squares(y, list(blocks.values()))
+    freedom = float(len(y) - rank)
     p = dict.fromkeys(factors, 1.0)
-    for i, name in enumerate(varied):
-        p[name] = float(table.loc[f"C(f{i})", "PR(>F)"])
-    return Anova(p, float(model.mse_resid), float(model.df_resid))
+    for name in varied:
+        without, fewer = _least_squares(y, [block for other, block in blocks.items() if other != name])
+        if rank > fewer and freedom > 0:
+            ratio = (without - residual) / (rank - fewer) / (residual / freedom) if residual > 0 else np.inf
+            p[name] = float(stats.f.sf(ratio, rank - fewer, freedom))
+    return Anova(p, residual / freedom if freedom > 0 else 0.0, freedom)
+
+
+def _indicators(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """One column per value but the first: 1 in its rows."""
+    return np.asarray(values[:, None] == np.unique(values)[None, 1:], dtype=float)
+
+
+def _least_squares(y: NDArray[np.float64], blocks: Sequence[NDArray[np.float64]]) -> tuple[float, int]:
+    """Sum of squared residuals of a linear model with an intercept, and the rank of its columns."""
+    design = np.hstack([np.ones((len(y), 1)), *blocks])
+    solution, _, rank, _ = np.linalg.lstsq(design, y, rcond=None)
+    return float(((y - design @ solution) ** 2).sum()), int(rank)
 
 
 def best_values(runs: pd.DataFrame, response: str, factor: str, found: Anova) -> tuple[float, ...]:

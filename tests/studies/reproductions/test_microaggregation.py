@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -142,6 +144,54 @@ def test_anova_of_a_balanced_design_is_the_textbooks(rng) -> None:
     table = grid(rng)
     expected = f_oneway(*(group.loss for _, group in table.groupby("a"))).pvalue
     assert anova(table, "loss", ["a"]).p["a"] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("left_out", [0, 7, 40])
+def test_anova_is_statsmodels_type_two(rng, left_out: int) -> None:
+    formula = pytest.importorskip("statsmodels.formula.api")
+    linear = pytest.importorskip("statsmodels.stats.anova")
+    table = grid(rng)
+    table = table.drop(rng.choice(len(table), left_out, replace=False))  # unbalanced: the factors are not orthogonal
+    for response in ("loss", "effort"):
+        model = formula.ols(f"{response} ~ C(a) + C(b) + C(c)", table).fit()
+        expected = linear.anova_lm(model, typ=2)["PR(>F)"]
+        found = anova(table, response, ["a", "b", "c"])
+        assert [found.p[name] for name in "abc"] == pytest.approx([expected[f"C({n})"] for n in "abc"], rel=1e-8)
+        assert found.mean_square == pytest.approx(model.mse_resid, rel=1e-10)
+        assert found.freedom == model.df_resid
+
+
+def test_a_factor_that_says_what_others_say_has_no_effect_of_its_own(rng) -> None:
+    table = grid(rng)
+    found = anova(table.assign(d=table.a), "loss", ["a", "d"])
+    assert found.p == {"a": 1.0, "d": 1.0}
+    assert found.freedom == len(table) - 4
+
+
+def test_groups_of_the_best_are_statsmodels_tukey(rng) -> None:
+    multicomp = pytest.importorskip("statsmodels.stats.multicomp")
+    table = grid(rng)
+    result = multicomp.pairwise_tukeyhsd(table.loss, table.a)
+    values = list(result.groupsunique)
+    pairs = [(values[i], values[j]) for i, j in zip(*np.triu_indices(len(values), 1), strict=True)]
+    best = table.groupby("a").loss.mean().idxmin()
+    alike = {
+        a if b == best else b for (a, b), far in zip(pairs, result.reject, strict=True) if best in (a, b) and not far
+    }
+    assert set(best_values(table, "loss", "a", anova(table, "loss", ["a"]))) == alike | {best}
+
+
+def test_the_statistics_need_no_extra() -> None:
+    code = """
+import sys
+sys.modules["statsmodels"] = sys.modules["sklearn"] = None
+import pandas as pd
+from sdc_problems.studies.reproductions.microaggregation.sensitivity import anova
+table = pd.DataFrame({"rate": [0, 0, 0, 1, 1, 1], "sse": [5.0, 5.1, 4.9, 2.0, 2.1, 1.9]})
+print(anova(table, "sse", ["rate"]).significant())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "('rate',)"
 
 
 def test_best_values_are_those_that_tukey_does_not_tell_apart(rng) -> None:
