@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sdc_problems.methods.partition._mdav import mdav
     from sdc_problems.methods.partition._univariate import mhm, microaggregate_univariate
     from sdc_problems.methods.partition._v_mdav import v_mdav
+    from sdc_problems.methods.perturbation._noise import add_noise
     from sdc_problems.methods.perturbation._pram import (
         diagonal_by_frequency_matrix,
         frequency_matrix,
@@ -25,10 +26,19 @@ if TYPE_CHECKING:
         post_randomize,
     )
     from sdc_problems.methods.perturbation._pram_limits import band, limit_diagonal, make_dominant, make_invariant
+    from sdc_problems.methods.perturbation._rank_shuffle import rank_shuffle
+    from sdc_problems.methods.perturbation._rank_swap import rank_swap
+    from sdc_problems.methods.perturbation._swap_records import SwappedRecords, swap_records
+    from sdc_problems.methods.recoding._recode import Intervals, recode_intervals, recode_level, recode_map, recode_rare
+    from sdc_problems.methods.recoding._top_code import bottom_code, top_code
 
 __all__ = [
+    "Intervals",
     "LowerBound",
+    "SwappedRecords",
+    "add_noise",
     "band",
+    "bottom_code",
     "chance_bound",
     "diagonal_by_frequency_matrix",
     "exhaustive",
@@ -47,7 +57,15 @@ __all__ = [
     "normalise_rows",
     "one_step",
     "post_randomize",
+    "rank_shuffle",
+    "rank_swap",
+    "recode_intervals",
+    "recode_level",
+    "recode_map",
+    "recode_rare",
     "representatives",
+    "swap_records",
+    "top_code",
     "two_step",
     "v_mdav",
 ]
@@ -56,8 +74,12 @@ __all__ = [
 __getattr__, __dir__ = _attach(
     __name__,
     {
+        "Intervals": "recoding._recode",
         "LowerBound": "bounds",
+        "SwappedRecords": "perturbation._swap_records",
+        "add_noise": "perturbation._noise",
         "band": "perturbation._pram_limits",
+        "bottom_code": "recoding._top_code",
         "chance_bound": "partition._counting",
         "diagonal_by_frequency_matrix": "perturbation._pram",
         "exhaustive": "partition._exhaustive",
@@ -76,7 +98,15 @@ __getattr__, __dir__ = _attach(
         "normalise_rows": "perturbation._pram",
         "one_step": "partition._macrogroups",
         "post_randomize": "perturbation._pram",
+        "rank_shuffle": "perturbation._rank_shuffle",
+        "rank_swap": "perturbation._rank_swap",
+        "recode_intervals": "recoding._recode",
+        "recode_level": "recoding._recode",
+        "recode_map": "recoding._recode",
+        "recode_rare": "recoding._recode",
         "representatives": "partition._counting",
+        "swap_records": "perturbation._swap_records",
+        "top_code": "recoding._top_code",
         "two_step": "partition._macrogroups",
         "v_mdav": "partition._v_mdav",
     },
