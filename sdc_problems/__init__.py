@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from sdc_problems.graph import ProtectedGraph, SocialGraph
     from sdc_problems.hierarchy import Hierarchy
     from sdc_problems.microdata import Attribute, Kind, Microdata, Role
-    from sdc_problems.problem import Objective, SDCProblem
+    from sdc_problems.objective import Objective
+    from sdc_problems.problem import SDCProblem
     from sdc_problems.problems.attribute_grouping import GOMMProblem
     from sdc_problems.problems.generalization import PBGProblem
     from sdc_problems.problems.microaggregation import MicroaggregationProblem
@@ -55,7 +56,7 @@ __getattr__, __dir__ = _attach(
         "Kind": "microdata",
         "MicroaggregationProblem": "problems.microaggregation",
         "Microdata": "microdata",
-        "Objective": "problem",
+        "Objective": "objective",
         "PBGProblem": "problems.generalization",
         "PRAMEquationProblem": "problems.pram",
         "PRAMProblem": "problems.pram",

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import copy
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from pymoo.core.problem import Problem
 
-from sdc_problems.errors import SDCError, did_you_mean
+from sdc_problems.errors import SDCError
+from sdc_problems.objective import Objective, by_name, choose_objectives, find_objective
 
 if TYPE_CHECKING:
     from typing import Self
@@ -22,57 +21,9 @@ if TYPE_CHECKING:
 
     from sdc_problems.microdata import Microdata
 
+__all__ = ["STAR", "Objective", "SDCProblem", "by_name", "choose_objectives", "find_objective"]
+
 STAR = "*"  # what stands for a cell that is not published
-
-
-@dataclass(frozen=True)
-class Objective:
-    """One thing that is optimised, in the unit a person reads.
-
-    Parameters
-    ----------
-    name
-        Short name, as given in ``objectives=(...)``.
-    label
-        What an axis or a table column says.
-    sense
-        Whether a person wants it small or large. Large ones are stored negated in ``F``.
-    bounds
-        Smallest and largest possible value in natural units (may be infinite).
-    unit
-        ``"%"``, ``"records"``, or empty.
-    """
-
-    name: str
-    label: str
-    sense: Literal["min", "max"]
-    bounds: tuple[float, float] = (0.0, math.inf)
-    unit: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.label} [{self.unit}]" if self.unit else self.label
-
-
-def choose_objectives(names: Sequence[str], catalogue: Mapping[str, Objective]) -> tuple[Objective, ...]:
-    """Look up objectives by name, with an error that lists what there is.
-
-    Examples
-    --------
-    >>> k = Objective("k", "smallest class", "max")
-    >>> choose_objectives(("k",), {"k": k}) == (k,)
-    True
-    """
-    if isinstance(names, str):
-        raise SDCError(f"objectives must be a sequence of names: write objectives=({names!r},)")
-    if not names:
-        raise SDCError(f"objectives is empty; choose from {', '.join(catalogue)}")
-    for name in names:
-        if name not in catalogue:
-            known = ", ".join(catalogue)
-            raise SDCError(f"unknown objective {name!r}{did_you_mean(str(name), catalogue)} (known: {known})")
-    if len(set(names)) < len(names):
-        raise SDCError(f"an objective is named twice in {tuple(names)}")
-    return tuple(catalogue[name] for name in names)
 
 
 class _Compiled:

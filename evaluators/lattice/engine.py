@@ -29,13 +29,16 @@ from sdc_problems.evaluators.lattice._kernels import (
 from sdc_problems.evaluators.lattice._stored_tables import StoredTables, size_of
 
 MEASURES = (
-    "k", "l", "entropy_l", "t", "spread_k", "spread_l", "glm", "cm", "discernibility", "suppressed",
+    "k", "l", "entropy_l", "t", "spread_k", "spread_l", "glm", "cm", "discernibility", "suppressed", "glm_percent",
 )  # fmt: skip
 NEED_SENSITIVE = frozenset({"l", "entropy_l", "t", "spread_l"})
 NEED_LABELS = frozenset({"cm"})
 
 Progress: TypeAlias = Callable[[int, int], object]
 T = TypeVar("T")
+
+_FIGURE = {name: i for i, name in enumerate(MEASURES[:N_FIGURES])} | {"glm_percent": MEASURES.index("glm")}
+"""Which figure of the kernels each measure is made of."""
 
 _DECIMALS = 9  # of entropy_l: equal distributions of different sizes must tie
 
@@ -57,6 +60,7 @@ class LatticeEngine:
     ``spread_l``     sum over the records of the count of their sensitive value in their class
     ``glm``          sum over records and attributes of (leaves under the value - 1)/(domain - 1); a suppressed
                      record loses 1 per attribute; an attribute of one value loses nothing
+    ``glm_percent``  100 · ``glm`` / (records · attributes)
     ``cm``           records suppressed or not of the most frequent label of their class
     ``discernibility``  ``spread_k``, and the number of all records for each one suppressed
     ``suppressed``   number of suppressed records
@@ -203,7 +207,7 @@ class LatticeEngine:
             sensitive=not NEED_SENSITIVE.isdisjoint(self.measures),
             labels=not NEED_LABELS.isdisjoint(self.measures),
         )
-        self._columns = np.array([MEASURES.index(name) for name in self.measures], dtype=np.int64)
+        self._columns = np.array([_FIGURE[name] for name in self.measures], dtype=np.int64)
         self._stored = StoredTables(self._base, len(self.n_levels), memory)
         self._lock = Lock()
 
@@ -258,7 +262,7 @@ class LatticeEngine:
             with self._lock:
                 for source, row, table in zip(sources, part, made, strict=True):
                     self._stored.offer(X[row], table, source[1])
-        return self._finished(out[:, self._columns], self._columns)
+        return self._finished(out[:, self._columns], self.measures)
 
     def figures(self, node: ArrayLike) -> dict[str, float]:
         """All measures of one node that the data allow, by name."""
@@ -270,9 +274,9 @@ class LatticeEngine:
             lacking |= NEED_SENSITIVE
         if self._full_lattice.n_followed == self._full_lattice.n_sensitive:
             lacking |= NEED_LABELS
-        columns = [i for i, name in enumerate(MEASURES) if name not in lacking]
-        values = self._finished(out[None, columns], np.array(columns))[0]
-        return {MEASURES[i]: float(value) for i, value in zip(columns, values, strict=True)}
+        names = [name for name in MEASURES if name not in lacking]
+        values = self._finished(out[None, [_FIGURE[name] for name in names]], names)[0]
+        return dict(zip(names, map(float, values), strict=True))
 
     def evaluate_all(self, progress: Progress | None = None) -> Floats:
         """Measure every node of the lattice.
@@ -309,7 +313,7 @@ class LatticeEngine:
             done += self.n_nodes // n_tasks
             if progress is not None:
                 progress(done, self.n_nodes)
-        return self._finished(out, self._columns)
+        return self._finished(out, self.measures)
 
     def nodes(self) -> NDArray[np.int16]:
         """Every node of the lattice in lexicographic order, one row each."""
@@ -395,10 +399,12 @@ class LatticeEngine:
         with ThreadPoolExecutor(self.threads) as pool:
             yield from pool.map(lambda task: function(*task), tasks)
 
-    @staticmethod
-    def _finished(out: Floats, columns: Ints) -> Floats:
-        for i in np.flatnonzero(columns == MEASURES.index("entropy_l")):
-            out[:, i] = np.round(np.exp(out[:, i]), _DECIMALS)
+    def _finished(self, out: Floats, names: Sequence[str]) -> Floats:
+        for i, name in enumerate(names):
+            if name == "entropy_l":
+                out[:, i] = np.round(np.exp(out[:, i]), _DECIMALS)
+            elif name == "glm_percent":
+                out[:, i] = 100.0 * (out[:, i] / (self.n_records * len(self.n_levels)))
         return out
 
 

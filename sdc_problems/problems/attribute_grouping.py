@@ -18,30 +18,18 @@ from sdc_problems.microdata import Kind
 from sdc_problems.operators.canonical import CanonicalLabels, restricted_growth
 from sdc_problems.operators.grouping import AnyGroupingMutation, GroupCrossover, RandomGroupings
 from sdc_problems.operators.never_twice import NeverTwice
-from sdc_problems.problem import Objective, SDCProblem, choose_objectives
+from sdc_problems.problem import SDCProblem, choose_objectives
+from sdc_problems.problems._microaggregation_objectives import grouping_objectives
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from sdc_problems.microdata import Microdata
 
-PERCENT = (0.0, 100.0)
 ENUMERABLE = 10  # attributes; there are 115,975 ways to group 10
 
 GROUP_SIZES = (2, 3, 4, 5, 10)
 CROSSED = 0.05  # share of the pairs of parents that pymoo's algorithms cross before they mutate
-
-
-def _catalogue(n_attributes: int) -> dict[str, Objective]:
-    listed = (
-        Objective("il_sse", "information loss", "min", PERCENT, "%"),
-        Objective("id_value", "interval disclosure", "min", PERCENT, "%"),
-        Objective("dld", "distance linkage disclosure", "min", PERCENT, "%"),
-        Objective("dr_linkage", "disclosure risk", "min", PERCENT, "%"),
-        Objective("score_mean", "mean of information loss and disclosure risk", "min", PERCENT, "%"),
-        Objective("n_groups", "attribute groups", "min", (1.0, float(n_attributes))),
-    )
-    return {objective.name: objective for objective in listed}
 
 
 @dataclass(frozen=True)
@@ -152,7 +140,7 @@ class GOMMProblem(SDCProblem):
         k = whole(k, "k", least=2)
         if k > len(data) // 2:
             raise SDCError(f"k = {k} is too large for {len(data)} records: at most {len(data) // 2} gives two clusters")
-        chosen = choose_objectives(objectives, _catalogue(len(names)))
+        chosen = choose_objectives(objectives, grouping_objectives(len(names)))
         self.attributes = names
         self.k = k
         self._memory = whole(memory, "memory", least=1)

@@ -22,30 +22,14 @@ from sdc_problems.operators.lattice import (
     LatticeSampling,
     neighbours,
 )
-from sdc_problems.problem import STAR, Objective, SDCProblem, choose_objectives
+from sdc_problems.problem import STAR, SDCProblem, choose_objectives
+from sdc_problems.problems._generalization_objectives import generalization_objectives
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from sdc_problems.hierarchy import Hierarchy
     from sdc_problems.microdata import Microdata
-
-
-def _catalogue(n_records: int, n_attributes: int, n_sensitive: int) -> dict[str, Objective]:
-    n, m = float(n_records), float(max(n_sensitive, 2))
-    listed = (
-        Objective("k", "smallest class (k)", "max", (1.0, n), "records"),
-        Objective("l", "fewest sensitive values in a class (ℓ)", "max", (1.0, m)),
-        Objective("entropy_l", "entropy ℓ-diversity", "max", (1.0, m)),
-        Objective("t", "t-closeness", "min", (0.0, 1.0)),
-        Objective("spread_k", "class size summed over records (S_k)", "max", (0.0, n**2)),
-        Objective("spread_l", "sensitive value count summed over records (S_ℓ)", "max", (0.0, n**2)),
-        Objective("glm", "general loss metric (GLM)", "min", (0.0, n * n_attributes)),
-        Objective("cm", "classification error (CM)", "min", (0.0, n), "records"),
-        Objective("discernibility", "discernibility", "min", (0.0, n**2)),
-        Objective("suppressed", "suppressed records", "min", (0.0, n), "records"),
-    )
-    return {objective.name: objective for objective in listed}
 
 
 class LatticeFront(NamedTuple):
@@ -106,8 +90,8 @@ class PBGProblem(SDCProblem):
     hierarchies
         A hierarchy for each quasi-identifier, by name.
     objectives
-        Any of ``k``, ``l``, ``entropy_l``, ``t``, ``spread_k``, ``spread_l`` (protection) and ``glm``, ``cm``,
-        ``discernibility``, ``suppressed`` (loss); `LatticeEngine` says what each is.
+        Any of ``k``, ``l``, ``entropy_l``, ``t``, ``spread_k``, ``spread_l`` (protection) and ``glm``,
+        ``glm_percent``, ``cm``, ``discernibility``, ``suppressed`` (loss); `LatticeEngine` says what each is.
     max_suppression
         How many records may be suppressed: a share in [0, 1), or a whole number.
     class_label
@@ -162,7 +146,7 @@ class PBGProblem(SDCProblem):
         self.max_suppressed = _records(max_suppression, len(data))
         self.threads = None if threads is None else whole(threads, "threads", least=1)
         n_sensitive = 0 if self.sensitive is None else data.attribute(self.sensitive).n_categories
-        chosen = choose_objectives(objectives, _catalogue(len(data), len(self.attributes), n_sensitive))
+        chosen = choose_objectives(objectives, generalization_objectives(len(data), len(self.attributes), n_sensitive))
         for objective in chosen:
             if objective.name in NEED_SENSITIVE and self.sensitive is None:
                 raise SDCError(
@@ -299,8 +283,8 @@ class PBGProblem(SDCProblem):
         alike = f"Every record left looks like at least {node.k - 1:,} others (k = {node.k:,})"
         if node.l is not None:
             alike += f", among whom {self.sensitive} has at least {node.l} different values (ℓ = {node.l})"
-        loss = 100 * node.figures["glm"] / (n * self.n_var)
-        return (*sentences, alike + ".", f"{loss:.3g} % of the detail is lost (GLM {node.figures['glm']:,.0f}).")
+        loss = f"{node.figures['glm_percent']:.3g} % of the detail is lost (GLM {node.figures['glm']:,.0f})."
+        return (*sentences, alike + ".", loss)
 
     def release(
         self, x: ArrayLike, *, seed: int | None = None, suppressed: Literal["drop", "star"] = "drop"

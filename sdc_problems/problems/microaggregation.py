@@ -22,30 +22,19 @@ from sdc_problems.microdata import Kind
 from sdc_problems.operators.canonical import restricted_growth
 from sdc_problems.operators.duplicates import ByteDuplicates
 from sdc_problems.operators.partition import GroupSizes, RandomPartitions, RecordMutation, WholeGroupCrossover, limited
-from sdc_problems.problem import Objective, SDCProblem, choose_objectives
+from sdc_problems.problem import SDCProblem, choose_objectives
+from sdc_problems.problems._microaggregation_objectives import partition_objectives
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from sdc_problems.microdata import Microdata
 
-PERCENT = (0.0, 100.0)
 SMALL_LABELS = np.iinfo(np.int16).max
 
 QUADRATIC = 20_000  # records up to which the slower baselines are made: their time grows with the square
 
 K_STEPS = (1, 2, 3, 5)  # multiples of k that the baselines try, as far as k_max goes
-
-
-def _catalogue(k: int, largest: int) -> dict[str, Objective]:
-    listed = (
-        Objective("sse", "within-group sum of squares", "min"),
-        Objective("il_sse", "information loss", "min", PERCENT, "%"),
-        Objective("dbrl", "distance-based record linkage", "min", PERCENT, "%"),
-        Objective("id_value", "interval disclosure", "min", PERCENT, "%"),
-        Objective("k", "smallest group", "max", (float(k), float(largest)), "records"),
-    )
-    return {objective.name: objective for objective in listed}
 
 
 @dataclass(frozen=True)
@@ -153,7 +142,7 @@ class MicroaggregationProblem(SDCProblem):
         n_groups = n // self.k
         super().__init__(
             data=data,
-            objectives=choose_objectives(objectives, _catalogue(self.k, self.largest)),
+            objectives=choose_objectives(objectives, partition_objectives(self.k, self.largest)),
             n_var=n,
             xl=0,
             xu=n_groups - 1,

@@ -72,7 +72,7 @@ class PBGOptions(Section):
 
     objectives: list[str] = Field(
         default=["k", "glm"],
-        description="Any of k, l, entropy_l, t, spread_k, spread_l, glm, cm, discernibility, suppressed.",
+        description="Any of k, l, entropy_l, t, spread_k, spread_l, glm, glm_percent, cm, discernibility, suppressed.",
     )
     max_suppression: Annotated[float, Field(ge=0, lt=1)] | Annotated[int, Field(ge=0)] = Field(
         default=0.01, description="How many records may be suppressed: a share below 1, or a whole number."

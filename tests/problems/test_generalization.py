@@ -16,7 +16,7 @@ from sdc_problems.datasets import people
 from sdc_problems.problem import SDCProblem
 from sdc_problems.testing import ProblemContract
 
-ALL = ("k", "l", "entropy_l", "t", "spread_k", "spread_l", "glm", "cm", "discernibility", "suppressed")
+ALL = ("k", "l", "entropy_l", "t", "spread_k", "spread_l", "glm", "cm", "discernibility", "suppressed", "glm_percent")
 
 
 def small(n: int = 60, seed: int = 0) -> pd.DataFrame:

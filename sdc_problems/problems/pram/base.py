@@ -22,7 +22,8 @@ from sdc_problems.methods.perturbation._pram_limits import (
     raise_diagonal,
 )
 from sdc_problems.microdata import Kind
-from sdc_problems.problem import Objective, SDCProblem, choose_objectives
+from sdc_problems.problem import SDCProblem, choose_objectives
+from sdc_problems.problems.pram._objectives import CATALOGUE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,31 +31,10 @@ if TYPE_CHECKING:
     from sdc_problems.microdata import Microdata
 
 Matrix = NDArray[np.float64]
-PERCENT = (0.0, 100.0)
 DOMINANT = 0.51
 """Diagonal that a row is raised to before the matrix is made invariant: it then keeps more than it moves."""
 RECODED = 0.95
 """A category that goes to one other with at least this probability is recoded rather than perturbed."""
-
-CATALOGUE = {
-    o.name: o
-    for o in (
-        Objective("il_categorical", "information loss", "min", PERCENT, "%"),
-        Objective("dr_categorical", "disclosure risk", "min", PERCENT, "%"),
-        Objective("score_mean", "mean of information loss and disclosure risk", "min", PERCENT, "%"),
-        Objective("score_max", "larger of information loss and disclosure risk", "min", PERCENT, "%"),
-        Objective("ctbil", "contingency tables changed (CTBIL)", "min", PERCENT, "%"),
-        Objective("dbil", "distance to the original values (DBIL)", "min", PERCENT, "%"),
-        Objective("ebil", "uncertainty about the original values (EBIL)", "min", PERCENT, "%"),
-        Objective("id_rank", "interval disclosure (ID)", "min", PERCENT, "%"),
-        Objective("dbrl", "distance-based record linkage (DBRL)", "min", PERCENT, "%"),
-        Objective("prl", "probabilistic record linkage (PRL)", "min", PERCENT, "%"),
-        Objective("bivariate", "change of the counts crossed with an unprotected attribute", "min", PERCENT, "%"),
-        Objective("chi2", "change of the association with an unprotected attribute (χ²)", "min", unit="%"),
-        Objective("expectation_ratio", "records that stayed per record that arrived", "min"),
-        Objective("entropy", "entropy of the moves", "max", PERCENT, "%"),
-    )
-}
 
 
 @dataclass(frozen=True)

@@ -96,12 +96,13 @@ def plain(case: Case, node: tuple[int, ...]) -> dict[str, float]:
         "cm": n - majority,
         "discernibility": (sizes**2).sum() + lost * n,
         "suppressed": lost,
+        "glm_percent": 100 * loss / codes.size,
     }
 
 
 def assert_figures(got: np.ndarray, expected: dict[str, float], where: object) -> None:
     for name, value in zip(MEASURES, got, strict=True):
-        if name in ("entropy_l", "t", "glm"):
+        if name in ("entropy_l", "t", "glm", "glm_percent"):
             assert value == pytest.approx(expected[name], rel=1e-9, abs=2e-9), (name, where)
         else:
             assert value == expected[name], (name, where)
@@ -238,7 +239,7 @@ def test_only_the_measures_asked_for(measures: tuple[str, ...]) -> None:
     assert list(engine.figures(engine.nodes()[-1]).values()) == everything[-1].tolist()
     needless = {name: case[name] for name in ("codes", "tables", "max_suppressed")}
     engine = LatticeEngine(**needless, threads=1, measures=("k",))
-    assert list(engine.figures([0, 0, 0])) == ["k", "spread_k", "glm", "discernibility", "suppressed"]
+    assert list(engine.figures([0, 0, 0])) == ["k", "spread_k", "glm", "discernibility", "suppressed", "glm_percent"]
 
 
 def test_leaves_count_the_whole_domain() -> None:

@@ -1,0 +1,153 @@
+"""Objective of a problem: its name, unit and sense, and what it means in plain words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from numpy.typing import NDArray
+
+from sdc_problems.errors import SDCError, did_you_mean
+
+BETTER = {"min": "Smaller is better.", "max": "Larger is better."}
+
+OwnFunction = Callable[[NDArray[Any], NDArray[Any]], float]
+
+
+@dataclass(frozen=True)
+class Objective:
+    """Quantity that is optimised, in the unit a person reads; the one place that says what it means.
+
+    Parameters
+    ----------
+    name
+        Short name, as given in ``objectives=(...)``.
+    label
+        What an axis or a table column says.
+    sense
+        Whether a person wants it small or large. Large ones are stored negated in ``F``.
+    bounds
+        Smallest and largest possible value in natural units (may be infinite).
+    unit
+        ``"%"``, ``"records"``, or empty.
+    meaning
+        What it counts or measures, in one or two plain sentences; which way is better is added by ``sentence``.
+    formula
+        The same exactly, as plain text.
+    source
+        Where it was defined.
+    formerly
+        Names it had in earlier versions: whoever gives one is told the new name.
+    function
+        Only for an objective of one's own: ``function(released, original)`` of two tables of integer codes, records ×
+        protected attributes. Equal codes in a column are equal cells, numeric and ordinal values keep their order,
+        and -1 is a suppressed cell.
+
+    Examples
+    --------
+    >>> k = Objective("k", "smallest class", "max", (1, 100), "records", meaning="Records in the smallest class.")
+    >>> k.sentence
+    'Records in the smallest class. Larger is better.'
+    """
+
+    name: str
+    label: str
+    sense: Literal["min", "max"]
+    bounds: tuple[float, float] = (0.0, math.inf)
+    unit: str = ""
+    meaning: str = field(default="", kw_only=True)
+    formula: str = field(default="", kw_only=True)
+    source: str = field(default="", kw_only=True)
+    formerly: tuple[str, ...] = field(default=(), kw_only=True)
+    function: OwnFunction | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.sense not in BETTER:
+            raise SDCError(f"objective {self.name!r}: sense must be 'min' or 'max', not {self.sense!r}")
+        low, high = self.bounds
+        if not low <= high:
+            raise SDCError(f"objective {self.name!r}: bounds {self.bounds} are not (smallest, largest)")
+
+    @property
+    def sentence(self) -> str:
+        """What it means, and which way is better."""
+        return f"{self.meaning} {BETTER[self.sense]}".lstrip()
+
+    def __str__(self) -> str:
+        return f"{self.label} [{self.unit}]" if self.unit else self.label
+
+
+def by_name(*objectives: Objective) -> dict[str, Objective]:
+    """Return a catalogue: objectives by their names, in the order given."""
+    return {objective.name: objective for objective in objectives}
+
+
+def find_objective(name: object, catalogue: Mapping[str, Objective], *, what: str = "objective") -> Objective:
+    """Look up one objective; the error tells the new name of a former one, or names that are nearly the same.
+
+    Examples
+    --------
+    >>> catalogue = by_name(Objective("dr_linkage", "disclosure risk", "min", formerly=("dr",)))
+    >>> find_objective("dr", catalogue)
+    Traceback (most recent call last):
+    sdc_problems.errors.SDCError: objective 'dr' is now called 'dr_linkage'
+    """
+    if isinstance(name, str) and name in catalogue:
+        return catalogue[name]
+    for objective in catalogue.values():
+        if name in objective.formerly:
+            raise SDCError(f"{what} {name!r} is now called {objective.name!r}")
+    known = ", ".join(catalogue)
+    raise SDCError(f"unknown {what} {name!r}{did_you_mean(str(name), catalogue)} (known: {known})")
+
+
+def choose_objectives(
+    objectives: Sequence[str | Objective], catalogue: Mapping[str, Objective]
+) -> tuple[Objective, ...]:
+    """Look up objectives by name, with an error that lists what there is.
+
+    Parameters
+    ----------
+    objectives
+        Names of the catalogue, or an `Objective` of one's own with a ``function``.
+    catalogue
+        What the problem can measure, by name.
+
+    Examples
+    --------
+    >>> k = Objective("k", "smallest class", "max")
+    >>> choose_objectives(("k",), {"k": k}) == (k,)
+    True
+    """
+    if isinstance(objectives, (str, Objective)):
+        shown = repr(objectives) if isinstance(objectives, str) else objectives.name
+        raise SDCError(f"objectives must be a sequence of names: write objectives=({shown},)")
+    if not isinstance(objectives, Sequence):
+        raise SDCError(
+            f"objectives must be a list or tuple, not {type(objectives).__name__}: their order is that of the columns"
+            " of F"
+        )
+    if not objectives:
+        raise SDCError(f"objectives is empty; choose from {', '.join(catalogue)}")
+    chosen = tuple(
+        _own(given, catalogue) if isinstance(given, Objective) else find_objective(given, catalogue)
+        for given in objectives
+    )
+    names = tuple(objective.name for objective in chosen)
+    if len(set(names)) < len(names):
+        raise SDCError(f"an objective is named twice in {names}")
+    return chosen
+
+
+def _own(objective: Objective, catalogue: Mapping[str, Objective]) -> Objective:
+    """Check an objective given as such: one of the catalogue's, or one with a function and a name of its own."""
+    known = catalogue.get(objective.name)
+    if objective == known:
+        return objective
+    if known is not None:
+        raise SDCError(f"objective {objective.name!r} is one of this problem's: give yours another name")
+    if objective.function is None:
+        raise SDCError(f"objective {objective.name!r} is not one of this problem's and has no function to measure it")
+    return objective
