@@ -72,7 +72,7 @@ class Objective:
 
     @property
     def sentence(self) -> str:
-        """What it means, and which way is better."""
+        """Meaning, and which way is better."""
         return f"{self.meaning} {BETTER[self.sense]}".lstrip()
 
     def __str__(self) -> str:
