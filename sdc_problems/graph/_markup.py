@@ -27,7 +27,7 @@ _READ: dict[str, Callable[[str], object]] = {
 
 @dataclass
 class Markup:
-    """What a graph file holds, before it is checked."""
+    """Content of a graph file, before it is checked."""
 
     name: str
     ids: list[Any] = field(default_factory=list)

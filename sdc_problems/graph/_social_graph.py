@@ -370,7 +370,7 @@ class SocialGraph:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What reading the links changed or left out, in sentences."""
+        """Sentences about what reading the links changed or left out."""
         return tuple(self._meta["notes"])
 
     @property
