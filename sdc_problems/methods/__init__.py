@@ -24,25 +24,33 @@ if TYPE_CHECKING:
         max_entropy_matrix,
         normalise_rows,
         post_randomize,
+        pram,
     )
     from sdc_problems.methods.perturbation._pram_limits import band, limit_diagonal, make_dominant, make_invariant
     from sdc_problems.methods.perturbation._rank_shuffle import rank_shuffle
     from sdc_problems.methods.perturbation._rank_swap import rank_swap
     from sdc_problems.methods.perturbation._swap_records import SwappedRecords, swap_records
+    from sdc_problems.methods.recoding._generalize import Recoded, generalize
     from sdc_problems.methods.recoding._recode import Intervals, recode_intervals, recode_level, recode_map, recode_rare
     from sdc_problems.methods.recoding._top_code import bottom_code, top_code
+    from sdc_problems.methods.registry import Method, available, find
 
 __all__ = [
     "Intervals",
     "LowerBound",
+    "Method",
+    "Recoded",
     "SwappedRecords",
     "add_noise",
+    "available",
     "band",
     "bottom_code",
     "chance_bound",
     "diagonal_by_frequency_matrix",
     "exhaustive",
+    "find",
     "frequency_matrix",
+    "generalize",
     "identity_matrix",
     "limit_diagonal",
     "lower_bound",
@@ -57,6 +65,7 @@ __all__ = [
     "normalise_rows",
     "one_step",
     "post_randomize",
+    "pram",
     "rank_shuffle",
     "rank_swap",
     "recode_intervals",
@@ -78,12 +87,17 @@ __getattr__, __dir__ = _attach(
         "LowerBound": "bounds",
         "SwappedRecords": "perturbation._swap_records",
         "add_noise": "perturbation._noise",
+        "Method": "registry",
+        "Recoded": "recoding._generalize",
+        "available": "registry",
         "band": "perturbation._pram_limits",
         "bottom_code": "recoding._top_code",
         "chance_bound": "partition._counting",
         "diagonal_by_frequency_matrix": "perturbation._pram",
         "exhaustive": "partition._exhaustive",
+        "find": "registry",
         "frequency_matrix": "perturbation._pram",
+        "generalize": "recoding._generalize",
         "identity_matrix": "perturbation._pram",
         "limit_diagonal": "perturbation._pram_limits",
         "lower_bound": "bounds",
@@ -104,6 +118,7 @@ __getattr__, __dir__ = _attach(
         "recode_level": "recoding._recode",
         "recode_map": "recoding._recode",
         "recode_rare": "recoding._recode",
+        "pram": "perturbation._pram",
         "representatives": "partition._counting",
         "swap_records": "perturbation._swap_records",
         "top_code": "recoding._top_code",

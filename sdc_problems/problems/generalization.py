@@ -14,6 +14,7 @@ from sdc_problems._validation import whole
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.evaluators.anonymity import equivalence_classes, suppress_small_classes
 from sdc_problems.evaluators.lattice import NEED_LABELS, NEED_SENSITIVE, LatticeEngine
+from sdc_problems.methods.recoding._generalize import level_phrase
 from sdc_problems.operators.duplicates import ByteDuplicates
 from sdc_problems.operators.lattice import (
     LatticeCrossover,
@@ -273,7 +274,7 @@ class PBGProblem(SDCProblem):
     def describe(self, x: ArrayLike) -> tuple[str, ...]:
         """Say in plain sentences what releasing ``x`` would do to the data: one per attribute, then the table."""
         node = self.decode(x)
-        sentences = [f"{name} {_phrase(name, node.phrases[name])}." for name in self.attributes]
+        sentences = [f"{name} {level_phrase(name, node.phrases[name])}." for name in self.attributes]
         n = len(self.data)
         if node.suppressed:
             sentences.append(
@@ -362,15 +363,6 @@ def _records(max_suppression: float, n_records: int) -> int:
     raise SDCError(
         f"max_suppression must be a share in [0, 1) or a number of records from 0 to {n_records - 1}, not {value!r}"
     )
-
-
-def _phrase(name: str, what: str) -> str:
-    if what in ("unchanged", "suppressed"):
-        return f"is {what}"
-    if what.endswith("hidden"):
-        return f"with {what}"
-    years = what.startswith("bands of ") and "age" in name.lower().replace("_", " ").replace("-", " ").split()
-    return f"in {what}" + " years" * years
 
 
 def _duration(seconds: float) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.algorithm import Algorithm
 from pymoo.core.population import Population
+from pymoo.optimize import minimize
 from pymoo.util.display.single import SingleObjectiveOutput
 
 from sdc_problems._validation import choice, number, whole
@@ -18,6 +19,11 @@ from sdc_problems.algorithms.pram.elitist_ea import single_objective
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators.information_loss import sse
 from sdc_problems.methods.partition._macrogroups import Heuristic, one_step, plain_mdav, two_step
+
+if TYPE_CHECKING:
+    from sdc_problems.problems.microaggregation import MicroaggregationProblem
+
+MACROGROUP, EPOCHS = 18, 10_000
 
 
 class HybridMicroaggregation(Algorithm):
@@ -63,10 +69,10 @@ class HybridMicroaggregation(Algorithm):
     def __init__(
         self,
         heuristic: Heuristic = plain_mdav,
-        K: int = 18,
+        K: int = MACROGROUP,
         *,
         steps: Literal[1, 2] = 2,
-        epochs: int = 10_000,
+        epochs: int = EPOCHS,
         pop_size: int = 10,
         mutation_rate: float = 0.1,
         crossover_rate: float = 0.5,
@@ -164,6 +170,43 @@ class HybridMicroaggregation(Algorithm):
         """Take the macrogroups back."""
         pieces = state["pieces"]
         self.macrogroups = tuple(np.flatnonzero(pieces == g) for g in range(int(pieces.max()) + 1))
+
+
+def hybrid(
+    problem: MicroaggregationProblem,
+    *,
+    rng: np.random.Generator,
+    macrogroup: int = MACROGROUP,
+    steps: Literal[1, 2] = 2,
+    epochs: int = EPOCHS,
+    workers: int = 1,
+) -> NDArray[Any]:
+    """Partition the records of a problem by `HybridMicroaggregation`.
+
+    Parameters
+    ----------
+    problem
+        The records and k.
+    rng
+        Where all random numbers come from.
+    macrogroup
+        Records of a macrogroup, in which the genetic algorithm runs.
+    steps
+        2: macrogroups of MDAV's groups of k; 1: MDAV makes macrogroups directly.
+    epochs
+        Generations of the genetic algorithm.
+    workers
+        Threads that work on macrogroups at once. The result does not depend on it.
+
+    Returns
+    -------
+    labels
+        One group number per record.
+    """
+    size = whole(macrogroup, "macrogroup", least=4)
+    search = HybridMicroaggregation(K=size, steps=steps, epochs=epochs, workers=workers)
+    labels: NDArray[Any] = minimize(problem, search, seed=rng, copy_algorithm=False).X
+    return labels
 
 
 def problem_rows(problem: Any, labels: NDArray[Any]) -> NDArray[Any]:

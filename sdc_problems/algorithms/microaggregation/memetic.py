@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.algorithm import Algorithm
 from pymoo.core.population import Population
 from pymoo.core.termination import Termination
+from pymoo.optimize import minimize
 from pymoo.util.display.single import SingleObjectiveOutput
 
 from sdc_problems._validation import choice, number, whole
@@ -25,6 +26,9 @@ from sdc_problems.algorithms.microaggregation._partition_search import (
 from sdc_problems.algorithms.microaggregation.hybrid import problem_rows
 from sdc_problems.algorithms.pram.elitist_ea import single_objective
 from sdc_problems.errors import SDCError
+
+if TYPE_CHECKING:
+    from sdc_problems.problems.microaggregation import MicroaggregationProblem
 
 MOVES_PER_RECORD = 20_000  # without a limit
 ROUNDS = 200  # at most this many moves-limited rounds: a round is a step of the temperature
@@ -200,6 +204,39 @@ class MemeticMicroaggregation(Algorithm):
         assert self._search is not None
         seconds = time.perf_counter() - self._began
         self.trajectory.append(Milestone(self._search.moves, seconds, self._search.best_sse))
+
+
+def memetic(
+    problem: MicroaggregationProblem,
+    *,
+    rng: np.random.Generator,
+    moves: int | None = None,
+    seconds: float | None = None,
+    workers: int = 1,
+) -> NDArray[Any]:
+    """Partition the records of a problem by `MemeticMicroaggregation`.
+
+    Parameters
+    ----------
+    problem
+        The records and k.
+    rng
+        Where all random numbers come from.
+    moves
+        Limit of proposals; 20,000 per record if neither limit is given.
+    seconds
+        Limit of time; the result then depends on the machine.
+    workers
+        Threads. The result does not depend on it.
+
+    Returns
+    -------
+    labels
+        One group number per record.
+    """
+    search = MemeticMicroaggregation(move_limit=moves, time_limit=seconds, workers=workers)
+    labels: NDArray[Any] = minimize(problem, search, seed=rng, copy_algorithm=False).X
+    return labels
 
 
 def _compile() -> None:

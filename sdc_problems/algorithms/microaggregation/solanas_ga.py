@@ -27,6 +27,7 @@ from sdc_problems.operators.partition import (
     random_partition,
 )
 
+EPOCHS = 10_000
 POP_SIZE, MUTATION_RATE, CROSSOVER_RATE = 100, 0.1, 0.3  # what the sensitivity analysis recommends
 
 
@@ -242,7 +243,7 @@ def evolve(
     k: int,
     *,
     rng: np.random.Generator,
-    epochs: int = 10_000,
+    epochs: int = EPOCHS,
     pop_size: int = POP_SIZE,
     mutation_rate: float = MUTATION_RATE,
     crossover_rate: float = CROSSOVER_RATE,
@@ -299,3 +300,27 @@ def evolve(
         whole(epochs, "epochs", least=0),
     )
     return Evolved(restricted_growth(pop[0]), float(sse), int(epoch))
+
+
+def ga(X: object, k: int, *, rng: np.random.Generator, epochs: int = EPOCHS, standardize: bool = True) -> NDArray[Any]:
+    """Partition records by the genetic algorithm of `evolve`.
+
+    Parameters
+    ----------
+    X
+        Records × numeric attributes.
+    k
+        Smallest group: 2 … n/2.
+    rng
+        Where all random numbers come from.
+    epochs
+        Generations.
+    standardize
+        Whether attributes are turned into z-scores first.
+
+    Returns
+    -------
+    labels
+        One group number per record, in order of first use.
+    """
+    return evolve(X, k, rng=rng, epochs=epochs, standardize=standardize).labels

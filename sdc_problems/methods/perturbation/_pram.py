@@ -7,11 +7,12 @@ matrices the literature starts from and the draw itself; ``pram_limits`` changes
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from sdc_problems._validation import FloatArray, IntArray, code_table, number, table, vector, whole
+from sdc_problems._validation import FloatArray, IntArray, choice, code_table, number, table, vector, whole
 from sdc_problems.errors import SDCError
 
 MAX_CATEGORIES = 4096
@@ -235,6 +236,55 @@ def post_randomize(codes: npt.ArrayLike, matrices: Sequence[npt.ArrayLike], rng:
     return randomize_with(
         original, [transition_matrix(P, name=f"matrix {a}") for a, P in enumerate(matrices)], rng.random((p, n))
     )
+
+
+def pram(
+    codes: npt.ArrayLike,
+    *,
+    rng: np.random.Generator,
+    matrix: Literal["frequency", "diagonal_by_frequency", "max_entropy"] = "frequency",
+    stay: float = 0.8,
+) -> IntArray:
+    """Draw a protected file by matrices made from each attribute's own frequencies.
+
+    Parameters
+    ----------
+    codes
+        Records × attributes, category codes from 0.
+    rng
+        Where the uniform numbers come from.
+    matrix
+        Where a category that moves goes: more often to rare ones (``frequency``), to all alike (``max_entropy``), or to
+        all alike with frequent categories moving less (``diagonal_by_frequency``).
+    stay
+        Probability that a category stays; for ``diagonal_by_frequency`` that of the rarest.
+
+    Returns
+    -------
+    ndarray of int64
+        Protected codes, same shape; an attribute with one category stays as it is.
+
+    Examples
+    --------
+    >>> codes = np.array([[0], [1], [2], [0], [0]])
+    >>> pram(codes, stay=1.0, rng=np.random.default_rng(1)).ravel()
+    array([0, 1, 2, 0, 0])
+    """
+    original = code_table(codes, "codes")
+    how = choice(matrix, "matrix", ("frequency", "diagonal_by_frequency", "max_entropy"))
+    probability = number(stay, "stay", low=0.0, high=1.0)
+    matrices = []
+    for column in original.T:
+        counts = np.bincount(column)
+        if len(counts) < 2:
+            matrices.append(np.ones((1, 1)))
+        elif how == "frequency":
+            matrices.append(frequency_matrix(counts, probability))
+        elif how == "max_entropy":
+            matrices.append(max_entropy_matrix(len(counts), probability))
+        else:
+            matrices.append(diagonal_by_frequency_matrix(counts, 1.0 - probability))
+    return randomize_with(original, matrices, rng.random(original.T.shape))
 
 
 def randomize_with(codes: IntArray, matrices: Sequence[FloatArray], uniforms: FloatArray) -> IntArray:

@@ -16,6 +16,7 @@ from sdc_problems.methods import (
     max_entropy_matrix,
     normalise_rows,
     post_randomize,
+    pram,
 )
 from sdc_problems.methods.perturbation._pram import MAX_CATEGORIES, draw_thresholds, randomize_with, transition_matrix
 
@@ -170,3 +171,29 @@ def test_same_generator_same_file_and_arguments_untouched(unchanged) -> None:
 def test_bad_input_is_refused(call, message: str) -> None:
     with pytest.raises(SDCError, match=message):
         call()
+
+
+@pytest.mark.parametrize("matrix", ["frequency", "diagonal_by_frequency", "max_entropy"])
+def test_pram_by_frequencies_is_post_randomize_with_that_matrix(matrix: str) -> None:
+    codes = np.random.default_rng(5).choice(4, p=[0.5, 0.3, 0.15, 0.05], size=(500, 1))
+    counts = np.bincount(codes[:, 0])
+    made = {
+        "frequency": frequency_matrix(counts, 0.7),
+        "diagonal_by_frequency": diagonal_by_frequency_matrix(counts, 0.3),
+        "max_entropy": max_entropy_matrix(4, 0.7),
+    }
+    expected = post_randomize(codes, [made[matrix]], np.random.default_rng(9))
+    found = pram(codes, matrix=matrix, stay=0.7, rng=np.random.default_rng(9))
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_pram_leaves_a_single_category_and_refuses_what_it_does_not_know() -> None:
+    rng = np.random.default_rng(1)
+    codes = np.column_stack([np.zeros(50, dtype=int), rng.integers(0, 2, 50)])
+    found = pram(codes, stay=0.0, rng=rng)
+    assert not found[:, 0].any()
+    np.testing.assert_array_equal(found[:, 1], 1 - codes[:, 1])
+    with pytest.raises(SDCError, match="matrix must be one of"):
+        pram(codes, matrix="invariant", rng=rng)
+    with pytest.raises(SDCError, match="stay must be in"):
+        pram(codes, stay=2, rng=rng)

@@ -1,0 +1,135 @@
+"""Application of a registered method to columns of a table: what the method is given, and what it may not get."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdc_problems.errors import SDCError
+from sdc_problems.hierarchy import Hierarchy
+from sdc_problems.methods.recoding._generalize import Recoded
+from sdc_problems.methods.registry import Method, available
+from sdc_problems.microdata import Microdata
+
+
+def apply(
+    method: Method,
+    data: Microdata,
+    *,
+    columns: Sequence[str] | None = None,
+    k: int | None = None,
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+    rng: np.random.Generator | None = None,
+    problem: Callable[[], Any] | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> NDArray[Any] | Recoded:
+    """Apply a method to columns of a table.
+
+    Parameters
+    ----------
+    method
+        The method.
+    data
+        The table; it is not changed.
+    columns
+        The columns to protect; the quasi-identifiers if not given.
+    k
+        For a method that takes one.
+    hierarchies
+        By column, for a method that takes them.
+    rng
+        For a method that draws random numbers.
+    problem
+        Makes the MicroaggregationProblem, for a method that takes one.
+    options
+        The method's own options.
+
+    Returns
+    -------
+    ndarray or Recoded
+        Labels of a partition (one per record); cells (records × columns: numbers, or codes); or a recoded table.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sdc_problems.methods import find
+    >>> data = Microdata.from_frame(pd.DataFrame({"age": [20, 60, 21, 61]}), quasi_identifiers=["age"])
+    >>> apply(find("mdav"), data, k=2)
+    array([0, 1, 0, 1], dtype=int32)
+    """
+    names = list(data.quasi_identifiers if columns is None else columns)
+    if not names:
+        raise SDCError("no column was named to be protected: name the quasi-identifiers")
+    kinds = tuple(data.attribute(name).kind.value for name in names)
+    chosen = method.arguments({} if options is None else options)
+    check_columns(method, names, kinds)
+    if method.takes_k and k is None:
+        raise SDCError(f"method {method.name} needs k, the size of the smallest group")
+    if not method.takes_k and k is not None:
+        raise SDCError(f"method {method.name} takes no k: it promises none")
+    if method.takes("hierarchies") and not hierarchies:
+        raise SDCError(f"method {method.name} needs hierarchies: one for each column that it generalizes")
+    supplied: dict[str, Callable[[], Any]] = {
+        "X": lambda: points(data, names),
+        "codes": lambda: data.codes(names).astype(np.int64),
+        "data": lambda: data,
+        "problem": lambda: None if problem is None else problem(),
+        "hierarchies": lambda: hierarchies,
+        "k": lambda: k,
+        "kinds": lambda: kinds,
+        "rng": lambda: rng,
+    }
+    given = {name: value() for name, value in supplied.items() if method.takes(name)}
+    for name in ("problem", "rng"):
+        if name in given and given[name] is None:
+            raise SDCError(f"method {method.name} needs {name}")
+    if not method.takes("x"):
+        found = method.function(**given, **chosen)
+    else:
+        X = points(data, names)
+        each = [method.function(x=np.ascontiguousarray(X[:, j]), **given, **chosen) for j in range(len(names))]
+        found = each[0] if method.form == "partition" else np.stack([np.asarray(cells) for cells in each], axis=1)
+    return _checked(method, found, len(data), len(names))
+
+
+def points(data: Microdata, columns: Sequence[str]) -> NDArray[np.float64]:
+    """Columns as numbers: values of numeric ones, codes of the others."""
+    table: NDArray[np.float64] = data.codes(list(columns)).astype(np.float64)
+    for j, name in enumerate(columns):
+        attribute = data.attribute(name)
+        if attribute.kind.value == "numeric":
+            if attribute.has_missing:
+                raise SDCError(f"column {name!r} has missing values: fill them, or drop those records")
+            table[:, j] = data.values(name)[:, 0]
+    return table
+
+
+def check_columns(method: Method, names: Sequence[str], kinds: Sequence[str]) -> None:
+    """Refuse columns that the method is not for, and say which methods are."""
+    for name, kind in zip(names, kinds, strict=True):
+        if kind not in method.kinds:
+            others = [m.name for m in available().values() if set(kinds) <= set(m.kinds) and not m.one_column]
+            raise SDCError(
+                f"method {method.name} is for {' or '.join(method.kinds)} columns, and {name!r} is {kind}: use"
+                f" {', '.join(others) or 'another column'}"
+            )
+    if method.one_column and len(names) != 1:
+        raise SDCError(f"method {method.name} is for one column, not for {len(names)}: use mdav, mhm or hybrid")
+
+
+def _checked(method: Method, found: Any, n: int, p: int) -> NDArray[Any] | Recoded:
+    """Refuse what is not of the method's form: another package's function may return anything."""
+    if method.form == "table":
+        if not isinstance(found, Recoded) or any(len(cells) != n for cells in found.columns.values()):
+            raise SDCError(f"method {method.name} must return a Recoded of {n} records, not {type(found).__name__}")
+        return found
+    array = np.asarray(found)
+    shape = (n,) if method.form == "partition" else (n, p)
+    if method.form == "cells" and array.shape == (n,) and p == 1:
+        array = array[:, None]
+    if array.shape != shape:
+        raise SDCError(f"method {method.name} must return an array of shape {shape}, not {array.shape}")
+    return array

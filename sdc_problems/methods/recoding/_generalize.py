@@ -1,0 +1,79 @@
+"""Generalization: the values of a column become the labels of a level of its hierarchy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdc_problems._validation import BoolArray, whole
+from sdc_problems.errors import SDCError, did_you_mean
+from sdc_problems.hierarchy import Hierarchy
+from sdc_problems.microdata import Microdata
+
+
+class Recoded(NamedTuple):
+    """Recoded columns of a table: their new cells, what was done, and the suppressed records."""
+
+    columns: Mapping[str, NDArray[Any]]
+    """New cells of the columns that change, one per record."""
+    sentences: tuple[str, ...] = ()
+    """What was done, for a person."""
+    suppressed: BoolArray | None = None
+    """Which records are suppressed; none if not given."""
+
+
+def generalize(data: Microdata, hierarchies: Mapping[str, Hierarchy], *, levels: Mapping[str, int]) -> Recoded:
+    """Publish columns at a level of their hierarchies.
+
+    Parameters
+    ----------
+    data
+        The table.
+    hierarchies
+        A hierarchy for each column that changes, by name.
+    levels
+        Level of each column by name: 0 the values themselves, each further one more general.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> data = Microdata.from_frame(pd.DataFrame({"age": [21, 28, 34]}), quasi_identifiers=["age"])
+    >>> done = generalize(data, {"age": Hierarchy.intervals(range(20, 40), [5, 10])}, levels={"age": 2})
+    >>> done.columns["age"].tolist(), done.sentences
+    (['20-29', '20-29', '30-39'], ('age in bands of 10 years.',))
+    """
+    if not isinstance(levels, Mapping) or not levels:
+        raise SDCError("levels must give the level of each column by name, such as levels={'age': 2}")
+    columns: dict[str, NDArray[Any]] = {}
+    sentences = []
+    for name, level in levels.items():
+        attribute = data.attribute(name)
+        if name not in hierarchies:
+            raise SDCError(f"column {name!r} has no hierarchy{did_you_mean(name, hierarchies)}: add it to hierarchies")
+        hierarchy = hierarchies[name]
+        height = whole(level, f"the level of {name!r}")
+        sentences.append(f"{name} {level_phrase(name, hierarchy.describe(height))}.")
+        if height > 0:
+            groups = hierarchy.table(attribute.categories, attribute=name)[height]
+            labels = np.array(hierarchy.labels(height), dtype=object)
+            columns[name] = labels[groups[data.codes(name)[:, 0]]]
+    return Recoded(columns, tuple(sentences))
+
+
+def level_phrase(name: str, what: str) -> str:
+    """Return what a level does to a column, to follow its name in a sentence.
+
+    Examples
+    --------
+    >>> level_phrase("age", "bands of 5"), level_phrase("zip", "suppressed")
+    ('in bands of 5 years', 'is suppressed')
+    """
+    if what in ("unchanged", "suppressed"):
+        return f"is {what}"
+    if what.endswith("hidden"):
+        return f"with {what}"
+    years = what.startswith("bands of ") and "age" in name.lower().replace("_", " ").replace("-", " ").split()
+    return f"in {what}" + " years" * years

@@ -1,0 +1,212 @@
+"""Registry of protection methods: each one's name, form, guarantee and parameters, read from its function.
+
+A method is a `Method` in a table beside its function (`methods/_catalogue.py`, `algorithms/_catalogue.py`), or in the
+entry point group ``sdc_problems.methods`` of another package. Its options, their defaults and their help are the
+function's own: nothing is stated twice, and no function is imported before it is asked for.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.metadata
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal
+
+from sdc_problems._signature import REQUIRED, Parameter, parameters
+from sdc_problems.errors import SDCError, did_you_mean
+
+Form = Literal["partition", "cells", "table"]
+
+CATALOGUES = ("sdc_problems.methods._catalogue", "sdc_problems.algorithms._catalogue")
+"""Modules with a tuple ``METHODS``; named as text, for this room imports nothing of the rooms below."""
+
+GROUP = "sdc_problems.methods"
+"""Entry point group of other packages' methods; each entry is named as its method and leads to a `Method`."""
+
+GIVEN = ("X", "x", "codes", "data", "problem", "hierarchies", "k", "kinds", "rng")
+"""Arguments that whoever calls a method gives it by name; all others are its options."""
+
+FORMS: tuple[Form, ...] = ("partition", "cells", "table")
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to protect a table.
+
+    Parameters
+    ----------
+    name
+        Its name on the command line.
+    title
+        What it does, in a few words.
+    target
+        Its function as ``"module:function"``, imported when it is needed.
+    form
+        What the function returns. ``"partition"``: one group per record, whose members get their centroid.
+        ``"cells"``: new cells, in the shape of what it was given; a code of -1 is a suppressed cell. ``"table"``: a
+        `Recoded`, new cells as text.
+    kinds
+        Kinds of columns it accepts.
+    guarantee
+        The promise it keeps, counted again in every file: ``"k"``, or None.
+    search
+        Whether it looks for a good solution among many, so that its random numbers change no cell by themselves.
+    suppresses
+        Whether it may suppress records.
+    fixed
+        Arguments that the name stands for, as ``{"order": "nearest"}``: no options of this method.
+
+    Notes
+    -----
+    The function takes what it needs of ``GIVEN`` by these names: ``X`` records × columns (values of numeric columns,
+    codes of others), ``x`` one column of it, ``codes`` categories only, ``data`` the Microdata, ``problem`` the
+    MicroaggregationProblem of the columns, ``hierarchies`` by column, ``k``, ``kinds`` of the columns, and ``rng``, the
+    generator of a method that draws random numbers. Its other parameters are options.
+
+    Examples
+    --------
+    >>> found = find("v-mdav")
+    >>> found.form, found.guarantee, found.random
+    ('partition', 'k', False)
+    >>> [option.name for option in found.options]
+    ['gamma', 'standardize']
+    """
+
+    name: str
+    title: str
+    target: str
+    form: Form
+    kinds: tuple[str, ...] = ("numeric", "ordinal", "nominal")
+    guarantee: str | None = None
+    search: bool = False
+    suppresses: bool = False
+    fixed: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+
+    def __post_init__(self) -> None:
+        if self.form not in FORMS:
+            raise SDCError(f"form of method {self.name!r} must be one of {', '.join(FORMS)}, not {self.form!r}")
+
+    @functools.cached_property
+    def function(self) -> Callable[..., Any]:
+        """The function itself."""
+        module, _, name = self.target.partition(":")
+        try:
+            found: Callable[..., Any] = getattr(importlib.import_module(module), name)
+        except (ImportError, AttributeError) as error:
+            raise SDCError(f"the function of method {self.name!r} cannot be imported: {error}") from error
+        return found
+
+    @functools.cached_property
+    def signature(self) -> dict[str, Parameter]:
+        """All parameters of the function."""
+        return parameters(self.function)
+
+    def takes(self, name: str) -> bool:
+        """Whether the function takes an argument of that name."""
+        return name in self.signature
+
+    @property
+    def takes_k(self) -> bool:
+        """Whether k has to be said: a problem is made for a k."""
+        return self.takes("k") or self.takes("problem")
+
+    @property
+    def random(self) -> bool:
+        """Whether it draws random numbers."""
+        return self.takes("rng")
+
+    @property
+    def secret_seed(self) -> bool:
+        """Whether who knows the seed can undo the protection."""
+        return self.random and not self.search
+
+    @property
+    def one_column(self) -> bool:
+        """Whether it is for a single column."""
+        return self.form == "partition" and self.takes("x")
+
+    @property
+    def options(self) -> tuple[Parameter, ...]:
+        """Parameters that a person may set."""
+        return tuple(p for p in self.signature.values() if p.name not in GIVEN and p.name not in self.fixed)
+
+    def arguments(self, chosen: Mapping[str, Any]) -> dict[str, Any]:
+        """Check options by name and add what the method's name stands for.
+
+        Examples
+        --------
+        >>> find("mhm-nearest").arguments({"standardize": False})
+        {'order': 'nearest', 'standardize': False}
+        >>> find("mdav").arguments({"gamma": 0.3})
+        Traceback (most recent call last):
+            ...
+        sdc_problems.errors.SDCError: method mdav has no option 'gamma' (its options: standardize)
+        """
+        own = [option.name for option in self.options]
+        for name in chosen:
+            if name not in own:
+                listed = f"its options: {', '.join(own)}" if own else "it has none"
+                raise SDCError(f"method {self.name} has no option {name!r}{did_you_mean(str(name), own)} ({listed})")
+        for option in self.options:
+            if option.default is REQUIRED and option.name not in chosen:
+                raise SDCError(f"method {self.name} needs {option.name}: {option.help}")
+        return {**self.fixed, **chosen}
+
+
+@functools.cache
+def built_in() -> Mapping[str, Method]:
+    """Methods of this package by name."""
+    listed = [method for module in CATALOGUES for method in importlib.import_module(module).METHODS]
+    return MappingProxyType({method.name: method for method in listed})
+
+
+def available() -> dict[str, Method]:
+    """Every method by name, those of other packages last; one that cannot be loaded is left out with a warning."""
+    found = dict(built_in())
+    for entry in _others():
+        try:
+            found[entry.name] = _loaded(entry)
+        except SDCError as error:
+            warnings.warn(str(error), stacklevel=2)
+    return found
+
+
+def find(name: str) -> Method:
+    """Find a method by name.
+
+    Examples
+    --------
+    >>> find("mdva")
+    Traceback (most recent call last):
+        ...
+    sdc_problems.errors.SDCError: there is no method 'mdva'; did you mean 'mdav'? (known: mdav, v-mdav, mhm, mhm-nearest, univariate, exhaustive, generalize, pram, memetic, hybrid, hybrid-one-step, ga, lattice)
+    """  # noqa: E501 -- the doctest's output is one line
+    known = built_in()
+    if name in known:
+        return known[name]
+    others = {entry.name: entry for entry in _others()}
+    if name in others:
+        return _loaded(others[name])
+    names = [*known, *others]
+    raise SDCError(f"there is no method {name!r}{did_you_mean(str(name), names)} (known: {', '.join(names)})")
+
+
+def _others() -> Iterable[importlib.metadata.EntryPoint]:
+    """Entry points of other packages; none takes the name of a built-in method."""
+    entries = importlib.metadata.entry_points(group=GROUP)
+    return [entry for entry in sorted(entries, key=lambda entry: entry.name) if entry.name not in built_in()]
+
+
+def _loaded(entry: importlib.metadata.EntryPoint) -> Method:
+    package = entry.dist.name if entry.dist is not None else entry.value
+    try:
+        found = entry.load()
+    except Exception as error:
+        raise SDCError(f"method {entry.name!r} of {package} cannot be loaded: {error}") from error
+    if not isinstance(found, Method) or found.name != entry.name:
+        raise SDCError(f"entry point {entry.name!r} of {package} must lead to a Method of that name, not to {found!r}")
+    return found

@@ -1,0 +1,202 @@
+"""The method registry: what each method says of itself is what its function does, and other packages add their own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sdc_problems import Hierarchy, MicroaggregationProblem, Microdata, SDCError
+from sdc_problems.methods import Method, Recoded, available, find
+from sdc_problems.methods._apply import apply
+from sdc_problems.methods.registry import FORMS, built_in
+
+METHODS = list(built_in().values())
+N = 12
+CODES = {"numeric": ["age", "wage"], "ordinal": ["school"], "nominal": ["town"]}
+
+
+@pytest.fixture
+def data() -> Microdata:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({
+        "age": rng.integers(18, 80, N),
+        "wage": rng.normal(30, 5, N).round(1),
+        "school": rng.choice(["low", "mid", "high"], N),
+        "town": rng.choice(["Olot", "Reus"], N),
+    })  # fmt: skip
+    return Microdata.from_frame(frame, quasi_identifiers=list(frame.columns), orders={"school": ["low", "mid", "high"]})
+
+
+def hierarchies(data: Microdata) -> dict[str, Hierarchy]:
+    return {name: Hierarchy.suppression(data.categories(name)) for name in data.names}
+
+
+def outcome(method: Method, data: Microdata, columns: list[str], **options: object) -> np.ndarray | Recoded:
+    if method.name == "generalize":
+        options["levels"] = dict.fromkeys(columns, 1)
+    if method.takes("epochs"):
+        options["epochs"] = 20
+    if method.takes("moves"):
+        options["moves"] = 1000
+    roles = data.with_roles(quasi_identifiers=columns)
+    return apply(
+        method,
+        roles,
+        k=3 if method.takes_k else None,
+        hierarchies={name: hierarchies(data)[name] for name in columns},
+        rng=np.random.default_rng(1),
+        problem=lambda: MicroaggregationProblem(roles, 3),
+        options=options,
+    )
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda m: m.name)
+def test_a_method_returns_its_form_for_every_kind_that_it_accepts(method: Method, data: Microdata) -> None:
+    columns = [name for kind in method.kinds for name in CODES[kind]]
+    columns = columns[:1] if method.one_column else columns
+    found = outcome(method, data, columns)
+    if method.form == "partition":
+        assert np.bincount(found).min() >= 3
+        assert method.guarantee == "k"
+    elif method.form == "cells":
+        assert found.shape == (N, len(columns))
+    else:
+        assert set(found.columns) <= set(columns)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda m: m.name)
+def test_what_a_method_says_of_itself(method: Method) -> None:
+    assert method.title
+    assert method.form in FORMS
+    assert all(option.help for option in method.options), "every option is documented"
+    assert not method.signature.keys() & method.fixed.keys() - set(method.signature)
+    assert method.takes_k or method.guarantee is None
+    assert method.random == ("rng" in method.signature)
+
+
+def test_all_forms_and_both_rooms_are_there() -> None:
+    assert {method.form for method in METHODS} == set(FORMS)
+    assert {method.name for method in METHODS if method.search} == {
+        "memetic", "hybrid", "hybrid-one-step", "ga", "lattice"
+    }  # fmt: skip
+    assert len({method.name for method in METHODS}) == len(METHODS)
+    with pytest.raises(SDCError, match="form of method 'x'"):
+        Method("x", "x", "math:sin", "row")
+
+
+def test_names_and_help_need_neither_pymoo_nor_numba() -> None:
+    code = """
+import sys
+from sdc_problems.methods import available, find
+assert find("memetic").title and len(available()) > 10
+assert not {"pymoo", "numba", "pandas", "scipy"} & set(sys.modules), sys.modules.keys() & {"pymoo", "numba", "pandas"}
+find("mdav").options
+assert "pymoo" not in sys.modules
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("mdav", {"gama": 1}, "method mdav has no option 'gama' (its options: standardize)"),
+        ("v-mdav", {"gama": 1}, "did you mean 'gamma'?"),
+        ("univariate", {"gamma": 1}, "(it has none)"),
+        ("mhm", {"order": "nearest"}, "has no option 'order'"),
+        ("generalize", {}, "method generalize needs levels"),
+    ],
+)
+def test_wrong_options_are_a_sentence(name: str, options: dict, message: str) -> None:
+    with pytest.raises(SDCError) as error:
+        find(name).arguments(options)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "message"),
+    [
+        ("mdav", {}, "method mdav needs k"),
+        ("pram", {"k": 3, "columns": ["town"]}, "method pram takes no k: it promises none"),
+        ("v-mdav", {"k": 3}, "'school' is ordinal: use mdav, generalize, lattice"),
+        ("univariate", {"k": 3, "columns": ["age", "wage"]}, "for one column, not for 2"),
+        ("lattice", {"k": 3}, "method lattice needs hierarchies"),
+        ("pram", {"columns": ["town"]}, "method pram needs rng"),
+        ("memetic", {"k": 3, "columns": ["age"]}, "method memetic needs problem"),
+        ("mdav", {"k": 3, "columns": []}, "no column was named"),
+        ("mdav", {"k": 3, "columns": ["agee"]}, "did you mean 'age'"),
+    ],
+)
+def test_what_a_method_cannot_do_is_a_sentence(data: Microdata, name: str, given: dict, message: str) -> None:
+    with pytest.raises(SDCError) as error:
+        apply(find(name), data, **given)
+    assert message in str(error.value)
+
+
+def test_a_method_that_returns_something_else_is_refused(data: Microdata) -> None:
+    columns = ["age"]
+    for form, word in (("partition", r"shape \(12,\)"), ("cells", r"shape \(12, 1\)"), ("table", "a Recoded")):
+        odd = Method("odd", "odd", f"{__name__}:first_three", form)
+        with pytest.raises(SDCError, match=word):
+            apply(odd, data, columns=columns)
+
+
+def first_three(X: np.ndarray) -> np.ndarray:
+    return X[:3]
+
+
+def by_column(x: np.ndarray, *, by: float = 1.0) -> np.ndarray:
+    return x + by
+
+
+def test_a_function_of_one_column_is_applied_to_each(data: Microdata) -> None:
+    shift = Method("shift", "shift", f"{__name__}:by_column", "cells", kinds=("numeric",))
+    found = apply(shift, data, columns=["age", "wage"], options={"by": 2.0})
+    np.testing.assert_array_equal(found, data.values(["age", "wage"]) + 2.0)
+
+
+PLUGIN = '''
+"""Methods of another package."""
+from sdc_problems.methods import Method
+
+METHOD = Method("halve", "halves of the file", "halving:halve", "partition", guarantee="k")
+WRONG = 3
+
+def halve(X, k, *, swap: bool = False):
+    """Two halves."""
+    return [int((i < len(X) // 2) != swap) for i in range(len(X))]
+'''
+
+
+@pytest.fixture
+def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "halving.py").write_text(PLUGIN)
+    info = tmp_path / "halving-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: halving\nVersion: 1.0\n")
+    entries = "halve = halving:METHOD\nbroken = halving:NOTHING\nodd = halving:WRONG\nmdav = halving:METHOD\n"
+    (info / "entry_points.txt").write_text(f"[sdc_problems.methods]\n{entries}")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "halving", raising=False)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("plugin")
+def test_another_package_adds_a_method(data: Microdata) -> None:
+    method = find("halve")
+    assert [option.name for option in method.options] == ["swap"]
+    labels = apply(method, data, columns=["age"], k=3, options={"swap": True})
+    assert labels.tolist() == [0] * 6 + [1] * 6
+    assert find("mdav") is built_in()["mdav"], "a built-in name is not taken over"
+    with pytest.raises(SDCError, match="method 'broken' of halving cannot be loaded"):
+        find("broken")
+    with pytest.raises(SDCError, match="entry point 'odd' of halving must lead to a Method"):
+        find("odd")
+    with pytest.warns(UserWarning, match="cannot be loaded|must lead"):
+        names = list(available())
+    assert names == [*built_in(), "halve"]
