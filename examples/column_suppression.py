@@ -64,7 +64,7 @@ class ColumnSuppressionProblem(SDCProblem):
             values[row] = [known[o.name] for o in self.objectives]
         return values
 
-    def operators(self) -> dict[str, Any]:
+    def _operators(self) -> dict[str, Any]:
         return {
             "sampling": RandomBits(),
             "crossover": UniformCrossover(),

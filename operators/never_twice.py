@@ -1,20 +1,25 @@
-"""Memory of every genome that was measured, so that no evaluation is spent twice."""
+"""Duplicate elimination with a memory of everything that was ever evaluated."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from pymoo.core.duplicate import DuplicateElimination
 from pymoo.core.population import Population
 
-from sdc_problems.operators.duplicates import row_keys
+from sdc_problems.operators.duplicates import ByteDuplicates, row_keys
 
 
-class NeverTwice(DuplicateElimination):
-    """Drop individuals whose genome has the same bytes as any that was evaluated before, in whatever generation.
+class NeverTwice(ByteDuplicates):
+    """Duplicate elimination by bytes that knows what was evaluated in earlier generations, too.
 
     pymoo compares children with the population only, and measures again what the selection has discarded. Where the
     interesting genomes are few, that is most of the budget.
+
+    Parameters
+    ----------
+    n_genomes
+        How many different genomes there are, if that is known: the search then ends when all are evaluated.
 
     Notes
     -----
@@ -23,8 +28,8 @@ class NeverTwice(DuplicateElimination):
     without being evaluated are forgotten again.
     """
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, *, n_genomes: int | None = None) -> None:
+        super().__init__(n_genomes=n_genomes)
         self._seen: set[bytes] = set()
         self._waiting: dict[bytes, Any] = {}
 
@@ -44,7 +49,10 @@ class NeverTwice(DuplicateElimination):
                 continue
             keep.append(i)
             self._waiting[key] = pop[i]
-        return pop[keep]
+        return self._or_the_last(pop, pop[keep], args)
+
+    def _n_known(self, populations: Sequence[Any]) -> int:
+        return len(self._seen) + len(self._waiting)
 
     def _settle(self, others: list[Any]) -> None:
         """Remember what was evaluated since the last call; forget what neither was nor is about to be."""

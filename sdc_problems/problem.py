@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from pymoo.core.problem import Problem
+from pymoo.core.repair import NoRepair
 
 from sdc_problems.errors import SDCError
 from sdc_problems.objective import Objective, by_name, choose_objectives, find_objective
+from sdc_problems.operators.search_guard import SearchGuard
 
 if TYPE_CHECKING:
     from typing import Self
@@ -39,7 +41,7 @@ class SDCProblem(Problem, ABC):
     """Anonymization task over fixed-length small-integer arrays.
 
     A subclass sets its parameters, calls ``super().__init__``, and provides ``_compile``, ``_measure``,
-    ``operators``, ``decode``, ``describe``, ``release`` and ``baselines``; one that lacks any of them cannot be made.
+    ``_operators``, ``decode``, ``describe``, ``release`` and ``baselines``; one that lacks any of them cannot be made.
     A copy, such as pymoo's wrappers change, is a new problem over the same data and the same engine. A pickle holds
     the parameters and the data's handle only (the engine is compiled again where it is first used).
 
@@ -92,8 +94,8 @@ class SDCProblem(Problem, ABC):
         """Objective values of each row of ``X`` (of ``self.dtype``, within bounds), in natural units."""
 
     @abstractmethod
-    def operators(self) -> dict[str, Any]:
-        """Return pymoo's keyword arguments: sampling, crossover, mutation, repair, eliminate_duplicates."""
+    def _operators(self) -> dict[str, Any]:
+        """Sampling, crossover, mutation, repair and eliminate_duplicates, by pymoo's names for them."""
 
     @abstractmethod
     def decode(self, x: ArrayLike) -> Any:
@@ -122,6 +124,21 @@ class SDCProblem(Problem, ABC):
         if self._compiled.engine is None:
             self._compiled.engine = self._compile()
         return self._compiled.engine
+
+    def operators(self, *, eliminate_duplicates: bool = True) -> dict[str, Any]:
+        """Operators made for this encoding, as the keyword arguments of pymoo's algorithms.
+
+        Parameters
+        ----------
+        eliminate_duplicates
+            Whether the duplicate elimination is among them. MOEA/D takes none, because it needs duplicates:
+            ``MOEAD(ref_dirs, **problem.operators(eliminate_duplicates=False))``.
+        """
+        chosen = self._operators()
+        chosen["repair"] = SearchGuard(chosen.get("repair", NoRepair()), chosen.get("eliminate_duplicates"))
+        if not eliminate_duplicates:
+            chosen.pop("eliminate_duplicates", None)
+        return chosen
 
     def natural(self, F: ArrayLike) -> NDArray[np.float64]:
         """Objective values as a person reads them: maximised ones are stored negated in ``F``."""

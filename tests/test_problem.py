@@ -24,7 +24,7 @@ class Incomplete(SDCProblem):
     def _measure(self, X: Any) -> Any:
         return np.zeros((len(X), 1))
 
-    def operators(self) -> dict[str, Any]:
+    def _operators(self) -> dict[str, Any]:
         return {}
 
     def decode(self, x: Any) -> Any:

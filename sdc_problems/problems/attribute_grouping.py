@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -161,7 +162,7 @@ class GOMMProblem(SDCProblem):
             measured["score_mean"] = (measured["il_sse"] + measured["dr_linkage"]) / 2
         return np.column_stack([measured[name] for name in names])
 
-    def operators(self) -> dict[str, Any]:
+    def _operators(self) -> dict[str, Any]:
         """Return the paper's random groupings, group crossover and mutations, and a memory of what was measured.
 
         Every child is mutated, mostly by moving or swapping single attributes, and one pair of parents in twenty is
@@ -172,7 +173,7 @@ class GOMMProblem(SDCProblem):
             "crossover": GroupCrossover(prob=CROSSED),
             "mutation": AnyGroupingMutation(),
             "repair": CanonicalLabels(),
-            "eliminate_duplicates": NeverTwice(),
+            "eliminate_duplicates": NeverTwice(n_genomes=_bell(self.n_var)),
         }
 
     def encode(self, groups: Iterable[Iterable[str]]) -> NDArray[Any]:
@@ -286,6 +287,14 @@ class GOMMProblem(SDCProblem):
 
 def _smallest_class(clusters: NDArray[np.int32]) -> int:
     return int(np.unique(clusters, axis=0, return_counts=True)[1].min())
+
+
+def _bell(n: int) -> int:
+    """Number of ways to group n attributes, by the triangle of its recurrence."""
+    row = [1]
+    for _ in range(n - 1):
+        row = list(accumulate(row, initial=row[-1]))
+    return row[-1]
 
 
 def _partitions(n: int) -> Iterator[list[int]]:

@@ -210,14 +210,14 @@ class PBGProblem(SDCProblem):
 
     # -- searching ------------------------------------------------------------------------------------------------
 
-    def operators(self) -> dict[str, Any]:
+    def _operators(self) -> dict[str, Any]:
         """Return the paper's sampling, one-point crossover (0.8) and single-step mutation (1/attributes)."""
         return {
             "sampling": LatticeSampling(),
             "crossover": LatticeCrossover(),
             "mutation": LatticeMutation(),
             "repair": LatticeRepair(),
-            "eliminate_duplicates": ByteDuplicates(),
+            "eliminate_duplicates": ByteDuplicates(n_genomes=self.n_nodes),
         }
 
     def baselines(self) -> dict[str, NDArray[Any]]:

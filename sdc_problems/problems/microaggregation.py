@@ -200,7 +200,7 @@ class MicroaggregationProblem(SDCProblem):
         measured: NDArray[np.float64] = self.engine.measure(rows, [o.name for o in self.objectives])
         return measured
 
-    def operators(self) -> dict[str, Any]:
+    def _operators(self) -> dict[str, Any]:
         """Return random partitions, the crossover of whole groups, and moves between neighbouring groups."""
         return {
             "sampling": RandomPartitions(),

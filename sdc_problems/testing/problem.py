@@ -59,8 +59,8 @@ class ProblemContract(OperatorContract):
             directions = reference_directions(problem.n_obj)
         if name == "NSGA3":
             return NSGA3(directions, **operators)
-        if name == "MOEAD":  # keeps duplicates by construction and refuses to be told otherwise
-            del operators["eliminate_duplicates"]
+        if name == "MOEAD":
+            operators.pop("eliminate_duplicates")  # as problem.operators(eliminate_duplicates=False)
             return MOEAD(directions, n_neighbors=4, **operators)
         return {"NSGA2": NSGA2, "SPEA2": SPEA2, "SMSEMOA": SMSEMOA, "GA": GA}[name](pop_size=12, **operators)
 
@@ -139,6 +139,23 @@ class ProblemContract(OperatorContract):
         problem = self.make()
         pop = minimize(problem, self.algorithm(name, problem), ("n_gen", GENERATIONS), seed=3).pop
         return pop.get("X"), pop.get("F")
+
+    def test_asking_gives_a_population_as_long_as_the_search_goes_on(self) -> None:
+        problem = self.make()
+        algorithm = NSGA2(pop_size=40, **self.operators(problem)).setup(problem, termination=("n_gen", 5), seed=1)
+        while algorithm.has_next():
+            children = algorithm.ask()
+            assert children is not None
+            assert len(children)
+            algorithm.evaluator.eval(problem, children)
+            algorithm.tell(infills=children)
+
+    def test_moead_takes_the_operators_without_duplicate_elimination(self) -> None:
+        problem = self.make()
+        operators = problem.operators(eliminate_duplicates=False)
+        if problem.n_obj > 1:
+            MOEAD(reference_directions(problem.n_obj), **operators)
+        assert {**operators, "eliminate_duplicates": None}.keys() == problem.operators().keys()
 
     def test_a_copy_is_another_problem_over_the_same_data_and_engine(self) -> None:
         problem = self.make()

@@ -88,7 +88,7 @@ PYMOO = (
     _pymoo("AGEMOEA", "AGE-MOEA", "moo.age", _SIZES),
     _pymoo("AGEMOEA2", "AGE-MOEA-II", "moo.age2", _SIZES),
     _pymoo("RVEA", "RVEA", "moo.rvea", ("pop_size", "alpha", "adapt_freq"), "directions"),
-    _pymoo("CTAEA", "C-TAEA", "sdc_problems.studies.searches.operators:CTAEA", (), "directions"),
+    _pymoo("CTAEA", "C-TAEA", "moo.ctaea", (), "directions"),
     _pymoo("MOEAD", "MOEA/D", "moo.moead", _MOEAD, "directions", operators=_NO_DUPLICATES),
     _pymoo(
         "ParallelMOEAD", "MOEA/D, a generation at a time", "moo.moead", _MOEAD, "directions", operators=_NO_DUPLICATES

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pymoo.algorithms.moo import ctaea as pymoo_ctaea
 from pymoo.core.crossover import Crossover
 from pymoo.core.mutation import Mutation
 from pymoo.core.population import Population
@@ -43,18 +42,6 @@ def chosen_operators(section: Mapping[str, Any], task: str) -> dict[str, Any]:
         with refused_as(place, list(given)):
             made[kind] = known[name](**options.model_dump(exclude_unset=True))
     return made
-
-
-class CTAEA(pymoo_ctaea.CTAEA):
-    """pymoo's, which would look forever for as many solutions as it has directions where there are fewer."""
-
-    def _initialize_advance(self, infills: Any = None, **kwargs: Any) -> None:
-        if len(infills) < len(self.ref_dirs):
-            raise SDCError(
-                f"C-TAEA found {len(infills)} different solutions to begin with and needs one for each of its"
-                f" {len(self.ref_dirs)} directions: give fewer directions, or use another algorithm"
-            )
-        super()._initialize_advance(infills=infills, **kwargs)
 
 
 class BaselinesFirst(Sampling):

@@ -55,7 +55,7 @@ class Knapsack(SDCProblem):
         # Not a matrix product: BLAS rounds a row differently with the number of rows beside it.
         return (np.sqrt(X.astype(float))[:, :, None] * self.engine).sum(axis=1)
 
-    def operators(self) -> dict[str, Any]:
+    def _operators(self) -> dict[str, Any]:
         return {
             "sampling": IntegerRandomSampling(),
             "crossover": UniformCrossover(),

@@ -108,7 +108,7 @@ class PRAMEquationProblem(TransitionProblem):
         """Say in plain sentences what releasing ``x`` would do to the data."""
         return (f"Weight of moving from category i to category j: {self.equation(x)}.", *super().describe(x))
 
-    def operators(self) -> dict[str, Any]:
+    def _operators(self) -> dict[str, Any]:
         """Return ramped half-and-half, subtree crossover, and all five mutations (subtree mutation most often)."""
         weights = {"subtree": 0.6, "point": 0.2, "hoist": 0.05, "collapse": 0.05, "expansion": 0.1}
         return {

@@ -129,7 +129,7 @@ class PRAMProblem(TransitionProblem):
         row: NDArray[Any] = np.minimum(np.concatenate(parts), self.xu).astype(self.dtype)
         return row
 
-    def operators(self) -> dict[str, Any]:
+    def _operators(self) -> dict[str, Any]:
         """Return operators for populations; the paper's own are in ``operators.matrix`` (``ElitistEA`` uses them)."""
         return {
             "sampling": MatrixSampling(),
