@@ -1,6 +1,7 @@
 """MDAV, the univariate optimum and the memetic search: speed side by side, and how good at which time.
 
     SDC_DATA_HOME=… python benchmarks/bench_microaggregation.py speed
+    python benchmarks/bench_microaggregation.py growth [--figure docs/figures/mdav-growth.png]
     SDC_DATA_HOME=… python benchmarks/bench_microaggregation.py large [--seconds 60]
     SDC_DATA_HOME=… python benchmarks/bench_microaggregation.py cells [--seconds 60] [--seeds 1 2 3] [--only eia,5]
     SDC_DATA_HOME=… python benchmarks/bench_microaggregation.py bound [--seconds 60] [--rounds 10] [--only eia,5]
@@ -8,6 +9,7 @@
 speed: the compiled MDAV beside MDAV as one writes it in numpy, in the same run and with the same labels; the univariate
 optimum beside the plain dynamic program. The last column is what the compiled R tool of the field was measured to need
 on a machine of this class (2 cores): a quoted figure, not one of this run.
+growth: MDAV on 10^3 to 10^6 records × 4, k = 5, normal and skewed; the scan beside it as far as it is bearable.
 large: 100,000 records × 5, k = 10: MDAV, then the search in windows; largest memory of the process.
 cells: the three reference files at k = 3, 5, 10 beside the figure each has to reach.
 bound: what no partition can undercut, round by round, beside what a search finds.
@@ -33,6 +35,7 @@ from sdc_problems.datasets import load
 from sdc_problems.errors import SDCFailure
 from sdc_problems.evaluators.information_loss import il_sse, sse
 from sdc_problems.methods import LowerBound, lower_bound, mdav_kernel, microaggregate_univariate
+from sdc_problems.methods._kernels import mdav as mdav_kernels
 from sdc_problems.methods.partition._attributes import z_scores
 
 QUOTED = {  # seconds of the compiled R tool
@@ -118,6 +121,37 @@ def speed() -> None:
         )
 
 
+def growth(figure: str | None) -> None:
+    """CPU seconds of MDAV from a thousand to a million records, by the tree and by the scan."""
+    lines: dict[str, list[tuple[int, float]]] = {}
+    for n in (1_000, 3_162, 10_000, 31_623, 100_000, 316_228, 1_000_000):
+        plain = np.random.default_rng(n).standard_normal((n, 4))
+        for name, X in (("normal", plain), ("skewed", np.exp(plain))):
+            Z = z_scores(X)
+            mdav_kernel(Z[:2_000], 5)
+            took = seconds(lambda Z=Z: mdav_kernel(Z, 5), repeats=3 if n < 10**6 else 1)
+            lines.setdefault(name, []).append((n, took))
+            line = f"{n:9,} x 4, k = 5, {name}: {took:8.4f} s"
+            if n <= 100_000 and name == "normal":
+                before = mdav_kernels.TREE_FROM
+                mdav_kernels.TREE_FROM = n + 1
+                scanned = seconds(lambda Z=Z: mdav_kernel(Z, 5), repeats=1)
+                mdav_kernels.TREE_FROM = before
+                lines.setdefault("normal, every record looked at", []).append((n, scanned))
+                line += f"; every record looked at {scanned:8.4f} s ({scanned / took:.1f} times as long)"
+            print(line, flush=True)
+    if figure:
+        import matplotlib.pyplot as plt
+
+        axes = plt.figure(figsize=(6, 4)).gca()
+        for name, points in lines.items():
+            axes.loglog(*zip(*points, strict=True), "--" if "looked" in name else "o-", label=name)
+        axes.set(xlabel="records", ylabel="CPU seconds", title="MDAV, 4 attributes, k = 5")
+        axes.grid(alpha=0.3)
+        axes.legend()
+        plt.savefig(figure, bbox_inches="tight", dpi=110)
+
+
 def problem_of(X: np.ndarray, k: int) -> MicroaggregationProblem:
     names = [f"v{j}" for j in range(X.shape[1])]
     return MicroaggregationProblem(Microdata.from_frame(pd.DataFrame(X, columns=names), quasi_identifiers=names), k)
@@ -200,7 +234,7 @@ def bound(only: str | None, moves: int | None, rounds: int, limit: float) -> Non
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("speed", "large", "cells", "bound"))
+    parser.add_argument("what", choices=("speed", "growth", "large", "cells", "bound"))
     parser.add_argument("--seconds", type=float, default=60.0, help="time limit of each search, or bound")
     parser.add_argument("--moves", type=int, help="cells: a limit of moves instead (the same result everywhere)")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
@@ -208,9 +242,12 @@ def main() -> None:
     parser.add_argument("--only", help="cells, bound: one of them, as in eia,5")
     parser.add_argument("--records", type=int, default=100_000)
     parser.add_argument("--k", type=int, default=10)
+    parser.add_argument("--figure", help="growth: write the curves here")
     given = parser.parse_args()
     if given.what == "speed":
         speed()
+    elif given.what == "growth":
+        growth(given.figure)
     elif given.what == "large":
         large(given.seconds, given.records, given.k)
     elif given.what == "bound":

@@ -9,6 +9,12 @@ from numba import njit
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+Progress = Callable[[int, int], object]
+"""Called as ``progress(done, total)`` between the slices of a long computation."""
+
+SLICE = 100_000_000
+"""Elementary steps (a few per nanosecond at best) after which a kernel returns to Python, where Ctrl-C is heard."""
+
 
 def kernel(*, parallel: bool = False) -> Callable[[F], F]:
     """Compile a hot loop: cached on disk, without the GIL, and never ``fastmath`` (ties and own distances decide).

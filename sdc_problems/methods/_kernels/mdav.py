@@ -7,12 +7,17 @@ are always decided by the record's number.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from sdc_problems._kernel import kernel
+from sdc_problems._kernel import SLICE, Progress, kernel
 
 NUMERIC, ORDINAL, NOMINAL = 0, 1, 2
+
+TREE_FROM = 1500  # records; fewer are scanned in less time than a tree takes to build (and to compile)
+TREE_GROUPS = 300  # fewer questions than this do not pay for it either
 
 _BLOCK = 512  # points whose distances stay in the first-level cache while the attributes are added
 
@@ -94,16 +99,8 @@ def first_use(labels: NDArray[np.int32], n_groups: int) -> None:
 
 
 @kernel()
-def mdav_kernel(Z: NDArray[np.float64], k: int) -> NDArray[np.int32]:
-    """MDAV-generic on squared Euclidean distances, without any check: labels in order of first use.
-
-    Parameters
-    ----------
-    Z
-        C-contiguous float64 records × attributes (at least one of each), finite, already on one scale.
-    k
-        Smallest group, at least 1. Fewer than 2k records make one group.
-    """
+def _columns(Z: Any) -> Any:
+    """Attributes × records, and the sum of each attribute, added record by record."""
     n, d = Z.shape
     P = np.empty((d, n))
     total = np.zeros(d)
@@ -111,13 +108,20 @@ def mdav_kernel(Z: NDArray[np.float64], k: int) -> NDArray[np.int32]:
         for j in range(d):
             P[j, i] = Z[i, j]
             total[j] += Z[i, j]
-    ids = np.arange(n).astype(np.int32)
-    labels = np.empty(n, dtype=np.int32)
-    D = np.empty(n)
+    return P, total
+
+
+@kernel()
+def _scan_groups(P: Any, ids: Any, D: Any, total: Any, labels: Any, state: Any, k: int, budget: int) -> None:
+    """Form groups until fewer than 2k records are left or the budget of distances is spent.
+
+    ``state`` holds how many records are left (the first columns of P) and how many groups there are.
+    """
+    d = P.shape[0]
     center = np.empty(d)
     found = np.empty(k, dtype=np.int64)
-    m, group = n, 0
-    while m >= 2 * k:
+    m, group = state
+    while m >= 2 * k and budget > 0:
         rounds = 2 if m >= 3 * k else 1
         for j in range(d):
             center[j] = total[j] / m
@@ -136,9 +140,44 @@ def mdav_kernel(Z: NDArray[np.float64], k: int) -> NDArray[np.int32]:
                     total[j] -= P[j, found[a]]
             m = _remove(P, ids, D, m, found)
             group += 1
-    for i in range(m):
-        labels[ids[i]] = group
-    first_use(labels, group + 1)
+            budget -= m * d
+    state[0], state[1] = m, group
+
+
+def mdav_kernel(Z: NDArray[np.float64], k: int, progress: Progress | None = None) -> NDArray[np.int32]:
+    """MDAV-generic on squared Euclidean distances, without any check: labels in order of first use.
+
+    Parameters
+    ----------
+    Z
+        C-contiguous float64 records × attributes (at least one of each), finite, already on one scale.
+    k
+        Smallest group, at least 1. Fewer than 2k records make one group.
+    progress
+        Called as ``progress(records in groups, records)`` a few times per second.
+
+    Notes
+    -----
+    Larger files go through a k-d tree as long as it looks at fewer records than the scan does; the labels are the same.
+    """
+    n = len(Z)
+    labels = np.full(n, -1, dtype=np.int32)
+    P, total = _columns(Z)
+    state = np.array([n, 0], dtype=np.int64)
+    if n >= max(TREE_FROM, TREE_GROUPS * k) and k > 1:
+        from sdc_problems.methods._kernels.mdav_tree import tree_groups
+
+        tree_groups(Z, k, labels, total, state, progress)
+    ids = np.flatnonzero(labels < 0).astype(np.int32)
+    if len(ids) < n:
+        P = np.ascontiguousarray(P[:, ids])
+    D = np.empty(len(ids))
+    while state[0] >= 2 * k:
+        _scan_groups(P, ids, D, total, labels, state, k, SLICE)
+        if progress is not None:
+            progress(n - int(state[0]), n)
+    labels[ids[: state[0]]] = state[1]
+    first_use(labels, int(state[1]) + 1)
     return labels
 
 
@@ -177,36 +216,16 @@ def _middle(counts: NDArray[np.int64], m: int) -> int:
 
 
 @kernel()
-def mixed_mdav_kernel(
-    V: NDArray[np.float64], k: int, kinds: NDArray[np.int64], sizes: NDArray[np.int64]
-) -> NDArray[np.int32]:
-    """MDAV-generic on attributes of any kind: mean, lower median or most frequent code as the centroid.
-
-    Parameters
-    ----------
-    V
-        Records × attributes; codes 0 … size − 1 where the attribute is not numeric.
-    k
-        Smallest group.
-    kinds, sizes
-        Per attribute: NUMERIC, ORDINAL or NOMINAL, and the number of categories (unused where numeric).
-    """
-    n, d = V.shape
-    P = np.ascontiguousarray(V.T).copy()
-    total = np.zeros(d)
-    counts = np.zeros((d, max(1, sizes.max())), dtype=np.int64)
-    for i in range(n):
-        for j in range(d):
-            total[j] += V[i, j]
-            if kinds[j] != NUMERIC:
-                counts[j, int(V[i, j])] += 1
-    ids = np.arange(n).astype(np.int32)
-    labels = np.empty(n, dtype=np.int32)
-    D = np.empty(n)
+def _mixed_groups(
+    P: Any, ids: Any, D: Any, total: Any, counts: Any, labels: Any, state: Any, k: int, kinds: Any, sizes: Any,
+    budget: int,
+) -> None:  # fmt: skip
+    """As ``_scan_groups`` on attributes of any kind; ``counts`` holds how often each code is left."""
+    d = P.shape[0]
     center = np.empty(d)
     found = np.empty(k, dtype=np.int64)
-    m, group = n, 0
-    while m >= 2 * k:
+    m, group = state
+    while m >= 2 * k and budget > 0:
         rounds = 2 if m >= 3 * k else 1
         for j in range(d):
             if kinds[j] == NUMERIC:
@@ -232,7 +251,43 @@ def mixed_mdav_kernel(
                         counts[j, int(value)] -= 1
             m = _remove(P, ids, D, m, found)
             group += 1
-    for i in range(m):
-        labels[ids[i]] = group
-    first_use(labels, group + 1)
+            budget -= 4 * m * d
+    state[0], state[1] = m, group
+
+
+def mixed_mdav_kernel(
+    V: NDArray[np.float64],
+    k: int,
+    kinds: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    progress: Progress | None = None,
+) -> NDArray[np.int32]:
+    """MDAV-generic on attributes of any kind: mean, lower median or most frequent code as the centroid.
+
+    Parameters
+    ----------
+    V
+        Records × attributes; codes 0 … size − 1 where the attribute is not numeric.
+    k
+        Smallest group.
+    kinds, sizes
+        Per attribute: NUMERIC, ORDINAL or NOMINAL, and the number of categories (unused where numeric).
+    progress
+        Called as ``progress(records in groups, records)`` a few times per second.
+    """
+    n, d = V.shape
+    P, total = _columns(V)
+    counts = np.zeros((d, max(1, int(sizes.max()))), dtype=np.int64)
+    for j in np.flatnonzero(kinds != NUMERIC):
+        counts[j] = np.bincount(V[:, j].astype(np.int64), minlength=counts.shape[1])
+    ids = np.arange(n, dtype=np.int32)
+    labels = np.empty(n, dtype=np.int32)
+    D = np.empty(n)
+    state = np.array([n, 0], dtype=np.int64)
+    while state[0] >= 2 * k:
+        _mixed_groups(P, ids, D, total, counts, labels, state, k, kinds, sizes, SLICE)
+        if progress is not None:
+            progress(n - int(state[0]), n)
+    labels[ids[: state[0]]] = state[1]
+    first_use(labels, int(state[1]) + 1)
     return labels

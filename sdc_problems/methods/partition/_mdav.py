@@ -7,11 +7,19 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from sdc_problems._kernel import Progress
 from sdc_problems.methods._kernels.mdav import mdav_kernel, mixed_mdav_kernel
 from sdc_problems.methods.partition._attributes import attributes, smallest_group
 
 
-def mdav(X: object, k: int, *, kinds: Sequence[str] | None = None, standardize: bool = True) -> NDArray[np.int32]:
+def mdav(
+    X: object,
+    k: int,
+    *,
+    kinds: Sequence[str] | None = None,
+    standardize: bool = True,
+    progress: Progress | None = None,
+) -> NDArray[np.int32]:
     """Partition records into groups of k by the maximum distance to the average vector (MDAV-generic).
 
     While 3k records remain, the record farthest from their centroid and the record farthest from that one each
@@ -29,6 +37,8 @@ def mdav(X: object, k: int, *, kinds: Sequence[str] | None = None, standardize: 
         attributes hold codes 0, 1, … up to the number of categories − 1.
     standardize
         Whether numeric attributes are turned into z-scores first (what is z-scored already stays as it is).
+    progress
+        Called as ``progress(records in groups, records)`` a few times per second.
 
     Returns
     -------
@@ -40,7 +50,9 @@ def mdav(X: object, k: int, *, kinds: Sequence[str] | None = None, standardize: 
     Algorithm 4 of Marés (2013), after Domingo-Ferrer and Torra (2005). The squared distance of two records is the
     sum over attributes of (a − b)² for numeric, ((|a − b| + 1)/|D|)² for different ordinal values (Eq. 2.6) and 1
     for different nominal values (Eq. 2.7); the centroid is mean, lower median or most frequent value. Equal
-    distances are decided by the record's position. O(n²p/k) time, O(np) memory.
+    distances are decided by the record's position. O(n²p/k) time at worst, O(np) memory. Numeric attributes go through
+    a k-d tree whose boxes shrink as records leave, where it looks at fewer records than a scan: with few attributes,
+    ten times the records take about twelve times as long.
 
     Examples
     --------
@@ -50,5 +62,5 @@ def mdav(X: object, k: int, *, kinds: Sequence[str] | None = None, standardize: 
     values, codes, sizes = attributes(X, kinds=kinds, standardize=standardize)
     k = smallest_group(k, len(values))
     if codes.any():
-        return mixed_mdav_kernel(values, k, codes, sizes)
-    return mdav_kernel(values, k)
+        return mixed_mdav_kernel(values, k, codes, sizes, progress)
+    return mdav_kernel(values, k, progress)

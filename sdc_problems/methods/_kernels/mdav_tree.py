@@ -1,0 +1,181 @@
+"""MDAV on a k-d tree: the partition of the scan to the record.
+
+Both questions of MDAV, who is farthest from a point and who are the k nearest, visit only the boxes that can hold an
+answer. The farthest from the centroid is the hard question: what remains is a ball, and all of its surface is about as
+far. But the centroid hardly moves. So the outermost records (the shell) are kept sorted by their distance to a former
+centroid, and the walk inwards ends where that distance plus the way the centroid went cannot reach the best any more.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdc_problems._kernel import SLICE, Progress, kernel
+from sdc_problems.methods._kernels.kd_tree import LEAF, farthest, leaf_distances, nearest, squared, take, tree_of
+
+WORTH = 1.0 + 1e-9  # what the triangle inequality is allowed to be wrong by, in floating point
+NOBODY = np.iinfo(np.int32).max
+SCAN_WORK = 1.5  # records that a scan looks at for one group, per record left
+
+# What is kept from slice to slice in a vector of whole numbers.
+WORK, LEFT, GROUP, SHELL, HEAD, WALKED, TREE_TURNS, WHOLE = range(8)  # WORK first: the tree adds to it
+
+
+@kernel()
+def _lay_shell(tree: Any, center: Any, state: Any, shell: Any, radius: Any, former: Any, D: Any) -> None:
+    """Sort the outermost records by their distance from the centroid as it now is."""
+    L, ids, count, _, _ = tree
+    n_leaves, left = len(count), state[LEFT]
+    wanted = max(1024, left // 32)
+    limit = -1.0
+    if wanted < left // 2:
+        sample = np.empty(4096)
+        step, size = max(1, n_leaves // 512), 0
+        for leaf in range(0, n_leaves, step):
+            m = min(count[leaf], len(sample) - size)
+            leaf_distances(L[leaf], m, center, D)
+            for i in range(m):
+                sample[size + i] = D[i]
+            size += m
+        if size > 0:
+            sample = np.sort(sample[:size])
+            limit = sample[min(size - 1, int(size * (1.0 - wanted / left)))]
+    found = 0
+    far, numbers = np.empty(left), np.empty(left, dtype=np.int32)
+    for leaf in range(n_leaves):
+        m = count[leaf]
+        leaf_distances(L[leaf], m, center, D)
+        for i in range(m):
+            if D[i] >= limit:
+                far[found], numbers[found] = D[i], ids[leaf, i]
+                found += 1
+    rank = np.argsort(far[:found])
+    for e in range(found):
+        shell[e] = numbers[rank[found - 1 - e]]
+        radius[e] = np.sqrt(far[rank[found - 1 - e]])
+    for j in range(len(center)):
+        former[j] = center[j]
+    state[SHELL], state[HEAD], state[WALKED] = found, 0, 0
+    state[WHOLE] = 1 if found == left else 0
+    state[WORK] += left + 8 * found
+
+
+@kernel()
+def _outermost(
+    Z: Any, tree: Any, center: Any, labels: Any, state: Any, shell: Any, radius: Any, former: Any,
+    stack: Any, limits: Any, D: Any,
+) -> int:  # fmt: skip
+    """Number of the record farthest from the centroid, by the shell, or by the tree where the shell is of no use."""
+    if state[TREE_TURNS] == 0:
+        for attempt in range(2):
+            if attempt == 1 or state[WALKED] > state[LEFT]:
+                _lay_shell(tree, center, state, shell, radius, former, D)
+            fresh = state[WALKED] == 0
+            drift = np.sqrt(squared(center, former))
+            head, size = state[HEAD], state[SHELL]
+            while head < size and labels[shell[head]] >= 0:
+                head += 1
+            state[HEAD] = head
+            best, who, at, closed = -1.0, NOBODY, head, state[WHOLE] == 1
+            while at < size:
+                reach = (radius[at] + drift) * WORTH
+                if reach * reach < best:
+                    closed = True
+                    break
+                number = shell[at]
+                if labels[number] < 0:
+                    away = squared(Z[number], center)
+                    if away >= best and (away > best or number < who):
+                        best, who = away, number
+                at += 1
+            state[WORK] += 2 * (at - head)
+            state[WALKED] += 1 + at - head
+            if fresh and at - head > 4096 and 64 * (at - head) > state[LEFT]:
+                state[TREE_TURNS] = 64  # too many are equally far: the numbers in the tree tell them apart
+                state[WALKED] = state[LEFT] + 1
+            if closed:
+                return who
+        state[TREE_TURNS] = 64
+        state[WALKED] = state[LEFT] + 1
+    state[TREE_TURNS] -= 1
+    return farthest(tree, center, state, stack, limits, D)
+
+
+@kernel()
+def take_groups(
+    Z: Any, tree: Any, labels: Any, total: Any, state: Any, place: Any, shell: Any, radius: Any, former: Any,
+    near: Any, who: Any, until: int, budget: int,
+) -> None:  # fmt: skip
+    """Form groups until at most ``until`` records are left or the budget of records looked at is spent."""
+    d = Z.shape[1]
+    k = len(near) + 1
+    center = np.empty(d)
+    stack, limits = np.empty(128, dtype=np.int64), np.empty(128)
+    D = np.empty(tree[0].shape[2])
+    began = state[WORK]
+    while state[LEFT] >= 2 * k and state[LEFT] > until and state[WORK] - began < budget:
+        rounds = 2 if state[LEFT] >= 3 * k else 1
+        for j in range(d):
+            center[j] = total[j] / state[LEFT]
+        seed = _outermost(Z, tree, center, labels, state, shell, radius, former, stack, limits, D)
+        for turn in range(rounds):
+            if turn == 1:
+                seed = farthest(tree, center, state, stack, limits, D)
+            for j in range(d):
+                center[j] = Z[seed, j]
+                total[j] -= center[j]
+            labels[seed] = state[GROUP]
+            take(tree, place, seed)
+            nearest(tree, center, near, who, state, stack, limits, D)
+            for a in range(k - 1):
+                labels[who[a]] = state[GROUP]
+                for j in range(d):
+                    total[j] -= Z[who[a], j]
+                take(tree, place, who[a])
+            state[LEFT] -= k
+            state[GROUP] += 1
+
+
+def tree_groups(
+    Z: NDArray[np.float64],
+    k: int,
+    labels: NDArray[np.int32],
+    total: NDArray[np.float64],
+    count: NDArray[np.int64],
+    progress: Progress | None = None,
+) -> None:
+    """Form the groups of MDAV as long as the tree looks at fewer records than a scan does.
+
+    Parameters
+    ----------
+    Z, k
+        Records × attributes, and the size of a group (at least 2).
+    labels, total, count
+        Group of each record (-1: none yet), sum of each attribute over the records that are left, and how many
+        records are left and groups are formed: all three are changed.
+    progress
+        Called as ``progress(records in groups, records)``.
+    """
+    n, d = Z.shape
+    state = np.zeros(8, dtype=np.int64)
+    state[LEFT], state[GROUP] = count
+    place, shell, radius = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32), np.empty(n)
+    former, near, who = np.zeros(d), np.empty(k - 1), np.empty(k - 1, dtype=np.int32)
+    worth = True
+    while state[LEFT] >= 2 * k and worth:
+        alive = np.flatnonzero(labels < 0).astype(np.int32)
+        tree = tree_of(Z, alive, place)
+        state[WALKED] = n + 1  # no shell yet
+        until = len(alive) // 2 if len(alive) > 4 * LEAF else 0  # then a new tree without empty leaves
+        budget = 16 * len(alive)  # the first slice after a rebuild tells what the tree is worth
+        while state[LEFT] >= 2 * k and state[LEFT] > until and worth:
+            work, group = int(state[WORK]), int(state[GROUP])
+            take_groups(Z, tree, labels, total, state, place, shell, radius, former, near, who, until, budget)
+            worth = state[WORK] - work < SCAN_WORK * (state[GROUP] - group) * len(alive) or len(alive) < 4 * LEAF
+            budget = max(1, SLICE // (2 * d))
+            if progress is not None:
+                progress(n - int(state[LEFT]), n)
+    count[:] = state[LEFT], state[GROUP]
