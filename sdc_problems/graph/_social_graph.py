@@ -365,7 +365,7 @@ class SocialGraph:
 
     @property
     def directed(self) -> bool:
-        """Whether links lead one way."""
+        """True if links lead one way."""
         return bool(self._meta["directed"])
 
     @property
@@ -385,7 +385,7 @@ class SocialGraph:
 
     @property
     def indptr(self) -> NDArray[np.int64]:
-        """Where the arcs of each node begin in `indices` (nodes + 1 entries)."""
+        """Beginning of each node's arcs in `indices` (nodes + 1 entries)."""
         array: NDArray[np.int64] = self._handle["indptr"]
         return array
 
