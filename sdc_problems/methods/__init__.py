@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from sdc_problems.methods.perturbation._rank_swap import rank_swap
     from sdc_problems.methods.perturbation._swap_records import SwappedRecords, swap_records
     from sdc_problems.methods.recoding._generalize import Recoded, generalize
+    from sdc_problems.methods.recoding._mondrian import Mondrian, mondrian
     from sdc_problems.methods.recoding._recode import Intervals, recode_intervals, recode_level, recode_map, recode_rare
     from sdc_problems.methods.recoding._top_code import bottom_code, top_code
     from sdc_problems.methods.registry import Method, available, find
@@ -39,6 +40,7 @@ __all__ = [
     "Intervals",
     "LowerBound",
     "Method",
+    "Mondrian",
     "Recoded",
     "SwappedRecords",
     "add_noise",
@@ -62,6 +64,7 @@ __all__ = [
     "mhm",
     "microaggregate",
     "microaggregate_univariate",
+    "mondrian",
     "normalise_rows",
     "one_step",
     "post_randomize",
@@ -86,6 +89,7 @@ __getattr__, __dir__ = _attach(
         "Intervals": "recoding._recode",
         "LowerBound": "bounds",
         "Method": "registry",
+        "Mondrian": "recoding._mondrian",
         "Recoded": "recoding._generalize",
         "SwappedRecords": "perturbation._swap_records",
         "add_noise": "perturbation._noise",
@@ -109,6 +113,7 @@ __getattr__, __dir__ = _attach(
         "mhm": "partition._univariate",
         "microaggregate": "partition._centroids",
         "microaggregate_univariate": "partition._univariate",
+        "mondrian": "recoding._mondrian",
         "normalise_rows": "perturbation._pram",
         "one_step": "partition._macrogroups",
         "post_randomize": "perturbation._pram",

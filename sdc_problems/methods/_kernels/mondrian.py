@@ -1,0 +1,232 @@
+"""Compiled Mondrian: regions are stretches of the permuted table, cut at medians found by selection."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdc_problems._kernel import kernel
+from sdc_problems.methods._kernels.mdav import first_use
+
+
+@kernel()
+def _select(values: NDArray[np.int32], m: int, rank: int) -> int:
+    """Value of a rank among the first m, which are reordered (quickselect, three ways)."""
+    low, high = 0, m - 1
+    seed = 12345
+    while low < high:
+        seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
+        pivot = values[low + seed % (high - low + 1)]
+        less, i, more = low, low, high
+        while i <= more:
+            v = values[i]
+            if v < pivot:
+                values[i] = values[less]
+                values[less] = v
+                less += 1
+                i += 1
+            elif v > pivot:
+                values[i] = values[more]
+                values[more] = v
+                more -= 1
+            else:
+                i += 1
+        if rank < less:
+            high = less - 1
+        elif rank > more:
+            low = more + 1
+        else:
+            return int(pivot)
+    return int(values[low])
+
+
+@kernel()
+def _node(codes: NDArray[np.int32], table: NDArray[np.int32], levels: int, size: int) -> tuple[int, int]:
+    """Lowest level at which all codes lie in one group, and that group; level ``levels`` if there is none."""
+    for level in range(levels):
+        row = table[level * size : (level + 1) * size]
+        group = row[codes[0]]
+        for i in range(1, len(codes)):
+            if row[codes[i]] != group:
+                group = -1
+                break
+        if group >= 0:
+            return level, int(group)
+    return levels, 0
+
+
+@kernel()
+def _halves(codes: NDArray[np.int32], k: int, strict: bool, scratch: NDArray[np.int32], part: NDArray[np.int32]) -> int:
+    """Two parts cut at the median, if both may stand: their number, 2 or 0."""
+    m = len(codes)
+    if m < 2 * k:
+        return 0
+    for i in range(m):
+        scratch[i] = codes[i]
+    if strict:
+        v = _select(scratch, m, m // 2)
+        below, upto = 0, 0
+        for i in range(m):
+            below += codes[i] < v
+            upto += codes[i] <= v
+        # Every other cut is less balanced than one of these two, so it leaves fewer records on one side.
+        if abs(2 * below - m) > abs(2 * upto - m):
+            left, v = upto, v + 1
+        else:
+            left = below
+        if left < k or m - left < k:
+            return 0
+        for i in range(m):
+            part[i] = codes[i] >= v
+        return 2
+    half = (m + 1) // 2
+    v = _select(scratch, m, half - 1)
+    take = half
+    for i in range(m):
+        take -= codes[i] < v
+    for i in range(m):
+        if codes[i] == v and take > 0:
+            part[i] = 0
+            take -= 1
+        else:
+            part[i] = codes[i] >= v
+    return 2
+
+
+@kernel()
+def _children(
+    codes: NDArray[np.int32],
+    row: NDArray[np.int32],
+    k: int,
+    count: NDArray[np.int64],
+    part: NDArray[np.int32],
+) -> int:
+    """Parts by the groups of a level, if each group that occurs has k records: their number, or 0."""
+    m = len(codes)
+    for i in range(m):
+        count[row[codes[i]]] += 1
+    parts, allowed = 0, True
+    for i in range(m):
+        g = row[codes[i]]
+        if count[g] > 0:
+            allowed = allowed and count[g] >= k
+            parts += 1
+            count[g] = -parts
+        part[i] = -count[g] - 1
+    for i in range(m):
+        count[row[codes[i]]] = 0
+    return parts if allowed else 0
+
+
+@kernel()
+def mondrian_kernel(
+    P: NDArray[np.int32],
+    values: NDArray[np.float64],
+    offsets: NDArray[np.int64],
+    spans: NDArray[np.float64],
+    tables: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    levels: NDArray[np.int64],
+    k: int,
+    strict: bool,
+) -> NDArray[np.int32]:
+    """Region of each record, numbered in order of first use.
+
+    Parameters
+    ----------
+    P
+        Attributes × records as dense codes; overwritten.
+    values, offsets
+        Number of each code of each attribute; where an attribute begins.
+    spans
+        Range of each attribute in the file (0 if constant).
+    tables, starts, levels
+        Level tables of attributes with a hierarchy (0 levels: none), one after the other.
+    k
+        Smallest region.
+    strict
+        Whether equal records stay together.
+    """
+    p, n = P.shape
+    ids = np.arange(n).astype(np.int32)
+    labels = np.empty(n, dtype=np.int32)
+    scratch = np.empty(n, dtype=np.int32)
+    part = np.empty(n, dtype=np.int32)
+    widths = np.empty(p)
+    at_level = np.zeros(p, dtype=np.int64)
+    most = 1
+    for j in range(p):
+        most = max(most, offsets[j + 1] - offsets[j])
+    count = np.zeros(most, dtype=np.int64)
+    fill = np.zeros(most + 1, dtype=np.int64)
+    stack = [(0, n)]
+    region = 0
+    while len(stack) > 0:
+        low, high = stack.pop()
+        m = high - low
+        for j in range(p):
+            codes = P[j, low:high]
+            size = offsets[j + 1] - offsets[j]
+            widths[j] = -1.0
+            if m < 2 * k or spans[j] <= 0:
+                continue
+            if levels[j] > 0:
+                table = tables[starts[j] : starts[j] + levels[j] * size]
+                level, group = _node(codes, table, levels[j], size)
+                at_level[j] = level
+                if level > 0:
+                    leaves = 0
+                    for c in range(size):
+                        leaves += level == levels[j] or table[level * size + c] == group
+                    widths[j] = (leaves - 1) / spans[j]
+            else:
+                least, largest = codes[0], codes[0]
+                for i in range(1, m):
+                    c = codes[i]
+                    least = min(least, c)
+                    largest = max(largest, c)
+                if largest > least:
+                    widths[j] = (values[offsets[j] + largest] - values[offsets[j] + least]) / spans[j]
+        parts = 0
+        for _ in range(p):
+            best = -1
+            for j in range(p):
+                if widths[j] >= 0 and (best < 0 or widths[j] > widths[best]):
+                    best = j
+            if best < 0:
+                break
+            widths[best] = -1.0
+            codes = P[best, low:high]
+            if levels[best] > 0:
+                size = offsets[best + 1] - offsets[best]
+                begin = starts[best] + (at_level[best] - 1) * size
+                parts = _children(codes, tables[begin : begin + size], k, count, part)
+            else:
+                parts = _halves(codes, k, strict, scratch, part)
+            if parts > 0:
+                break
+        if parts == 0:
+            for i in range(low, high):
+                labels[ids[i]] = region
+            region += 1
+            continue
+        for a in range(parts + 1):
+            fill[a] = 0
+        for i in range(m):
+            fill[part[i] + 1] += 1
+        for a in range(parts):
+            fill[a + 1] += fill[a]
+        for a in range(parts):
+            stack.append((low + fill[a], low + fill[a + 1]))
+        for j in range(-1, p):
+            row = ids if j < 0 else P[j]
+            for i in range(m):
+                scratch[fill[part[i]]] = row[low + i]
+                fill[part[i]] += 1
+            for i in range(m):
+                row[low + i] = scratch[i]
+            for a in range(parts, 0, -1):
+                fill[a] = fill[a - 1]
+            fill[0] = 0
+    first_use(labels, region)
+    return labels
