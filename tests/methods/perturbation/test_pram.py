@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -108,6 +110,25 @@ def test_drawing_inverts_the_cumulated_row(n: int, seed: int) -> None:
         assert P[code, got] > 0, "a category with probability 0 was drawn"
         assert P[code, :got].sum() <= u + 1e-12
         assert u <= P[code, : got + 1].sum() + 1e-12
+
+
+def test_the_draw_does_not_walk_through_all_records_for_each_category() -> None:
+    rng, n = np.random.default_rng(5), 200_000
+    uniforms = rng.random((1, n))
+
+    def cpu(size: int) -> float:
+        codes, P = rng.integers(0, size, (n, 1)), np.full((size, size), 1.0 / size)
+        thresholds = time.process_time()
+        draw_thresholds(P)
+        thresholds = time.process_time() - thresholds
+        times = []
+        for _ in range(3):
+            started = time.process_time()
+            randomize_with(codes, [P], uniforms)
+            times.append(time.process_time() - started - thresholds)
+        return min(times)
+
+    assert cpu(1500) < 12 * cpu(15) + 0.02  # 100 times as many categories; 40 times as long with a mask for each
 
 
 def test_thresholds_end_at_the_last_possible_category() -> None:
