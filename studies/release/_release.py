@@ -90,7 +90,6 @@ def release(
     with Run(folder) as run:
         found = run.solution(solution)
         fingerprint = run.fingerprint()
-        axes = run.axes
     assert found.X is not None
     x = problem.genome(found.X[0])
     measured = problem.evaluate(x[None, :])[0]
@@ -122,8 +121,16 @@ def release(
             "task": study.task,
             "what_was_done": list(problem.describe(x)),
             "measures": {
-                axis.name: {"label": axis.label, "unit": axis.unit, "better": axis.sense, "value": float(value)}
-                for axis, value in zip(axes, problem.natural(measured), strict=True)
+                objective.name: {
+                    "label": objective.label,
+                    "unit": objective.unit,
+                    "better": objective.sense,
+                    "value": float(value),
+                    "meaning": objective.meaning,
+                    "formula": objective.formula,
+                    "source": objective.source,
+                }
+                for objective, value in zip(problem.objectives, problem.natural(measured), strict=True)
             },
             "guarantees_checked_in_the_file": [g.as_dict() for g in guarantees],
             "measured_in_the_file": measured_in_file(problem, aligned),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sdc_problems.errors import SDCError
 from sdc_problems.studies.store.lock import is_worked_on
 from sdc_problems.studies.store.reader import Run
-from sdc_problems.studies.store.tables import Solutions
+from sdc_problems.studies.store.tables import Solutions, objective_facts
 
 RUN_SCHEMA = "sdc.run/1"
 FRONT_LINES = 12  # of the front, in the terminal; front.csv has them all
@@ -65,7 +65,7 @@ def account(run: Run) -> dict[str, Any]:
         "created": run.meta["created"],
         "versions": run.meta["versions"],
         "data": run.meta["data"],
-        "objectives": [{"name": a.name, "label": a.label, "sense": a.sense, "unit": a.unit} for a in run.axes],
+        "objectives": [objective_facts(axis) for axis in run.axes],
         "seeds": [
             {
                 "seed": s.seed,

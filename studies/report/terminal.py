@@ -63,7 +63,8 @@ def print_front(run: Run, payload: dict[str, Any]) -> None:
         table.add_row(*cells, *(["yes" if entry["feasible"] else "no"] if run.study.get("require") else []))
     out = console()
     out.print(table)
-    out.print("; ".join(f"{plain(axis.name)}: {plain(axis.label)}" for axis in run.axes))
+    for axis in run.axes:
+        out.print(f"{plain(axis.name)}: {plain(axis.meaning or axis.label, 500)}")
     if len(rows) < len(front):
         out.print(f"… {len(front) - len(rows)} more solutions on the front")
 

@@ -12,13 +12,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from sdc_problems import __version__
 from sdc_problems.errors import SDCError
 from sdc_problems.studies.store.folder import STUDY, check_folder, create_folder
 from sdc_problems.studies.store.reader import Run
 from sdc_problems.studies.store.schema import FORMAT
+from sdc_problems.studies.store.tables import objective_facts
 from sdc_problems.studies.store.writer import now
 from sdc_problems.studies.study.schema import Built, Study
 from sdc_problems.studies.tasks._tasks import unprotected
@@ -61,16 +60,7 @@ def start(study: Study, text: str, folder: Path) -> Built:
             "n_var": int(problem.n_var),
             "dtype": str(problem.dtype),
             "original": unprotected(study.task, problem),
-            "objectives": [
-                {
-                    "name": o.name,
-                    "label": o.label,
-                    "sense": o.sense,
-                    "bounds": [b if np.isfinite(b) else None for b in map(float, o.bounds)],
-                    "unit": o.unit,
-                }
-                for o in problem.objectives
-            ],
+            "objectives": [objective_facts(objective) for objective in problem.objectives],
         },
     }
     create_folder(Path(folder), text, meta, study.sections.run.numbers)

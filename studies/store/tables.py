@@ -11,33 +11,47 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems.errors import SDCError
+from sdc_problems.objective import Objective
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
-class Axis:
-    """An objective as it was stored: the fields of ``sdc_problems.Objective``."""
+class Axis(Objective):
+    """Objective as a run keeps it: with its meaning, so that a report of the run needs no other table.
 
-    name: str
-    label: str
-    sense: str
-    bounds: tuple[float, float]
-    unit: str
+    A run made by an earlier version has the names of that version, and no meaning.
+    """
 
     @classmethod
     def stored(cls, facts: Mapping[str, Any]) -> Axis:
         """Read what was stored; an infinite bound is stored as null."""
-        if facts["sense"] not in ("min", "max"):
-            raise ValueError(f"sense {facts['sense']!r}")
         low, high = facts["bounds"]
-        bounds = (-math.inf if low is None else float(low), math.inf if high is None else float(high))
-        return cls(str(facts["name"]), str(facts["label"]), str(facts["sense"]), bounds, str(facts["unit"]))
+        return cls(
+            str(facts["name"]),
+            str(facts["label"]),
+            facts["sense"],
+            (-math.inf if low is None else float(low), math.inf if high is None else float(high)),
+            str(facts["unit"]),
+            meaning=str(facts.get("meaning", "")),
+            formula=str(facts.get("formula", "")),
+            source=str(facts.get("source", "")),
+        )
 
-    def __str__(self) -> str:
-        return f"{self.label} [{self.unit}]" if self.unit else self.label
+
+def objective_facts(objective: Objective) -> dict[str, Any]:
+    """Facts of an objective that are stored, as JSON can hold them."""
+    return {
+        "name": objective.name,
+        "label": objective.label,
+        "sense": objective.sense,
+        "bounds": [bound if math.isfinite(bound) else None for bound in map(float, objective.bounds)],
+        "unit": objective.unit,
+        "meaning": objective.meaning,
+        "formula": objective.formula,
+        "source": objective.source,
+    }
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,6 @@ from sdc_problems.problem import SDCProblem
 from sdc_problems.studies.store.hypervolume import nondominated
 from sdc_problems.studies.store.reader import Run
 from sdc_problems.studies.store.tables import Axis, History, Solutions
-from sdc_problems.studies.tasks._tasks import TASKS, unprotected
-from sdc_problems.studies.web.measures import sentence
 from sdc_problems.studies.web.pictures import Detail, attributes
 
 SCHEMA = "sdc-explorer/1"
@@ -86,11 +84,6 @@ class Source:
             self._detail = Detail(self.problem)
         return self._detail
 
-    @property
-    def task(self) -> str:
-        """Name of the study's task."""
-        return str(self.run.study.get("problem", {}).get("task", ""))
-
 
 def _closed(why: str) -> dict[str, Any]:
     return {"sentences": [], "closed": why, "picture": None, "after": [], "facts": []}
@@ -139,7 +132,7 @@ def _axis(axis: Axis) -> dict[str, Any]:
         "sense": axis.sense,
         "unit": axis.unit,
         "bounds": [number(bound) for bound in axis.bounds],
-        "sentence": sentence(axis),
+        "sentence": axis.sentence,
     }
 
 
@@ -219,11 +212,10 @@ def _points(source: Source, which: int, most: int) -> tuple[dict[str, list[Any]]
     _add(table, which, everything.take(others), np.full(len(others), DOMINATED))
     _add(table, which, own, np.array([FRONT if i in best else OWN_FRONT for i in own.ids], dtype=np.int64))
     _add(table, which, baselines, np.full(len(baselines), BASELINE))
-    task = source.task
-    if source.problem is not None and task in TASKS:
-        untouched = [None if v is None else number(v) for v in unprotected(task, source.problem)]
+    untouched = run.original
+    if untouched is not None:
         values = {"id": "original", "run": which, "seed": -1, "generation": -1, "kind": ORIGINAL, "feasible": 1}
-        for key, value in {**values, "values": untouched}.items():
+        for key, value in {**values, "values": [number(v) for v in untouched]}.items():
             table[key].append(value)
     return table, len(everything)
 
