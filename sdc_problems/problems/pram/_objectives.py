@@ -20,8 +20,8 @@ CATALOGUE = by_name(
     Objective(
         "dr_categorical", "disclosure risk", "min", PERCENT, "%",
         meaning=(
-            "Mean of two percentages: cells near the original in rank (id_rank), and records found again by the better"
-            " one of two linkages (dbrl, prl)."
+            "Mean of two percentages: cells near the original in rank (id_rank), and records found again by the"
+            " stronger of two linkages (dbrl, prl)."
         ),
         formula="(id_rank + max(dbrl, prl)) / 2",
         source="Marés (2013), Eq. 4.10",
@@ -112,8 +112,8 @@ CATALOGUE = by_name(
     Objective(
         "expectation_ratio", "records that stayed per record that arrived", "min",
         meaning=(
-            "Number of records expected to keep their category for each one expected to move into it, the mean over"
-            " categories by their records, and over the attributes; at most the number of records counts."
+            "Ratio of the records expected to keep their category to those expected to move into it, the mean over the"
+            " categories by their records and over the attributes; a ratio counts at most the number of records."
         ),
         formula="mean over attributes of sum over k of f_k * min(f_k p_kk / (sum over i != k of f_i p_ik), n) / n",
         source="Gouweleeuw et al. (1998); Marés (2013), section 4.1.5",
