@@ -17,12 +17,20 @@ from pymoo.operators.crossover.ux import UniformCrossover
 
 from sdc_problems import Microdata, Objective, SDCProblem
 from sdc_problems.operators.duplicates import ByteDuplicates
-from sdc_problems.problem import STAR, choose_objectives
+from sdc_problems.problem import STAR, by_name, choose_objectives
 
-OBJECTIVES = {
-    "k": Objective("k", "smallest class", "max", (1, np.inf), "records"),
-    "suppressed": Objective("suppressed", "blanked columns", "min"),
-}
+OBJECTIVES = by_name(
+    Objective(
+        "k", "smallest class", "max", (1, np.inf), "records",
+        meaning="Number of records in the smallest class of records that look alike.",
+        formula="min over classes of |class|",
+    ),
+    Objective(
+        "blanked", "blanked columns", "min",
+        meaning="Number of quasi-identifiers that are blanked out.",
+        formula="sum of x",
+    ),
+)  # fmt: skip
 
 
 class RandomBits(Sampling):
@@ -43,7 +51,7 @@ class FlipOne(Mutation):
 class ColumnSuppressionProblem(SDCProblem):
     """``x[i] == 1`` blanks quasi-identifier ``i``."""
 
-    def __init__(self, data: Microdata, *, objectives: tuple[str, ...] = ("k", "suppressed")) -> None:
+    def __init__(self, data: Microdata, *, objectives: tuple[str, ...] = ("k", "blanked")) -> None:
         super().__init__(
             data=data,
             objectives=choose_objectives(objectives, OBJECTIVES),
@@ -60,7 +68,7 @@ class ColumnSuppressionProblem(SDCProblem):
         values = np.empty((len(X), self.n_obj))
         for row, x in enumerate(X):
             sizes = np.unique(self.engine * (x == 0), axis=0, return_counts=True)[1]
-            known = {"k": sizes.min(), "suppressed": x.sum()}
+            known = {"k": sizes.min(), "blanked": x.sum()}
             values[row] = [known[o.name] for o in self.objectives]
         return values
 

@@ -73,6 +73,8 @@ class ProblemContract(OperatorContract):
             assert objective.name
             assert objective.label
             assert objective.sense in ("min", "max")
+            assert objective.meaning, f"{objective.name} has no meaning: a sentence that a data steward understands"
+            assert objective.formula, f"{objective.name} has no formula"
             assert objective.bounds[0] < objective.bounds[1]
 
     def test_f_is_deterministic_and_leaves_x_alone(self) -> None:
