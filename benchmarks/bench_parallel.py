@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from sdc_problems import load
-from sdc_problems.parallel.backends import ProcessPool, Serial
+from sdc_problems.parallel import ProcessPool, Serial
 from sdc_problems.problems.generalization import PBGProblem
 from sdc_problems.problems.pram import PRAMProblem
 from sdc_problems.studies.run.runner import start

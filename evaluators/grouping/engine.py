@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -24,6 +23,7 @@ from sdc_problems.evaluators.grouping._kernels import (
     members,
 )
 from sdc_problems.methods._kernels.mdav import first_use, mdav_kernel
+from sdc_problems.parallel._threads import thread_count
 
 TIE = 1e-10
 """Distances of z-scored records that differ by less (plus this fraction of themselves) are equal."""
@@ -137,7 +137,7 @@ class GroupingEngine:
             raise SDCError(f"k = {self.k} is too large for {self.n} records: at most {self.n // 2} gives two clusters")
         self.percent = number(percent, "percent", low=0.0, high=100.0)
         memory = whole(memory, "memory", least=1)
-        self.threads = _processors() if threads is None else whole(threads, "threads", least=1)
+        self.threads = thread_count(threads)
         self.sst = float((self.Z**2).sum())
         if self.sst == 0:
             raise SDCError("every attribute is constant: there is nothing to lose and nothing to protect")
@@ -327,13 +327,6 @@ class GroupingEngine:
             return [function(item) for item in items]
         with ThreadPoolExecutor(min(self.threads, len(items))) as pool:
             return list(pool.map(function, items))
-
-
-def _processors() -> int:
-    """As many as this process may use: a worker among others is told by numba's variable to take one."""
-    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    told = os.environ.get("NUMBA_NUM_THREADS", "")
-    return min(available, int(told)) if told.isdecimal() and int(told) else available
 
 
 def _group_keys(row: NDArray[np.int32]) -> tuple[bytes, ...]:

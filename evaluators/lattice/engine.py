@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -27,6 +26,7 @@ from sdc_problems.evaluators.lattice._kernels import (
     walk,
 )
 from sdc_problems.evaluators.lattice._stored_tables import StoredTables, size_of
+from sdc_problems.parallel._threads import thread_count
 
 MEASURES = (
     "k", "l", "entropy_l", "t", "spread_k", "spread_l", "glm", "cm", "discernibility", "suppressed", "glm_percent",
@@ -192,7 +192,7 @@ class LatticeEngine:
         if self.max_suppressed >= n_records:
             raise SDCError(f"max_suppressed must be less than the number of records ({n_records})")
         self.n_records = n_records
-        self.threads = _processors() if threads is None else whole(threads, "threads", least=1)
+        self.threads = thread_count(threads)
         n_sensitive = 1 + int(rows.sensitive.max()) if has_sensitive else 0
         n_labels = 1 + int(rows.labels.max()) if has_labels else 0
         # Everything the data have is kept for `figures`; what no measure asks for is not dragged along elsewhere.
@@ -406,7 +406,3 @@ class LatticeEngine:
             elif name == "glm_percent":
                 out[:, i] = 100.0 * (out[:, i] / (self.n_records * len(self.n_levels)))
         return out
-
-
-def _processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

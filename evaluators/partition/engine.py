@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems._kernel import kernel
-from sdc_problems._validation import choice, number, whole
+from sdc_problems._validation import choice, number
 from sdc_problems.errors import SDCError
-from sdc_problems.evaluators.grouping.engine import _processors
 from sdc_problems.evaluators.linkage import distance_linkage
 from sdc_problems.methods.partition._attributes import KINDS, attributes
 from sdc_problems.methods.partition._centroids import microaggregate
+from sdc_problems.parallel._threads import thread_count
 
 MEASURES = ("sse", "il_sse", "dbrl", "id_value", "k")
 NEIGHBOURS = 16
@@ -128,7 +128,7 @@ class PartitionEngine:
         self.n, self.p = self.V.shape
         self.kinds = tuple(KINDS[code] for code in codes)
         self.percent = number(percent, "percent", low=0.0, high=100.0)
-        self.threads = _processors() if threads is None else whole(threads, "threads", least=1)
+        self.threads = thread_count(threads)
         self.sst = float(self._errors(np.zeros((1, self.n), dtype=np.int64))[0][0])
 
     def measure(self, rows: object, names: Sequence[str] = MEASURES) -> NDArray[np.float64]:

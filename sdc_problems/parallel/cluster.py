@@ -27,7 +27,8 @@ from numpy.typing import NDArray
 from sdc_problems import __version__
 from sdc_problems._sharing.arrays import SharedArrays
 from sdc_problems.errors import SDCError, SDCFailure
-from sdc_problems.parallel.backends import Measures, Serial, batches, joined, measure, one_thread
+from sdc_problems.parallel._threads import one_thread
+from sdc_problems.parallel.backend import Measures, Serial, batches, joined, measure
 
 if TYPE_CHECKING:
     from pymoo.core.problem import Problem
@@ -36,7 +37,7 @@ PATIENCE = 60.0  # seconds to wait for a scheduler, and for its first worker
 
 
 class DaskCluster(Serial):
-    """Measures on the workers of a Dask scheduler.
+    """Backend on the workers of a Dask scheduler.
 
     Parameters
     ----------
@@ -90,7 +91,7 @@ class DaskCluster(Serial):
         return {address: int(pid) for address, pid in self.client.run(_pid).items()}
 
     @property
-    def scheduler(self) -> str:
+    def scheduler(self) -> str | None:
         """Address of the scheduler, for other clients of the same cluster."""
         return str(self.client.scheduler.address)
 

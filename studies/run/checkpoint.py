@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.population import Population
 
-from sdc_problems.parallel.backends import set_measures
+from sdc_problems.parallel.backend import set_measures
 from sdc_problems.studies.run.evaluation_log import EvaluationLog
 from sdc_problems.studies.store.writer import Generation
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pymoo.core.evaluator import Evaluator
 
 from sdc_problems.errors import SDCError
-from sdc_problems.parallel.backends import Backend, keys_of, set_measures
+from sdc_problems.parallel.backend import Backend, keys_of, set_measures
 from sdc_problems.problem import SDCProblem
 from sdc_problems.studies.store.hypervolume import nondominated
 from sdc_problems.studies.store.tables import feasible

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sdc_problems.errors import SDCError
-from sdc_problems.parallel.backends import Backend
+from sdc_problems.parallel.backend import Backend
 from sdc_problems.problem import SDCProblem
 from sdc_problems.studies.run.checkpoint import Gatherer, restore
 from sdc_problems.studies.run.evaluation_log import Diverged, EvaluationLog

@@ -21,7 +21,9 @@ from typing import Any
 import numpy as np
 
 from sdc_problems.errors import SDCFailure
-from sdc_problems.parallel.backends import Serial, end_with_parent, measure, one_thread, open_backend
+from sdc_problems.parallel import Backend, open_backend
+from sdc_problems.parallel._threads import end_with_parent, one_thread
+from sdc_problems.parallel.backend import measure
 from sdc_problems.problem import SDCProblem
 from sdc_problems.studies.run.seed import Ending, search
 from sdc_problems.studies.run.start import CHANGEABLE, file_digest, reopen, start, versions
@@ -106,8 +108,8 @@ def work(
         if scheduler is not None:
             # One client for the whole session: it starts a local cluster, and clears the workers at the end.
             backend = stack.enter_context(open_backend(made.problem, workers=workers, scheduler=scheduler))
-            scheduler = backend.scheduler  # type: ignore[attr-defined]
-            stack.callback(backend.forget)  # type: ignore[attr-defined]
+            scheduler = backend.scheduler
+            stack.callback(backend.forget)
             if jobs == 1:
                 return crew.one_after_the_other(writer, seeds, backend, stop)
         elif jobs == 1:
@@ -175,7 +177,7 @@ class _Crew:
         self.tell = tell
 
     def one_after_the_other(
-        self, writer: RunWriter, seeds: list[int], backend: Serial, stop: Callable[[], bool]
+        self, writer: RunWriter, seeds: list[int], backend: Backend, stop: Callable[[], bool]
     ) -> Outcome:
         """Run the seeds in this process."""
         endings = []
@@ -225,7 +227,7 @@ class _Crew:
         self.tell(f"seed {ending.seed}: {ending.generations} generations{replayed}, {reason}")
 
 
-def _search(writer: RunWriter, plan: Plan, seed: int, backend: Serial, stop: Callable[[], bool]) -> Ending:
+def _search(writer: RunWriter, plan: Plan, seed: int, backend: Backend, stop: Callable[[], bool]) -> Ending:
     return search(
         writer,
         seed=seed,

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sdc_problems.parallel.backends import Backend
+from sdc_problems.parallel.backend import Backend
 from sdc_problems.problem import SDCProblem
 from sdc_problems.studies.run.checkpoint import can_be_restored
 from sdc_problems.studies.run.evaluation_log import EvaluationLog, RecordingEvaluator

@@ -18,8 +18,11 @@ from pymoo.core.problem import Problem
 from pymoo.optimize import minimize
 from pymoo.problems import get_problem
 
+from sdc_problems import PBGProblem, load
 from sdc_problems.errors import SDCError, SDCFailure
-from sdc_problems.parallel.backends import ParallelEvaluator, ProcessPool, Serial, batches, open_backend
+from sdc_problems.parallel import Backend, ParallelEvaluator, ProcessPool, Serial, open_backend, processors
+from sdc_problems.parallel._threads import children_of_one_thread
+from sdc_problems.parallel.backend import batches
 
 # What travels to other processes travels by reference, so this problem needs a module that they can import.
 FUSSY = '''
@@ -130,7 +133,7 @@ def test_workers_end_with_a_killed_parent(tmp_path: Path) -> None:
     script.write_text(
         "import os, signal, sys\n"
         "from pymoo.problems import get_problem\n"
-        "from sdc_problems.parallel.backends import ProcessPool\n"
+        "from sdc_problems.parallel import ProcessPool\n"
         "if __name__ == '__main__':\n"
         "    pool = ProcessPool(get_problem('bnh'), workers=2)\n"
         "    pool.evaluate(get_problem('bnh').xl[None, :].repeat(8, axis=0))\n"
@@ -149,3 +152,32 @@ def test_nonsense_is_refused(problem: Problem) -> None:
     problem.callback = lambda *args: None
     with ProcessPool(problem, workers=1) as pool, pytest.raises(SDCError, match="cannot be sent"):
         pool.evaluate(problem.xl[None, :])
+
+
+@pytest.mark.parametrize("threads", [None, 3])
+def test_every_worker_process_uses_one_thread(threads: int | None) -> None:
+    people = load("people")
+    problem = PBGProblem(people.data, people.hierarchies, threads=threads)
+    assert problem.engine.threads == (threads or processors())
+    with ProcessPool(problem, workers=1) as pool:
+        code = "__import__('sdc_problems.parallel.process_pool', fromlist=['_problem'])._problem.engine.threads"
+        assert pool._started().submit(eval, code).result(timeout=120) == 1
+
+
+def test_processors_are_those_of_the_affinity_and_the_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 2, 5}, raising=False)
+    monkeypatch.delenv("NUMBA_NUM_THREADS", raising=False)
+    assert processors() == 3
+    monkeypatch.setenv("NUMBA_NUM_THREADS", "2")
+    assert processors() == 2
+    with children_of_one_thread():
+        assert processors() == 1
+    assert processors() == 2
+
+
+def test_backends_have_all_that_the_protocol_names(problem: Problem) -> None:
+    for backend in (Serial(problem), ProcessPool(problem, workers=2)):
+        assert isinstance(backend, Backend)
+        assert backend.scheduler is None
+        backend.forget()
+        backend.close()

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sdc_problems import load
 from sdc_problems._sharing.arrays import SharedArrays
 from sdc_problems.errors import SDCError, SDCFailure
-from sdc_problems.parallel.backends import Serial, open_backend
+from sdc_problems.parallel import Serial, open_backend
 from sdc_problems.parallel.cluster import DaskCluster, PlacedArrays, PlacedProblem, separated
 from sdc_problems.parallel.cluster import _forget as forget_here
 from sdc_problems.parallel.cluster import _measure_there as measured_here

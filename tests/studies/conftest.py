@@ -20,7 +20,7 @@ from pymoo.operators.sampling.rnd import IntegerRandomSampling
 
 from sdc_problems import Objective, SDCProblem
 from sdc_problems.operators.duplicates import ByteDuplicates
-from sdc_problems.parallel.backends import Serial
+from sdc_problems.parallel import Serial
 from sdc_problems.studies.cli import main
 from sdc_problems.studies.run.limits import Limits
 from sdc_problems.studies.run.seed import Ending, search

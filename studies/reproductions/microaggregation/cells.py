@@ -15,7 +15,7 @@ from sdc_problems.algorithms.microaggregation._partition_search import Milestone
 from sdc_problems.errors import SDCFailure
 from sdc_problems.evaluators.information_loss import il_sse
 from sdc_problems.methods import lower_bound, mdav, mhm
-from sdc_problems.studies.reproductions.microaggregation.runs import processors
+from sdc_problems.parallel import processors
 from sdc_problems.studies.reproductions.report import Entry, Picture, ReportTable
 
 if TYPE_CHECKING:

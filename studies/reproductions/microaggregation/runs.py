@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import product
@@ -17,6 +16,7 @@ from sdc_problems import MicroaggregationProblem, Microdata, load
 from sdc_problems.algorithms import HybridMicroaggregation
 from sdc_problems.algorithms.microaggregation.solanas_ga import evolve
 from sdc_problems.methods import one_step, two_step
+from sdc_problems.parallel import processors
 
 K_MIN = 3
 TENTHS = tuple(i / 10 for i in range(11))
@@ -163,11 +163,6 @@ def hybrid(X: NDArray[np.float64], K: int, steps: Literal[1, 2], epochs: int) ->
     algorithm = HybridMicroaggregation(K=K, steps=steps, epochs=epochs, workers=processors())
     found = minimize(problem, algorithm, seed=1).F[0]
     return int(pieces.max()) + 1, float(problem.evaluate(problem.baselines()["MDAV"])[0]), float(found)
-
-
-def processors() -> int:
-    """Number of processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def in_threads(function: Any, jobs: list[Any]) -> list[Any]:

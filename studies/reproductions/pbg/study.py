@@ -18,7 +18,7 @@ from sdc_problems.datasets import load
 from sdc_problems.evaluators.indicators import convergence_error, representation_ratio
 from sdc_problems.hierarchy import Hierarchy
 from sdc_problems.microdata import Microdata
-from sdc_problems.parallel.backends import children_of_one_thread
+from sdc_problems.parallel._threads import children_of_one_thread
 from sdc_problems.problems.generalization import PBGProblem
 from sdc_problems.studies.reproductions.report import Cell, Entry, Picture, Report, ReportTable
 

@@ -1,0 +1,85 @@
+"""Threads and processors of a process, and what a worker process begins with; nothing heavy is imported."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sdc_problems._validation import whole
+
+_SETTINGS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+_promised_one = False
+
+
+def processors() -> int:
+    """Number of processors that this process may use.
+
+    Its affinity counts, not the machine; ``NUMBA_NUM_THREADS`` limits it, which is how a worker among others is told
+    to take one.
+
+    Examples
+    --------
+    >>> processors() >= 1
+    True
+    """
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    told = os.environ.get("NUMBA_NUM_THREADS", "")
+    return min(available, int(told)) if told.isdecimal() and int(told) else available
+
+
+def thread_count(threads: int | None) -> int:
+    """Number of threads that an engine uses: as many as given, else one per processor; one in a worker process.
+
+    Examples
+    --------
+    >>> thread_count(3)
+    3
+    """
+    given = processors() if threads is None else whole(threads, "threads", least=1)
+    return 1 if _promised_one else given
+
+
+def one_thread() -> None:
+    """Let the kernels of this process use one thread: the processes are what runs in parallel.
+
+    Linear algebra that is loaded already keeps its threads: see ``children_of_one_thread``.
+    """
+    global _promised_one
+    _promised_one = True
+    os.environ.update(dict.fromkeys(_SETTINGS, "1"))
+    if "numba" in sys.modules:  # read its settings already
+        sys.modules["numba"].set_num_threads(1)
+
+
+@contextmanager
+def children_of_one_thread() -> Iterator[None]:
+    """Let processes that start meanwhile use one thread, in linear algebra too; this process keeps what it has."""
+    before = {name: os.environ.get(name) for name in _SETTINGS}
+    os.environ.update(dict.fromkeys(_SETTINGS, "1"))  # read by libraries when they are loaded
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def end_with_parent() -> None:
+    """End this process when its parent has ended, even if that was killed."""
+    import multiprocessing
+    from multiprocessing.connection import wait
+
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+
+    def watch() -> None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True, name="end-with-parent").start()

@@ -1,0 +1,128 @@
+"""Backend of several processes on one machine: the same bytes as in one process.
+
+Rows are measured independently of each other, batches keep their order, and every process works with one thread, so
+the result does not depend on how many processes there are nor on which of them measured what. A process that dies
+costs its batch again and nothing else.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from sdc_problems.errors import SDCError, SDCFailure
+from sdc_problems.parallel._threads import end_with_parent, one_thread
+from sdc_problems.parallel.backend import Measures, Serial, batches, joined, measure
+
+if TYPE_CHECKING:
+    from pymoo.core.problem import Problem
+
+ATTEMPTS = 3  # how often a batch may take a worker down with it
+
+
+class ProcessPool(Serial):
+    """Backend that measures in processes of this machine.
+
+    The problem travels once to each process, with the folder and digest of its data; each process opens the data once.
+    The processes start at the first evaluation and end with this one, however it ends.
+
+    Parameters
+    ----------
+    problem
+        A problem that can be pickled; its pickle should say where the data lies, not hold it.
+    workers
+        How many processes.
+
+    Notes
+    -----
+    Scripts that use it need ``if __name__ == "__main__":``, as with everything in ``multiprocessing``.
+    """
+
+    def __init__(self, problem: Problem, *, workers: int) -> None:
+        super().__init__(problem)
+        if workers < 1:
+            raise SDCError(f"workers must be at least 1, not {workers}")
+        self.workers = workers
+        self._pool: ProcessPoolExecutor | None = None
+
+    def evaluate(self, X: NDArray[Any]) -> Measures:
+        """Measure every row; a batch whose process dies is measured again by another one."""
+        cuts = batches(len(X), self.workers)
+        done: dict[int, Measures] = {}
+        for _ in range(ATTEMPTS):
+            pending: dict[int, Future[Measures]] = {}
+            try:
+                pool = self._started()
+                pending = {i: pool.submit(_measure_here, X[cut]) for i, cut in enumerate(cuts) if i not in done}
+                for i, future in pending.items():
+                    done[i] = future.result()
+                return joined(self.problem, [done[i] for i in range(len(cuts))])
+            except BrokenProcessPool:
+                self._abandon()
+            except BaseException:
+                for future in pending.values():
+                    future.cancel()
+                raise
+        raise SDCFailure(
+            f"worker processes ended {ATTEMPTS} times while measuring the same rows: most often the machine is out of"
+            " memory (use fewer workers), or a script starts workers outside `if __name__ == '__main__':`"
+        )
+
+    def processes(self) -> list[int]:
+        """Ids of the worker processes that have been started."""
+        return [] if self._pool is None else list(self._pool._processes or ())
+
+    def close(self) -> None:
+        """End the processes."""
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+            self._pool = None
+
+    def _started(self) -> ProcessPoolExecutor:
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(
+                self.workers,
+                mp_context=multiprocessing.get_context("spawn"),
+                initializer=_open,
+                initargs=(_packed(self.problem),),
+            )
+        return self._pool
+
+    def _abandon(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool = None
+
+
+def _packed(problem: Problem) -> bytes:
+    """Pickle the problem for our own processes (never for a file)."""
+    import pickle
+
+    try:
+        return pickle.dumps(problem)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise SDCError(f"{type(problem).__name__} cannot be sent to other processes: {error}") from None
+
+
+_problem: Problem | None = None  # of a worker process
+
+
+def _open(packed: bytes) -> None:
+    """Begin a worker process: one thread, deaf to Ctrl-C (its parent decides), gone when its parent is."""
+    global _problem
+    import pickle
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    one_thread()
+    end_with_parent()
+    _problem = pickle.loads(packed)  # noqa: S301 -- bytes that our parent process made a moment ago
+
+
+def _measure_here(X: NDArray[Any]) -> Measures:
+    assert _problem is not None
+    return measure(_problem, X)
