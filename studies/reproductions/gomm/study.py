@@ -51,6 +51,8 @@ Studies = Mapping[str, Mapping[str, list[FrontRun]]]
 def reproduce(*, quick: bool, say: Callable[[str], None]) -> Report:
     """Compute Tables 5.1 to 5.4, Figure 5.1 and the figures of chapter 4 and appendix B, and the study of fronts."""
     scale = QUICK if quick else FULL
+    for case in (WATER, CENSUS_CASE):
+        case.problem(min(scale.ks))  # a file that is missing is missed now, not after the searches
     say = _numbered(say, 2 * (2 * len(scale.ks) + len(scale.analysis_ks)) + 2 * len(STUDIES) + 1)
     water, census = (run_case(case, scale, say) for case in (WATER, CENSUS_CASE))
     study = run_study(CENSUS_CASE, scale, say)

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -87,3 +88,33 @@ def test_unknown_names() -> None:
     with pytest.raises(SDCError, match="no reproduction 'pgb'; did you mean 'pbg'"):
         reproductions.find("pgb")
     assert CliRunner().invoke(reproduce.command, ["nothing"]).exit_code == 2
+
+
+@pytest.mark.parametrize("name", list(reproductions.REPRODUCTIONS))
+def test_a_missing_file_is_missed_before_the_work(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whichever of its files is missing: the other ones may be there."""
+    rooms = ("gomm.runs", "microaggregation.runs", "microaggregation.cells", "pbg.study", "pram.runs")
+
+    def load(wanted: str) -> SimpleNamespace:
+        if wanted == missing:
+            raise SDCError(f"{wanted} is not on this machine")
+        return SimpleNamespace(data=Table())
+
+    class Table:
+        """A table that any problem would take."""
+
+        def with_roles(self, **roles: object) -> Table:
+            return self
+
+        def values(self) -> None:
+            return None
+
+    needed = {"gomm": ("water_treatment", "census"), "microaggregation": ("census",), "pbg": ("adult",)}
+    for missing in needed.get(name, ("german_credit", "solar_flare")):
+        said: list[str] = []
+        monkeypatch.setattr("sdc_problems.studies.reproductions.gomm.runs.GOMMProblem", lambda *a, **b: None)
+        for room in rooms:
+            monkeypatch.setattr(f"sdc_problems.studies.reproductions.{room}.load", load)
+        with pytest.raises(SDCError, match=f"{missing} is not on this machine"):
+            reproductions.find(name)(quick=True, say=said.append)
+        assert said == []
