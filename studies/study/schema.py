@@ -241,6 +241,10 @@ class Study:
             raise SDCError("[termination] says nothing: give at least one of generations, evaluations, time, stalled")
         return cls(sections, problem, algorithm, folder)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the values: models of options are derived where they are needed, no module has them."""
+        return _checked, (self.sections.model_dump(), self.folder)
+
     @property
     def task(self) -> str:
         """Name of the task."""
@@ -295,6 +299,10 @@ class Study:
         limits = self.sections.termination.limits()
         found = SEARCHES[self.algorithm_name]
         return Plan(problem, algorithm, limits, found.real, found.ends)
+
+
+def _checked(values: Mapping[str, Any], folder: Path) -> Study:
+    return Study.from_values(values, folder=folder)
 
 
 def json_schema() -> dict[str, Any]:
