@@ -11,7 +11,7 @@ if not (_Path(__file__).parent / "operators").is_dir():
 
 from sdc_problems._lazy import attach as _attach
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from sdc_problems.datasets import Dataset, load

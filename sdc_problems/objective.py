@@ -13,6 +13,8 @@ from sdc_problems.errors import SDCError, did_you_mean
 
 BETTER = {"min": "Smaller is better.", "max": "Larger is better."}
 
+COLUMNS = ("id", "seed", "feasible", "meets_requirements")  # of the tables in which objectives stand by their names
+
 OwnFunction = Callable[[NDArray[Any], NDArray[Any]], float]
 
 
@@ -146,6 +148,8 @@ def _own(objective: Objective, catalogue: Mapping[str, Objective]) -> Objective:
     known = catalogue.get(objective.name)
     if objective == known:
         return objective
+    if not objective.name.isidentifier() or objective.name in COLUMNS:
+        raise SDCError(f"{objective.name!r} is no name for an objective: tables and study files use it as a key")
     if known is not None:
         raise SDCError(f"objective {objective.name!r} is one of this problem's: give yours another name")
     if objective.function is None:

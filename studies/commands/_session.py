@@ -68,7 +68,7 @@ def finish(folder: Path, outcome: Outcome, *, pictures: bool, as_json: bool) -> 
 
             draw_run(run)
         if not as_json:
-            print_front(run, payload)
+            print_front(run)
             console().print(f"run folder: {plain(str(folder), 500)}")
         if not any(entry["feasible"] for entry in payload["front"]):
             err.print("nothing feasible: no solution found meets what the study requires")

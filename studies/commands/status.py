@@ -34,5 +34,5 @@ def command(folder: Path, as_json: bool) -> None:
         else:
             out.print("finished" if payload["status"] == "finished" else "a process is working on it")
         print_seeds(payload)
-        print_front(run, payload)
+        print_front(run)
         out.print(f"fingerprint {payload['fingerprint'][:16]}")

@@ -82,15 +82,16 @@ def account(run: Run) -> dict[str, Any]:
         ],
         "hypervolume": None if box is None else round(box.share(front.F), 6),
         "front": [
-            {
-                "id": ident,
-                "feasible": bool(ok),
-                **{axis.name: float(v) for axis, v in zip(run.axes, row, strict=True)},
-            }
+            # Twice: an objective of the same name, as version 0.1.0 had one called "id", must not hide them.
+            {"id": ident, "feasible": bool(ok)} | _by_name(run, row) | {"id": ident, "feasible": bool(ok)}
             for ident, row, ok in zip(front.ids, front.values, good, strict=True)
         ],
         "sessions": run.sessions(),
     }
+
+
+def _by_name(run: Run, values: NDArray[np.float64]) -> dict[str, Any]:
+    return {axis.name: float(value) for axis, value in zip(run.axes, values, strict=True)}
 
 
 def status(run: Run) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sdc_problems.errors import SDCError
-from sdc_problems.studies.report.summary import FRONT_LINES, number
+from sdc_problems.studies.report.summary import FRONT_LINES, meets, number
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,13 +40,14 @@ def plain(text: str, longest: int = 80) -> str:
     return safe if len(safe) <= longest else safe[: longest - 1] + "…"
 
 
-def print_front(run: Run, payload: dict[str, Any]) -> None:
+def print_front(run: Run) -> None:
     """Print the front's table: all of a short one, evenly chosen rows of a long one."""
     from rich.table import Table
 
-    front = payload["front"]
-    if not front:
+    front = run.front()
+    if not len(front):
         return
+    good = meets(run, front)
     step = max(1.0, (len(front) - 1) / (FRONT_LINES - 1))
     rows = sorted({round(i * step) for i in range(min(len(front), FRONT_LINES))})
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -58,9 +59,8 @@ def print_front(run: Run, payload: dict[str, Any]) -> None:
     if run.study.get("require"):
         table.add_column("meets requirements")
     for row in rows:
-        entry = front[row]
-        cells = [entry["id"], *(number(entry[axis.name]) for axis in run.axes)]
-        table.add_row(*cells, *(["yes" if entry["feasible"] else "no"] if run.study.get("require") else []))
+        cells = [front.ids[row], *map(number, front.values[row])]
+        table.add_row(*cells, *(["yes" if good[row] else "no"] if run.study.get("require") else []))
     out = console()
     out.print(table)
     for axis in run.axes:

@@ -7,6 +7,7 @@ import hashlib
 import importlib.metadata
 import json
 import platform
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,6 +25,9 @@ from sdc_problems.studies.tasks._tasks import unprotected
 
 CHANGEABLE = ("title", "termination", "require", "run")
 """Sections that may change while a run goes on: they do not change what a generation is."""
+
+CONTINUABLE = (0, 2)
+"""Oldest version whose runs this one goes on with: before, objectives and options had other names."""
 
 _VERSIONED = ("pymoo", "numpy", "scipy", "pandas", "numba", "moocore")
 
@@ -80,6 +84,7 @@ def reopen(folder: Path, *, data: Path | None = None) -> tuple[Study, Built, Map
     folder = check_folder(folder)
     with Run(folder) as run:
         meta, seeds = dict(run.meta), run.seeds
+    check_continuable(meta, folder)
     try:
         text = (folder / STUDY).read_text(encoding="utf-8-sig")
         given = _decisive(tomllib.loads(text))
@@ -111,6 +116,20 @@ def reopen(folder: Path, *, data: Path | None = None) -> tuple[Study, Built, Map
             f" {built.table.data.n_records} now). Put the old file back, or start a new run"
         )
     return study, built, meta
+
+
+def check_continuable(meta: Mapping[str, Any], folder: Path) -> None:
+    """Refuse to go on with a run of a version with other names; it can still be read under them."""
+    version = str(meta["versions"].get("sdc-problems"))
+    numbers = re.fullmatch(r"(\d+)\.(\d+)[\w.+]{0,30}", version)  # nothing else of a stranger's folder is repeated
+    if numbers and tuple(map(int, numbers.groups())) >= CONTINUABLE:
+        return
+    made = f"sdc-problems {version}" if numbers else "another version"
+    raise SDCError(
+        f"{str(folder)!r} was made by {made}, whose objectives and options had other names: this version shows what the"
+        f" run has found; to go on with it, to draw a solution or to release one needs that version"
+        + (f" (pip install sdc-problems=={version})" if numbers else "")
+    )
 
 
 def _where(built: Built) -> str:

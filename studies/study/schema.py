@@ -277,15 +277,13 @@ class Study:
 
     def build(self) -> Built:
         """Load the data, and make the problem and the algorithm."""
+        from sdc_problems.objective import by_name, find_objective
         from sdc_problems.studies.tasks._tasks import build_problem
 
         table = load_table(self.sections.data, self.folder)
         problem = build_problem(self.task, self.problem_options, table)
         for name in self.sections.require:
-            known = [objective.name for objective in problem.objectives]
-            if name not in known:
-                hint = did_you_mean(name, known)
-                raise SDCError(f"[require] has no objective {shown(name)}{hint} (known: {', '.join(known)})")
+            find_objective(name, by_name(*problem.objectives), what="[require] objective")
         return Built(table, self.plan(problem))
 
     def plan(self, problem: SDCProblem) -> Plan:

@@ -128,7 +128,7 @@ def test_what_is_wrong_is_said_with_its_place(old: str, new: str, says: str) -> 
         (
             "k = 3",
             "k = 3\n[require]\nil_sse2 = {max = 1}",
-            "[require] has no objective 'il_sse2'; did you mean 'il_sse'?",
+            "unknown [require] objective 'il_sse2'; did you mean 'il_sse'?",
         ),
         ("k = 3", "k = 3\n[archive]\nepsilon = [1.0]", "archive.epsilon has 1 numbers for 2 objectives"),
         (
