@@ -231,10 +231,13 @@ class Study:
     @classmethod
     def from_values(cls, values: Mapping[str, Any], *, folder: Path) -> Study:
         """Check a study given as nested dictionaries."""
+        return cls._of(validated(StudySections, values, ""), folder)
+
+    @classmethod
+    def _of(cls, sections: StudySections, folder: Path) -> Study:
         from sdc_problems.studies.searches.catalogue import SEARCHES, search_options
         from sdc_problems.studies.tasks._tasks import task_options
 
-        sections = validated(StudySections, values, "")
         problem = task_options(sections.problem)
         algorithm = search_options(sections.algorithm)
         if sections.termination.empty and not SEARCHES[sections.algorithm["name"]].ends:
@@ -242,8 +245,8 @@ class Study:
         return cls(sections, problem, algorithm, folder)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the values: models of options are derived where they are needed, no module has them."""
-        return _checked, (self.sections.model_dump(), self.folder)
+        """Pickle the sections: models of options are derived where they are needed, no module has them."""
+        return Study._of, (self.sections, self.folder)
 
     @property
     def task(self) -> str:
@@ -297,10 +300,6 @@ class Study:
         limits = self.sections.termination.limits()
         found = SEARCHES[self.algorithm_name]
         return Plan(problem, algorithm, limits, found.real, found.ends)
-
-
-def _checked(values: Mapping[str, Any], folder: Path) -> Study:
-    return Study.from_values(values, folder=folder)
 
 
 def json_schema() -> dict[str, Any]:
