@@ -27,7 +27,7 @@ CATALOGUES = ("sdc_problems.methods._catalogue", "sdc_problems.algorithms._catal
 GROUP = "sdc_problems.methods"
 """Entry point group of other packages' methods; each entry is named as its method and leads to a `Method`."""
 
-GIVEN = ("X", "x", "codes", "data", "problem", "hierarchies", "k", "kinds", "rng")
+GIVEN = ("X", "x", "codes", "data", "problem", "hierarchies", "k", "kinds", "rng", "progress")
 """Arguments that whoever calls a method gives it by name; all others are its options."""
 
 FORMS: tuple[Form, ...] = ("partition", "cells", "table")
@@ -64,8 +64,9 @@ class Method:
     -----
     The function takes what it needs of ``GIVEN`` by these names: ``X`` records × columns (values of numeric columns,
     codes of others), ``x`` one column of it, ``codes`` categories only, ``data`` the Microdata, ``problem`` the
-    MicroaggregationProblem of the columns, ``hierarchies`` by column, ``k``, ``kinds`` of the columns, and ``rng``, the
-    generator of a method that draws random numbers. Its other parameters are options.
+    MicroaggregationProblem of the columns, ``hierarchies`` by column, ``k``, ``kinds`` of the columns, ``rng``, the
+    generator of a method that draws random numbers, and ``progress``, called as ``progress(done, total)`` between
+    slices of the work. Its other parameters are options.
 
     Examples
     --------

@@ -178,6 +178,8 @@ def mdav_kernel(Z: NDArray[np.float64], k: int, progress: Progress | None = None
             progress(n - int(state[0]), n)
     labels[ids[: state[0]]] = state[1]
     first_use(labels, int(state[1]) + 1)
+    if progress is not None:
+        progress(n, n)
     return labels
 
 
@@ -290,4 +292,6 @@ def mixed_mdav_kernel(
             progress(n - int(state[0]), n)
     labels[ids[: state[0]]] = state[1]
     first_use(labels, int(state[1]) + 1)
+    if progress is not None:
+        progress(n, n)
     return labels

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sdc_problems._kernel import kernel
+from sdc_problems._kernel import Progress, kernel
 from sdc_problems._validation import number, table
 from sdc_problems.methods._kernels.mdav import first_use
+from sdc_problems.methods._kernels.walk import v_mdav_groups
 from sdc_problems.methods.partition._attributes import smallest_group, z_scores
 
 
@@ -17,62 +18,6 @@ def _squared(P: NDArray[np.float64], i: int, point: NDArray[np.float64]) -> floa
     for j in range(P.shape[1]):
         total += (P[i, j] - point[j]) ** 2
     return total
-
-
-@kernel()
-def _v_mdav(P: NDArray[np.float64], k: int, reach: float) -> NDArray[np.int32]:
-    """Labels in order of first use; ``reach`` is gamma squared, as all distances here are."""
-    n, d = P.shape
-    labels = np.full(n, -1, dtype=np.int32)
-    center = np.zeros(d)
-    for i in range(n):
-        for j in range(d):
-            center[j] += P[i, j] / n
-    outwards = np.empty(n)
-    for i in range(n):
-        outwards[i] = _squared(P, i, center)
-    near = np.empty(n)  # squared distance to the nearest member of the group that is being built
-    from_seed = np.empty(n)
-    size = np.zeros(n // k, dtype=np.int64)
-    left, group = n, 0
-    while left >= k:
-        seed = -1
-        for i in range(n):
-            if labels[i] < 0 and (seed < 0 or outwards[i] > outwards[seed]):
-                seed = i
-        for i in range(n):
-            near[i] = np.inf
-            from_seed[i] = _squared(P, i, P[seed])
-        joins = seed
-        while True:
-            labels[joins] = group
-            size[group] += 1
-            left -= 1
-            for i in range(n):
-                if labels[i] < 0:
-                    near[i] = min(near[i], _squared(P, i, P[joins]))
-            joins = -1
-            if size[group] < k:  # the core: nearest to the seed
-                for i in range(n):
-                    if labels[i] < 0 and (joins < 0 or from_seed[i] < from_seed[joins]):
-                        joins = i
-                continue
-            if left <= k or size[group] == 2 * k - 1:  # what remains must fill a group of its own
-                break
-            for i in range(n):  # the extension: nearest to any member
-                if labels[i] < 0 and (joins < 0 or near[i] < near[joins]):
-                    joins = i
-            outside = np.inf
-            for i in range(n):
-                if labels[i] < 0 and i != joins:
-                    outside = min(outside, _squared(P, i, P[joins]))
-            if not near[joins] < reach * outside:
-                break
-        group += 1
-    if left:
-        _join_nearest(P, labels, size, group, 2 * k - 1)
-    first_use(labels, group)
-    return labels
 
 
 @kernel()
@@ -97,7 +42,9 @@ def _join_nearest(
             size[where] += 1
 
 
-def v_mdav(X: object, k: int, *, gamma: float = 0.2, standardize: bool = True) -> NDArray[np.int32]:
+def v_mdav(
+    X: object, k: int, *, gamma: float = 0.2, standardize: bool = True, progress: Progress | None = None
+) -> NDArray[np.int32]:
     """Partition records into groups of k to 2k − 1 by V-MDAV.
 
     The record farthest from the centroid of all takes its k − 1 nearest. Then, as long as the group is smaller than
@@ -114,6 +61,8 @@ def v_mdav(X: object, k: int, *, gamma: float = 0.2, standardize: bool = True) -
         How readily a group grows: 0 never (fixed sizes), 0.2 for scattered records, 1.1 for clustered ones.
     standardize
         Whether attributes are turned into z-scores first.
+    progress
+        Called as ``progress(records in groups, records)`` a few times per second.
 
     Returns
     -------
@@ -123,7 +72,8 @@ def v_mdav(X: object, k: int, *, gamma: float = 0.2, standardize: bool = True) -
     Notes
     -----
     Solanas and Martínez-Ballesté (2006). A group stops growing when only k records are left, so that these are a group
-    of their own. Equal distances are decided by the record's position. O(n²p) time, O(np) memory.
+    of their own. Equal distances are decided by the record's position. O(n²p) time at worst, near O(nk log n) for few
+    attributes (a k-d tree whose boxes shrink as records leave); O(np) memory.
 
     Examples
     --------
@@ -133,4 +83,12 @@ def v_mdav(X: object, k: int, *, gamma: float = 0.2, standardize: bool = True) -
     values = table(X, "X")
     k = smallest_group(k, len(values))
     reach = number(gamma, "gamma", low=0.0, high=1e6) ** 2
-    return _v_mdav(np.ascontiguousarray(z_scores(values) if standardize else values), k, reach)
+    P = np.ascontiguousarray(z_scores(values) if standardize else values)
+    labels = np.full(len(P), -1, dtype=np.int32)
+    n_groups = v_mdav_groups(P, k, reach, labels, progress)
+    if (labels < 0).any():
+        _join_nearest(P, labels, np.bincount(labels[labels >= 0]), n_groups, 2 * k - 1)
+    first_use(labels, n_groups)
+    if progress is not None:
+        progress(len(P), len(P))
+    return labels

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 from fractions import Fraction
 
 import numpy as np
@@ -23,6 +24,8 @@ from sdc_problems.methods import (
     two_step,
     v_mdav,
 )
+from sdc_problems.methods._kernels import cut, mdav_tree, walk
+from sdc_problems.methods._kernels.walk import nearest_next, path_of_groups
 
 METHODS = {
     "mdav": lambda X, k: mdav(X, k),
@@ -92,6 +95,34 @@ def plain_v_mdav(P: NDArray[np.float64], k: int, gamma: float) -> NDArray[np.int
     return as_labels(groups, n)
 
 
+def plain_path(P: NDArray[np.float64], groups: NDArray[np.integer]) -> list[int]:
+    """Nearest record next, group by group; the first is the one farthest out."""
+
+    def away(i: int, point: NDArray[np.float64]) -> float:
+        return float(((P[i] - point) ** 2).sum())
+
+    n_groups = int(groups.max()) + 1
+    centroids = [P[groups == g].mean(axis=0) for g in range(n_groups)]
+    here, path, left = P.mean(axis=0), [], list(range(n_groups))
+    while left:
+        apart = [float(((centroids[g] - here) ** 2).sum()) for g in left]
+        g = left[int(np.argmin(apart) if path else np.argmax(apart))]
+        left.remove(g)
+        members = np.flatnonzero(groups == g).tolist()
+        while members:
+            i = (
+                min(members, key=lambda i: (away(i, here), i))
+                if path
+                else max(members, key=lambda i: (away(i, here), -i))
+            )
+            members.remove(i)
+            path.append(i)
+            here = P[i]
+        if n_groups > 1:
+            here = centroids[g]
+    return path
+
+
 def same_partition(a: NDArray[np.integer], b: NDArray[np.integer]) -> bool:
     return bool(((a[:, None] == a[None, :]) == (b[:, None] == b[None, :])).all())
 
@@ -105,6 +136,85 @@ def tables(draw: st.DrawFn, largest: int = 40):
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     X = rng.normal(size=(n, p)) if draw(st.booleans()) else rng.integers(0, 4, size=(n, p)).astype(float)
     return X, k
+
+
+@given(st.integers(0, 2**32), st.integers(6, 150), st.integers(3, 9), st.booleans())
+def test_paths_as_told_by_plain_lists(seed: int, n: int, n_groups: int, ties: bool) -> None:
+    rng = np.random.default_rng(seed)
+    P = rng.integers(0, 4, (n, 2)).astype(float) if ties else rng.normal(size=(n, 3))
+    assert nearest_next(P, P.mean(axis=0)).tolist() == plain_path(P, np.zeros(n, dtype=int))
+    if not ties:  # sums of the centroids may be rounded otherwise
+        groups = np.arange(n, dtype=np.int32) % min(n_groups, n // 2)
+        assert path_of_groups(P, groups).tolist() == plain_path(P, groups)
+
+
+@given(
+    st.integers(0, 2**32), st.integers(2, 40), st.floats(1.0, 9.0), st.sampled_from(["normal", "ties", "skewed", "far"])
+)
+def test_minima_of_blocks_cost_what_the_plain_dynamic_program_costs(
+    seed: int, k: int, times: float, shape: str
+) -> None:
+    rng = np.random.default_rng(seed)
+    n = max(2 * k, int(k * times))
+    x = {
+        "normal": lambda: rng.normal(size=n),
+        "ties": lambda: rng.integers(0, 5, n).astype(float),
+        "skewed": lambda: np.exp(4 * rng.normal(size=n)),
+        "far": lambda: 1e9 + rng.normal(size=n),
+    }[shape]()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cut, "ROWS_FROM", 0)
+        patch.setattr(cut, "SLICE", int(rng.choice([1, 10**9])))
+        blocks = microaggregate_univariate(x, k)
+        patch.setattr(cut, "ROWS_FROM", k + 1)
+        plain = microaggregate_univariate(x, k)
+    sizes = np.bincount(blocks)
+    assert sizes.min() >= k
+    assert sizes.max() < 2 * k
+    centred = x - x.mean()
+    assert sse(centred, blocks) == pytest.approx(sse(centred, plain), rel=1e-11, abs=1e-300)
+
+
+def test_the_univariate_optimum_takes_no_longer_for_a_large_k() -> None:
+    x = np.sort(np.random.default_rng(1).normal(size=200_000))
+
+    def seconds(k: int) -> float:
+        times = []
+        for _ in range(3):
+            started = time.process_time()
+            microaggregate_univariate(x, k)
+            times.append(time.process_time() - started)
+        return min(times)
+
+    seconds(20)
+    assert seconds(5000) < 3 * seconds(20) + 0.02
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        lambda X, tell: v_mdav(X, 3, progress=tell),
+        lambda X, tell: v_mdav(X, 3, gamma=1.1, progress=tell),
+        lambda X, tell: mhm(X, 3, progress=tell),
+        lambda X, tell: mhm(X, 3, order="nearest", progress=tell),
+        lambda X, tell: microaggregate_univariate(X[:, 0], 3, progress=tell),
+    ],
+)
+def test_slices_tell_progress_and_change_nothing(method, monkeypatch: pytest.MonkeyPatch) -> None:
+    X = np.random.default_rng(3).normal(size=(700, 2))
+    once = method(X, None)
+    told: list[tuple[int, int]] = []
+    for module in (cut, walk, mdav_tree):
+        monkeypatch.setattr(module, "SLICE", 1)
+    np.testing.assert_array_equal(method(X, lambda *done: told.append(done)), once)
+    assert told[-1] == (700, 700)
+    assert len(told) > 100
+
+    def interrupt(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        method(X, interrupt)
 
 
 @pytest.mark.parametrize("name", METHODS)
