@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import json
+import pickle
 import pkgutil
 from collections.abc import Callable
 from pathlib import Path
@@ -353,3 +354,11 @@ def test_files_that_are_no_studies(tmp_path: Path) -> None:
     (tmp_path / "deep.toml").write_text("x = " + "[" * 100_000)
     with pytest.raises(SDCError, match="not TOML"):
         Study.from_file(tmp_path / "deep.toml")
+
+
+def test_a_study_is_pickled_by_the_values_that_were_given() -> None:
+    """Defaults must not be given to the other process: some are refused where they are said."""
+    given = study(STUDY + "[run]\nseeds = 2\n")
+    again = pickle.loads(pickle.dumps(given))
+    assert again.values() == given.values()
+    assert again.digest() == given.digest()
