@@ -57,7 +57,7 @@ def grouping_objectives(n_attributes: int) -> dict[str, Objective]:
             "score_mean", "mean of information loss and disclosure risk", "min", PERCENT, "%",
             meaning="Mean of two percentages: information loss (il_sse) and disclosure risk (dr_linkage).",
             formula="(il_sse + dr_linkage) / 2",
-            source="Balasch-Masoliver (2010), section 3.3",
+            source="Balasch-Masoliver (2010), section 1.2",
             formerly=("score",),
         ),
         Objective(

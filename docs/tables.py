@@ -1,0 +1,57 @@
+"""Tables of the guides that come from the code: ``python docs/tables.py`` writes them anew.
+
+A table stands between ``<!-- table: NAME -->`` and ``<!-- end of table -->``; a test says when one is out of date.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from pathlib import Path
+
+from sdc_problems.objective import Objective
+from sdc_problems.problems._generalization_objectives import generalization_objectives
+from sdc_problems.problems._microaggregation_objectives import grouping_objectives, partition_objectives
+from sdc_problems.problems.pram._objectives import CATALOGUE
+
+HERE = Path(__file__).parent
+MARKED = re.compile(r"(<!-- table: (.+?) -->\n)(.*?)(<!-- end of table -->)", re.DOTALL)
+
+
+def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Markdown table; bars in the cells are escaped."""
+    cells = [list(header), *(list(row) for row in rows)]
+    lines = [" | ".join(cell.replace("|", "\\|") for cell in row) for row in cells]
+    lines.insert(1, " | ".join(["---"] * len(cells[0])))
+    return "".join(f"| {line} |\n" for line in lines)
+
+
+def objectives(catalogue: Mapping[str, Objective]) -> str:
+    """Table of a problem's objectives, each with its sentence, formula and source."""
+    return table(
+        ("objective", "meaning", "formula", "source"),
+        ((f"`{o.name}`", o.sentence, f"`{o.formula}`", o.source) for o in catalogue.values()),
+    )
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "objectives of PBGProblem": partial(objectives, generalization_objectives(1, 1, 2)),
+    "objectives of GOMMProblem": partial(objectives, grouping_objectives(2)),
+    "objectives of MicroaggregationProblem": partial(objectives, partition_objectives(2, 3)),
+    "objectives of PRAMProblem and PRAMEquationProblem": partial(objectives, CATALOGUE),
+}
+
+
+def written(text: str) -> str:
+    """Text of a guide with its tables written anew."""
+    return MARKED.sub(lambda found: f"{found[1]}{TABLES[found[2]]()}{found[4]}", text)
+
+
+if __name__ == "__main__":
+    for guide in sorted(HERE.glob("*.md")):
+        before = guide.read_text(encoding="utf-8")
+        after = written(before)
+        if after != before:
+            guide.write_text(after, encoding="utf-8")
+            print(f"{guide.name}: tables written anew")
