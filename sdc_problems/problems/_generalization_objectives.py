@@ -16,13 +16,13 @@ def generalization_objectives(n_records: int, n_attributes: int, n_sensitive: in
                 " quasi-identifiers."
             ),
             formula="min over classes of |class|, suppressed records left out",
-            source="Sweeney (2002); Dewri et al. (2010), section 6",
+            source="Samarati (2001); Dewri et al. (2010), section 3",
         ),
         Objective(
             "l", "fewest sensitive values in a class (ℓ)", "max", (1.0, m),
             meaning="Number of different sensitive values in the class of look-alike records that has the fewest.",
             formula="min over classes of the number of distinct sensitive values",
-            source="Machanavajjhala et al. (2006); Dewri et al. (2010), section 3",
+            source="Machanavajjhala et al. (2006)",
         ),
         Objective(
             "entropy_l", "entropy ℓ-diversity", "max", (1.0, m),
@@ -46,7 +46,7 @@ def generalization_objectives(n_records: int, n_attributes: int, n_sensitive: in
             "spread_k", "class size summed over records (S_k)", "max", (0.0, n**2),
             meaning="Sum, over the records that are left, of the number of records that look alike.",
             formula="sum over classes of |class|^2",
-            source="Dewri et al. (2010), section 4",
+            source="Dewri et al. (2010), section 7",
         ),
         Objective(
             "spread_l", "sensitive value count summed over records (S_ℓ)", "max", (0.0, n**2),
@@ -55,7 +55,7 @@ def generalization_objectives(n_records: int, n_attributes: int, n_sensitive: in
                 " sensitive value."
             ),
             formula="sum over classes and sensitive values s of (records of the class with s)^2",
-            source="Dewri et al. (2010), section 4",
+            source="Dewri et al. (2010), section 7",
         ),
         Objective(
             "glm", "general loss metric (GLM)", "min", (0.0, n * n_attributes),

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sdc_problems.errors import SDCError, SDCFailure
+from sdc_problems.objective import Objective
 from sdc_problems.studies.store.folder import inside, write_atomically
+from sdc_problems.studies.store.tables import objective_facts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -148,6 +150,8 @@ class Report:
         What was run: data, parameters, seeds, and what differs from the paper.
     tables, pictures
         In the paper's order.
+    objectives
+        What the problems measured: their meanings end the report.
     """
 
     title: str
@@ -155,6 +159,7 @@ class Report:
     setting: tuple[str, ...]
     tables: tuple[ReportTable, ...]
     pictures: tuple[Picture, ...] = field(default=())
+    objectives: tuple[Objective, ...] = field(default=())
 
     def markdown(self) -> str:
         """The whole report; pictures are linked by file name."""
@@ -163,6 +168,8 @@ class Report:
         for picture in self.pictures:
             parts += [f"## {picture.title}", "", f"![{picture.title}]({picture.name}.png)", ""]
             parts += [picture.note, ""] if picture.note else []
+        if self.objectives:
+            parts += ["## Measures", "", *(f"- {_defined(objective)}" for objective in self.objectives), ""]
         return "\n".join(parts)
 
     def json(self, **more: Any) -> str:
@@ -173,6 +180,7 @@ class Report:
             "source": self.source,
             "setting": list(self.setting),
             "tables": [table.plain() for table in self.tables],
+            "objectives": [objective_facts(objective) for objective in self.objectives],
             "pictures": [{"name": p.name, "title": p.title, "file": f"{p.name}.png"} for p in self.pictures],
             **more,
         }
@@ -192,6 +200,10 @@ class Report:
         for name, content in contents.items():
             write_atomically(inside(folder, name), content)
         return [folder / name for name in contents]
+
+
+def _defined(objective: Objective) -> str:
+    return f"`{objective.name}`, {objective.label}: {objective.sentence} `{objective.formula}`, {objective.source}."
 
 
 def _line(entries: list[str] | tuple[str, ...]) -> str:

@@ -68,8 +68,14 @@ def reproduce(*, quick: bool, say: Callable[[str], None]) -> Report:
     tables += [volume_table(study), cover_table((water, census), scale, say)]
     say("pictures")
     drawn = [*analysis_pictures(water, census, scale), *time_pictures((water, census)), volume_picture(study)]
+    measured = CENSUS_CASE.problem(min(scale.ks), ("il_sse", "id_value", "dld", "dr_linkage", "score_mean")).objectives
     return Report(
-        "Attribute groups for multivariate microaggregation", SOURCE, setting(scale, quick), tuple(tables), tuple(drawn)
+        "Attribute groups for multivariate microaggregation",
+        SOURCE,
+        setting(scale, quick),
+        tuple(tables),
+        tuple(drawn),
+        measured,
     )
 
 

@@ -154,11 +154,16 @@ def long_runs(n: int, d: int, scale: Scale, mutation: float, crossover: float, s
     return pd.DataFrame(in_threads(run, list(range(scale.long_runs))))
 
 
-def hybrid(X: NDArray[np.float64], K: int, steps: Literal[1, 2], epochs: int) -> tuple[int, float, float]:
-    """Macrogroups, SSE of MDAV, and SSE of the hybrid."""
+def problem_of(X: NDArray[np.float64], *objectives: str) -> MicroaggregationProblem:
+    """Problem of a table of numbers, as the papers optimise it if no objectives are named."""
     names = [f"v{j}" for j in range(X.shape[1])]
     data = Microdata.from_frame(pd.DataFrame(X, columns=names), quasi_identifiers=names)
-    problem = MicroaggregationProblem(data, K_MIN)
+    return MicroaggregationProblem(data, K_MIN, objectives=objectives or ("sse",))
+
+
+def hybrid(X: NDArray[np.float64], K: int, steps: Literal[1, 2], epochs: int) -> tuple[int, float, float]:
+    """Macrogroups, SSE of MDAV, and SSE of the hybrid."""
+    problem = problem_of(X)
     pieces = two_step(X, K_MIN, K).macrogroups if steps == 2 else one_step(X, K)
     algorithm = HybridMicroaggregation(K=K, steps=steps, epochs=epochs, workers=processors())
     found = minimize(problem, algorithm, seed=1).F[0]

@@ -27,6 +27,7 @@ from sdc_problems.studies.reproductions.microaggregation.runs import (
     Scale,
     hybrid,
     long_runs,
+    problem_of,
     random_records,
     records,
     sensitivity_runs,
@@ -81,6 +82,7 @@ def reproduce(*, quick: bool, say: Callable[[str], None]) -> Report:
         _setting(scale, quick),
         tuple(tables),
         tuple(pictures),
+        problem_of(random_records(12, 2), "sse", "il_sse").objectives,
     )
 
 

@@ -32,7 +32,7 @@ QUICK_SEEDS = 2
 PROCESSES = 2  # at most, which share the seeds
 SHARE = 0.05  # of the nodes that our search may measure
 
-LABELS = {"k": "k", "l": "ℓ", "spread_k": "S_k", "spread_l": "S_ℓ", "glm": "GLM", "cm": "CM"}
+PAPER_NAMES = {"k": "k", "l": "ℓ", "spread_k": "S_k", "spread_l": "S_ℓ", "glm": "GLM", "cm": "CM"}
 # Objectives: the paper's mean and variance of CE and of RR (Table 1b), and its nodes (Table 2b).
 PAPER: dict[tuple[str, ...], tuple[float | None, float | None, float | None, float | None, int]] = {
     ("k", "glm"): (3.7e-4, 6.5e-9, 0.94, 8e-4, 916),
@@ -174,12 +174,13 @@ def _reproduced(*, quick: bool, say: Callable[[str], None], pool: Executor) -> R
         setting,
         tables,
         _pictures(problems, fronts, published),
+        tuple({o.name: o for problem in problems.values() for o in problem.objectives}.values()),
     )
 
 
 def title(objectives: Sequence[str]) -> str:
     """Objectives as the paper names them."""
-    return ", ".join(LABELS[name] for name in objectives)
+    return ", ".join(PAPER_NAMES[name] for name in objectives)
 
 
 def _attributes(hierarchies: Mapping[str, Hierarchy]) -> ReportTable:
@@ -307,15 +308,15 @@ def _scatter(panels: list[tuple[PBGProblem, NDArray[np.float64], NDArray[np.floa
         figure = Figure(figsize=(5.6 * len(panels), 4.8), layout="constrained")
         FigureCanvasAgg(figure)
         for i, (problem, front, found) in enumerate(panels, 1):
-            names = [objective.name for objective in problem.objectives]
-            axes: Any = figure.add_subplot(1, len(panels), i, projection="3d" if len(names) == 3 else None)
+            labels = [str(objective) for objective in problem.objectives]
+            axes: Any = figure.add_subplot(1, len(panels), i, projection="3d" if len(labels) == 3 else None)
             axes.scatter(*problem.natural(front).T, marker="x", color=COLOURS[0], label="exhaustive")
             axes.scatter(
                 *problem.natural(found).T, marker="o", facecolors="none", edgecolors=COLOURS[1], label="PBG-EA"
             )
-            axes.set_xlabel(LABELS[names[0]])
-            axes.set_ylabel(LABELS[names[1]])
-            if len(names) == 3:
-                axes.set_zlabel(LABELS[names[2]])
+            axes.set_xlabel(labels[0])
+            axes.set_ylabel(labels[1])
+            if len(labels) == 3:
+                axes.set_zlabel(labels[2])
             axes.legend(frameon=False)
     return figure

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import json
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 from matplotlib.figure import Figure
 
+from sdc_problems import Objective
 from sdc_problems.errors import SDCError
 from sdc_problems.studies import reproductions
 from sdc_problems.studies.commands import reproduce
@@ -118,3 +120,13 @@ def test_a_missing_file_is_missed_before_the_work(name: str, monkeypatch: pytest
         with pytest.raises(SDCError, match=f"{missing} is not on this machine"):
             reproductions.find(name)(quick=True, say=said.append)
         assert said == []
+
+
+def test_a_report_ends_with_what_was_measured() -> None:
+    k = Objective("k", "smallest class", "max", unit="records", meaning="Records left.", formula="|a|", source="A (1)")
+    report = dataclasses.replace(example(), objectives=(k,))
+    assert report.markdown().endswith(
+        "## Measures\n\n- `k`, smallest class: Records left. Larger is better. `|a|`, A (1).\n"
+    )
+    assert json.loads(report.json())["objectives"][0]["meaning"] == "Records left."
+    assert "## Measures" not in example().markdown()
