@@ -113,8 +113,8 @@ def bench(name: str, columns: tuple[str, ...], k: int, every: int) -> None:
         )
         apart = np.abs(measured - expected).max(axis=0)
         print(f"    largest difference of il {apart[0]:.0e}, id {apart[1]:.0e}, dld {apart[2]:.0e}")
-    grouping = problem.decode(result.X)
-    print(f"  best score {grouping.score_mean:.2f} with {len(grouping.groups)} groups")
+    figures = problem.figures(result.X)
+    print(f"  best score {figures['score_mean']:.2f} with {figures['n_groups']:.0f} groups")
 
 
 def bench_front(k: int, seeds: int) -> None:

@@ -84,6 +84,9 @@ class ColumnSuppressionProblem(SDCProblem):
     def decode(self, x: ArrayLike) -> tuple[str, ...]:
         return tuple(name for name, bit in zip(self.data.quasi_identifiers, self.genome(x), strict=True) if bit)
 
+    def figures(self, x: ArrayLike) -> dict[str, float]:
+        return {o.name: float(v) for o, v in zip(self.objectives, self.natural(self.evaluate(x)), strict=True)}
+
     def describe(self, x: ArrayLike) -> tuple[str, ...]:
         blanked = self.decode(x)
         return (f"blank out {', '.join(blanked)}",) if blanked else ("change nothing",)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,9 +41,9 @@ class SDCProblem(Problem, ABC):
     """Anonymization task over fixed-length small-integer arrays.
 
     A subclass sets its parameters, calls ``super().__init__``, and provides ``_compile``, ``_measure``,
-    ``_operators``, ``decode``, ``describe``, ``release`` and ``baselines``; one that lacks any of them cannot be made.
-    A copy, such as pymoo's wrappers change, is a new problem over the same data and the same engine. A pickle holds
-    the parameters and the data's handle only (the engine is compiled again where it is first used).
+    ``_operators``, ``decode``, ``figures``, ``describe``, ``release`` and ``baselines``; one that lacks any of them
+    cannot be made. A copy, such as pymoo's wrappers change, is a new problem over the same data and the same engine. A
+    pickle holds the parameters and the data's handle only (the engine is compiled again where it is first used).
 
     Parameters
     ----------
@@ -99,7 +99,11 @@ class SDCProblem(Problem, ABC):
 
     @abstractmethod
     def decode(self, x: ArrayLike) -> Any:
-        """Say what the row is, as a small frozen object a person can read."""
+        """Read the row: a small frozen object that says what it does; nothing is measured, so no engine is needed."""
+
+    @abstractmethod
+    def figures(self, x: ArrayLike) -> Mapping[str, float]:
+        """Measure the row: its objectives in natural units, and what else a person wants to know, by name."""
 
     @abstractmethod
     def describe(self, x: ArrayLike) -> tuple[str, ...]:

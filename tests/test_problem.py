@@ -30,6 +30,9 @@ class Incomplete(SDCProblem):
     def decode(self, x: Any) -> Any:
         return int(x[0])
 
+    def figures(self, x: Any) -> dict[str, float]:
+        return {"k": 0.0}
+
     def describe(self, x: Any) -> tuple[str, ...]:
         return ("nothing",)
 

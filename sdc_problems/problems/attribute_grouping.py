@@ -35,47 +35,21 @@ CROSSED = 0.05  # share of the pairs of parents that pymoo's algorithms cross be
 
 @dataclass(frozen=True)
 class AttributeGrouping:
-    """Attributes that are microaggregated together, and what that does; everything but k in percent.
+    """Attributes that are microaggregated together.
 
     Attributes
     ----------
     groups
         Attribute names, group by group.
-    group_losses
-        Share of each group's own variance that is lost.
-    il_sse, id_value, dld
-        Information loss, interval disclosure and distance linkage disclosure of the whole table.
     k
         Smallest cluster of each group's microaggregation.
     """
 
     groups: tuple[tuple[str, ...], ...]
-    group_losses: tuple[float, ...]
-    il_sse: float
-    id_value: float
-    dld: float
     k: int
 
-    @property
-    def dr_linkage(self) -> float:
-        """Disclosure risk, the mean of ``id_value`` and ``dld``."""
-        return 0.5 * self.id_value + 0.5 * self.dld
-
-    @property
-    def score_mean(self) -> float:
-        """Mean of information loss and disclosure risk."""
-        return (self.il_sse + self.dr_linkage) / 2
-
     def __str__(self) -> str:
-        lines = [
-            f"({', '.join(group)}): {loss:.2f} % lost"
-            for group, loss in zip(self.groups, self.group_losses, strict=True)
-        ]
-        lines.append(
-            f"IL {self.il_sse:.2f} %, ID {self.id_value:.2f} %, DLD {self.dld:.2f} %, DR {self.dr_linkage:.2f} %, "
-            f"score {self.score_mean:.2f}"
-        )
-        return "\n".join(lines)
+        return "\n".join(f"({', '.join(group)})" for group in self.groups)
 
 
 class GOMMProblem(SDCProblem):
@@ -154,13 +128,18 @@ class GOMMProblem(SDCProblem):
 
     def _measure(self, X: NDArray[Any]) -> NDArray[np.float64]:
         names = [objective.name for objective in self.objectives]
+        measured = self._measured(X, names)
+        return np.column_stack([measured[name] for name in names])
+
+    def _measured(self, X: NDArray[Any], names: Sequence[str]) -> dict[str, NDArray[np.float64]]:
+        """Return what the named measures need, all of it by name."""
         measured = {"n_groups": restricted_growth(X).max(axis=1) + 1.0}
-        if names != ["n_groups"]:
+        if set(names) != {"n_groups"}:
             linkage = bool({"dld", "dr_linkage", "score_mean"}.intersection(names))
             measured["il_sse"], measured["id_value"], measured["dld"] = self.engine.measure(X, linkage=linkage).T
             measured["dr_linkage"] = 0.5 * measured["id_value"] + 0.5 * measured["dld"]
             measured["score_mean"] = (measured["il_sse"] + measured["dr_linkage"]) / 2
-        return np.column_stack([measured[name] for name in names])
+        return measured
 
     def _operators(self) -> dict[str, Any]:
         """Return the paper's random groupings, group crossover and mutations, and a memory of what was measured.
@@ -196,27 +175,31 @@ class GOMMProblem(SDCProblem):
         return restricted_growth(labels)
 
     def decode(self, x: ArrayLike) -> AttributeGrouping:
-        """Say which attributes are grouped together, what each group loses, and what can be linked."""
+        """Read which attributes are grouped together."""
+        labels = restricted_growth(self.genome(x))
+        groups = (np.flatnonzero(labels == label) for label in range(int(labels.max()) + 1))
+        return AttributeGrouping(tuple(tuple(self.attributes[j] for j in group) for group in groups), self.k)
+
+    def figures(self, x: ArrayLike) -> dict[str, float]:
+        """Measure the grouping: every objective, and ``smallest_class``, the records that are alike in all groups."""
         row = self.genome(x)
-        il, disclosed, linked = self.engine.measure(row[None, :])[0]
-        parts = self.engine.groups(row)
+        measured = self._measured(row[None, :], ("dld",))
+        figures = {name: float(measured[name][0]) for name in grouping_objectives(self.n_var)}
+        return {**figures, "smallest_class": float(_smallest_class(self._clusters(row)))}
+
+    def group_losses(self, x: ArrayLike) -> tuple[float, ...]:
+        """Percent of its own variance that each group of attributes loses, in the order of ``decode(x).groups``."""
         variance = (self.engine.Z**2).sum(axis=0)
-        return AttributeGrouping(
-            groups=tuple(tuple(self.attributes[j] for j in part.columns) for part in parts),
-            group_losses=tuple(float(100 * part.sse / variance[part.columns].sum()) for part in parts),
-            il_sse=float(il),
-            id_value=float(disclosed),
-            dld=float(linked),
-            k=self.k,
-        )
+        parts = self.engine.groups(self.genome(x))
+        return tuple(float(100 * part.sse / variance[part.columns].sum()) for part in parts)
 
     def describe(self, x: ArrayLike) -> tuple[str, ...]:
         """Say in plain sentences what releasing ``x`` would do to the data."""
-        grouping = self.decode(x)
+        grouping, figures = self.decode(x), self.figures(x)
         n, n_groups = len(self.data), len(grouping.groups)
         together = "; ".join(", ".join(group) for group in grouping.groups)
-        smallest = _smallest_class(self._clusters(x))
-        linked = round(grouping.dld * n / 100)
+        smallest = int(figures["smallest_class"])
+        linked = round(figures["dld"] * n / 100)
         whole_table = (
             f"Whoever knows all of them sees every record at least {smallest} times."
             if smallest > 1
@@ -226,8 +209,8 @@ class GOMMProblem(SDCProblem):
             f"The {self.n_var} quasi-identifiers are protected in {n_groups} group{'s' * (n_groups > 1)}: {together}.",
             f"In each group the values of a record become the means of a cluster of at least {self.k} similar records, "
             f"so every released combination of a group's values is shared by at least {self.k} records. " + whole_table,
-            f"{grouping.il_sse:.1f} % of the variance is lost; {grouping.id_value:.1f} % of the released values are"
-            f" within 10 % of the original. {linked} of {n} records ({grouping.dld:.1f} %) are closest to their own"
+            f"{figures['il_sse']:.1f} % of the variance is lost; {figures['id_value']:.1f} % of the released values are"
+            f" within 10 % of the original. {linked} of {n} records ({figures['dld']:.1f} %) are closest to their own"
             " protected copy.",
         )
 

@@ -46,7 +46,7 @@ class LatticeFront(NamedTuple):
 
 @dataclass(frozen=True)
 class GeneralizationNode:
-    """A node of the lattice and what it does.
+    """A node of the lattice: what it does to each attribute, and the nodes next to it.
 
     Attributes
     ----------
@@ -54,28 +54,17 @@ class GeneralizationNode:
         Level of each attribute, 0 being the values themselves.
     phrases
         What each level does to its attribute.
-    k, l
-        Smallest class and fewest sensitive values in a class; ``l`` is None without a sensitive attribute.
-    suppressed
-        Number of suppressed records.
-    figures
-        All measures by name.
     more_general, more_specific
         Nodes one level up and one level down.
     """
 
     levels: dict[str, int]
     phrases: dict[str, str]
-    k: int
-    l: int | None
-    suppressed: int
-    figures: dict[str, float]
     more_general: tuple[tuple[int, ...], ...]
     more_specific: tuple[tuple[int, ...], ...]
 
     def __str__(self) -> str:
-        lines = [f"{name}: level {level}, {self.phrases[name]}" for name, level in self.levels.items()]
-        return "\n".join([*lines, ", ".join(f"{name} {value:g}" for name, value in self.figures.items())])
+        return "\n".join(f"{name}: level {level}, {self.phrases[name]}" for name, level in self.levels.items())
 
 
 class PBGProblem(SDCProblem):
@@ -254,37 +243,39 @@ class PBGProblem(SDCProblem):
     # -- reading --------------------------------------------------------------------------------------------------
 
     def decode(self, x: ArrayLike) -> GeneralizationNode:
-        """Say the level of each attribute, what the node protects and loses, and which nodes are next to it."""
+        """Read the level of each attribute, and which nodes are next to it."""
         node = self.genome(x)
-        figures = self.engine.figures(node)
         around = neighbours(node, self.xu.astype(self.dtype))
         coarser = around.sum(axis=1) > node.sum()
         levels = dict(zip(self.attributes, map(int, node), strict=True))
         return GeneralizationNode(
             levels=levels,
             phrases={name: self.hierarchies[name].describe(level) for name, level in levels.items()},
-            k=int(figures["k"]),
-            l=int(figures["l"]) if "l" in figures else None,
-            suppressed=int(figures["suppressed"]),
-            figures=figures,
             more_general=tuple(tuple(map(int, row)) for row in around[coarser]),
             more_specific=tuple(tuple(map(int, row)) for row in around[~coarser]),
         )
 
+    def figures(self, x: ArrayLike) -> dict[str, float]:
+        """Measure the node: every objective for which the table has the data, by name."""
+        figures: dict[str, float] = self.engine.figures(self.genome(x))
+        return figures
+
     def describe(self, x: ArrayLike) -> tuple[str, ...]:
         """Say in plain sentences what releasing ``x`` would do to the data: one per attribute, then the table."""
-        node = self.decode(x)
+        node, figures = self.decode(x), self.figures(x)
+        k, suppressed = int(figures["k"]), int(figures["suppressed"])
         sentences = [f"{name} {level_phrase(name, node.phrases[name])}." for name in self.attributes]
         n = len(self.data)
-        if node.suppressed:
+        if suppressed:
             sentences.append(
-                f"{node.suppressed:,} of {n:,} records ({100 * node.suppressed / n:.2g} %) are suppressed: they stay in"
-                f" classes of fewer than {node.k}."
+                f"{suppressed:,} of {n:,} records ({100 * suppressed / n:.2g} %) are suppressed: they stay in"
+                f" classes of fewer than {k}."
             )
-        alike = f"Every record left looks like at least {node.k - 1:,} others (k = {node.k:,})"
-        if node.l is not None:
-            alike += f", among whom {self.sensitive} has at least {node.l} different values (ℓ = {node.l})"
-        loss = f"{node.figures['glm_percent']:.3g} % of the detail is lost (GLM {node.figures['glm']:,.0f})."
+        alike = f"Every record left looks like at least {k - 1:,} others (k = {k:,})"
+        if "l" in figures:
+            l = int(figures["l"])
+            alike += f", among whom {self.sensitive} has at least {l} different values (ℓ = {l})"
+        loss = f"{figures['glm_percent']:.3g} % of the detail is lost (GLM {figures['glm']:,.0f})."
         return (*sentences, alike + ".", loss)
 
     def release(
@@ -307,7 +298,7 @@ class PBGProblem(SDCProblem):
         if suppressed not in ("drop", "star"):
             raise SDCError(f"suppressed must be 'drop' or 'star', not {suppressed!r}")
         node = self.genome(x)
-        promised = self.decode(node)
+        promised = self.figures(node)
         codes = self.data.codes(self.attributes)
         frame = self._publishable()
         groups = np.empty_like(codes)
@@ -324,15 +315,16 @@ class PBGProblem(SDCProblem):
         self._verify(kept, promised)
         return kept.reset_index(drop=True) if suppressed == "drop" else frame
 
-    def _verify(self, kept: pd.DataFrame, promised: GeneralizationNode) -> None:
+    def _verify(self, kept: pd.DataFrame, figures: Mapping[str, float]) -> None:
         """Count again what is about to be released, in the released table itself."""
         classes = kept.groupby(list(self.attributes), dropna=False, sort=False, observed=True)
         k = int(classes.ngroups and classes.size().min())
         l = None if self.sensitive is None else int(classes[self.sensitive].nunique(dropna=False).min())
-        if k < promised.k or (l is not None and promised.l is not None and l < promised.l):
+        promised = {name: int(figures[name]) for name in ("k", "l") if name in figures}
+        if k < promised["k"] or (l is not None and l < promised["l"]):
             raise SDCError(
-                f"the table would have k = {k}, ℓ = {l} where k = {promised.k}, ℓ = {promised.l} are promised:"
-                " nothing is released"
+                f"the table would have k = {k}, ℓ = {l} where k = {promised['k']}, ℓ = {promised.get('l')} are"
+                " promised: nothing is released"
             )
 
 

@@ -39,31 +39,24 @@ K_STEPS = (1, 2, 3, 5)  # multiples of k that the baselines try, as far as k_max
 
 @dataclass(frozen=True)
 class Partition:
-    """Groups of records, and what replacing them by their centroids does.
+    """Groups of records.
 
     Attributes
     ----------
     groups
         Positions of the records of each group, counted from 0.
-    sse, il_sse, id_value, dbrl
-        Within-group sum of squares on z-scores; information loss, interval disclosure and distance linkage in percent.
-    k
-        Smallest group.
     """
 
     groups: tuple[tuple[int, ...], ...]
-    sse: float
-    il_sse: float
-    id_value: float
-    dbrl: float
-    k: int
+
+    @property
+    def k(self) -> int:
+        """Size of the smallest group."""
+        return min(len(group) for group in self.groups)
 
     def __str__(self) -> str:
         sizes = [len(group) for group in self.groups]
-        return (
-            f"{len(sizes)} groups of {_span(sizes)} records; SSE {self.sse:.4g}, "
-            f"IL {self.il_sse:.2f} %, ID {self.id_value:.2f} %, DBRL {self.dbrl:.2f} %"
-        )
+        return f"{len(sizes)} groups of {_span(sizes)} records"
 
 
 def _span(sizes: Sequence[int]) -> str:
@@ -216,23 +209,22 @@ class MicroaggregationProblem(SDCProblem):
         return row
 
     def decode(self, x: ArrayLike) -> Partition:
-        """Say which records are merged, and what that loses and discloses."""
+        """Read which records are merged."""
         labels = self.labels(x)
-        sse, il, linked, near, k = self.engine.measure(labels[None, :], ("sse", "il_sse", "dbrl", "id_value", "k"))[0]
         order = np.argsort(labels, kind="stable")
         groups = np.split(order, np.cumsum(np.bincount(labels))[:-1])
-        return Partition(
-            groups=tuple(tuple(group.tolist()) for group in groups),
-            sse=float(sse),
-            il_sse=float(il),
-            id_value=float(near),
-            dbrl=float(linked),
-            k=int(k),
-        )
+        return Partition(tuple(tuple(group.tolist()) for group in groups))
+
+    def figures(self, x: ArrayLike) -> dict[str, float]:
+        """Measure the partition: every objective, and the number of groups."""
+        labels = self.labels(x)
+        names = tuple(partition_objectives(self.smallest, self.largest))
+        values = self.engine.measure(labels[None, :], names)[0]
+        return {**dict(zip(names, map(float, values), strict=True)), "n_groups": float(labels.max() + 1)}
 
     def describe(self, x: ArrayLike) -> tuple[str, ...]:
         """Say in plain sentences what releasing ``x`` would do to the data."""
-        found = self.decode(x)
+        found, figures = self.decode(x), self.figures(x)
         n = len(self.data)
         sizes = [len(group) for group in found.groups]
         what = {"numeric": "mean", "ordinal": "median", "nominal": "most frequent value"}
@@ -241,8 +233,9 @@ class MicroaggregationProblem(SDCProblem):
             f"The {n} records form {len(sizes)} groups of {_span(sizes)} similar records; in "
             f"{', '.join(self.attributes)} each record gets the {used} of its group.",
             f"So whoever knows all of these sees every record at least {found.k} times.",
-            f"{found.il_sse:.1f} % of the variation is lost; {found.id_value:.1f} % of the released values are within "
-            f"10 % of the original; by distance, {found.dbrl:.1f} % of the records would be linked to their own.",
+            f"{figures['il_sse']:.1f} % of the variation is lost; {figures['id_value']:.1f} % of the released values"
+            f" are within 10 % of the original; by distance, {figures['dbrl']:.1f} % of the records would be linked to"
+            " their own.",
         )
 
     def release(self, x: ArrayLike, *, seed: int | None = None) -> pd.DataFrame:

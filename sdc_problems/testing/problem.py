@@ -211,6 +211,27 @@ class ProblemContract(OperatorContract):
             self.assert_valid(problem, np.asarray(x)[None, :])
             assert np.isfinite(problem.evaluate(x)).all()
 
+    def test_decode_reads_without_an_engine(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        problem = self.make()
+        X = [*self.sample(problem, 3), *list(problem.baselines().values())[:2]]
+        read = [repr(problem.decode(x)) for x in X]
+
+        def explode(problem: SDCProblem) -> None:
+            raise AssertionError("decode asks for the engine: it reads, figures(x) measures")
+
+        monkeypatch.setattr(type(problem), "engine", property(explode))
+        monkeypatch.setattr(type(problem), "_compile", explode)
+        fresh = self.make()
+        assert [repr(fresh.decode(x)) for x in X] == read
+
+    def test_figures_are_finite_numbers_and_have_the_objectives(self) -> None:
+        problem = self.make()
+        for x in [*self.sample(problem, 3), *list(problem.baselines().values())[:2]]:
+            figures = problem.figures(x)
+            assert all(type(value) is float and np.isfinite(value) for value in figures.values()), figures
+            values = problem.natural(np.atleast_1d(problem.evaluate(x)))
+            assert [figures[o.name] for o in problem.objectives] == values.tolist()
+
     def test_decode_describe_release_are_total(self) -> None:
         problem = self.make()
         before = problem.data.frame()

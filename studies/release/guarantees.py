@@ -76,20 +76,22 @@ def smallest_class(frame: pd.DataFrame, columns: Sequence[str]) -> int:
 
 
 def _pbg(problem: Any, x: NDArray[Any], frame: pd.DataFrame) -> list[Guarantee]:
-    node = problem.decode(x)
+    figures = problem.figures(x)
     columns = list(problem.attributes)
     starred = suppressed_rows(problem, x, frame)
     frame = frame[~starred]
     lost = len(problem.data) - len(frame)
     found = [
-        at_least("k", columns, node.k, smallest_class(frame, columns), "every record looks like at least k − 1 others"),
-        at_most("suppressed", columns, node.suppressed, lost, "no more records are left out than promised"),
+        at_least(
+            "k", columns, figures["k"], smallest_class(frame, columns), "every record looks like at least k − 1 others"
+        ),
+        at_most("suppressed", columns, figures["suppressed"], lost, "no more records are left out than promised"),
     ]
-    if node.l is not None and len(frame):
+    if "l" in figures and len(frame):
         sensitive = frame[problem.sensitive].factorize()[0]
         fewest = int(distinct_l(classes_of(frame, columns), sensitive))
         text = "in every class the sensitive attribute has at least ℓ different values"
-        found.append(at_least("l", [*columns, problem.sensitive], node.l, fewest, text))
+        found.append(at_least("l", [*columns, problem.sensitive], figures["l"], fewest, text))
     return found
 
 
@@ -98,7 +100,7 @@ def suppressed_rows(problem: Any, x: NDArray[Any], frame: pd.DataFrame) -> NDArr
 
     Where everything is generalised to "*" nothing is suppressed: there is one class only.
     """
-    if not problem.decode(x).suppressed:
+    if not problem.figures(x)["suppressed"]:
         return np.zeros(len(frame), dtype=bool)
     return np.asarray((frame[list(problem.attributes)] == STAR).all(axis=1))
 

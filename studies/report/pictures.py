@@ -82,7 +82,7 @@ def _levels(figure: Figure, problem: Any, x: NDArray[Any]) -> None:
 
 def _groups(figure: Figure, problem: Any, x: NDArray[Any]) -> None:
     """Attributes as tiles, one row per group, with the share of its variance that each group loses."""
-    grouping = problem.decode(x)
+    grouping, losses = problem.decode(x), problem.group_losses(x)
     order = sorted(range(len(grouping.groups)), key=lambda g: -len(grouping.groups[g]))[:MANY]
     widest = min(MANY, max(len(grouping.groups[g]) for g in order))
     figure.set_size_inches(2.5 + 1.25 * min(widest, 9), 1.2 + 0.55 * len(order))
@@ -96,7 +96,7 @@ def _groups(figure: Figure, problem: Any, x: NDArray[Any]) -> None:
                 column + 0.47, row, plain(name, 12), ha="center", va="center", color="white", fontsize=size,
                 parse_math=False,
             )  # fmt: skip
-        panel.text(widest + 0.1, row, f"{grouping.group_losses[g]:.1f} % lost", va="center", fontsize=9)
+        panel.text(widest + 0.1, row, f"{losses[g]:.1f} % lost", va="center", fontsize=9)
     panel.set_xlim(0, widest + 1.2)
     panel.set_yticks(range(len(order)), [f"group {g + 1}" for g in order])
     panel.invert_yaxis()

@@ -32,7 +32,7 @@ def _groups(problem: Any, x: NDArray[Any]) -> dict[str, Any]:
         "k": grouping.k,
         "groups": [
             {"attributes": [shortened(name) for name in names], "loss": float(f"{loss:.6g}")}
-            for names, loss in zip(grouping.groups, grouping.group_losses, strict=True)
+            for names, loss in zip(grouping.groups, problem.group_losses(x), strict=True)
         ],
     }
 

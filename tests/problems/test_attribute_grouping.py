@@ -112,12 +112,21 @@ def test_encode_and_decode_are_inverse() -> None:
     found = problem.decode(x)
     assert found.groups == groups
     assert found.k == 4
-    np.testing.assert_array_equal([found.il_sse, found.dr_linkage], problem.evaluate(x))
-    assert found.score_mean == (found.il_sse + found.dr_linkage) / 2
-    assert sum(loss * len(g) for loss, g in zip(found.group_losses, groups, strict=True)) / 6 == pytest.approx(
-        found.il_sse
-    )
     assert "(hours, wage, rent)" in str(found)
+
+
+def test_figures_of_a_grouping_and_the_losses_of_its_groups() -> None:
+    problem = GOMMProblem(table(), 4)
+    groups = (("age", "debt"), ("hours", "wage", "rent"), ("savings",))
+    x = problem.encode(groups)
+    figures = problem.figures(x)
+    assert figures["score_mean"] == (figures["il_sse"] + figures["dr_linkage"]) / 2
+    assert figures["smallest_class"] == problem.release(x).groupby(NAMES).size().min()
+    losses = problem.group_losses(x)
+    assert sum(loss * len(g) for loss, g in zip(losses, groups, strict=True)) / 6 == pytest.approx(figures["il_sse"])
+    other_numbers = np.array([5, 2, 2, 0, 2, 5])
+    assert problem.decode(other_numbers).groups == groups
+    assert problem.group_losses(other_numbers) == losses
 
 
 def test_describe_says_what_is_promised_and_what_not() -> None:

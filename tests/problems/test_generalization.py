@@ -57,11 +57,11 @@ class TestPBGProblem(ProblemContract):
     def check_release(self, problem: SDCProblem, x: np.ndarray, released: pd.DataFrame) -> None:
         super().check_release(problem, x, released)
         assert isinstance(problem, PBGProblem)
-        node = problem.decode(x)
+        figures = problem.figures(x)
         classes = released.groupby(["age", "zip", "sex"])
-        assert classes.size().min() == node.k
-        assert classes["illness"].nunique().min() == node.l
-        assert len(released) == len(problem.data) - node.suppressed
+        assert classes.size().min() == figures["k"]
+        assert classes["illness"].nunique().min() == figures["l"]
+        assert len(released) == len(problem.data) - figures["suppressed"]
 
 
 class TestPBGProblemWithEveryObjective(ProblemContract):
@@ -120,11 +120,11 @@ def test_describe_says_what_happens_to_each_attribute() -> None:
     )
     bottom = tested.describe([0, 0, 0])
     assert bottom[0] == "age is unchanged."
-    node = tested.decode([1, 3, 0])
+    figures = tested.figures([1, 3, 0])
     sentences = tested.describe([1, 3, 0])
-    assert any(f"{node.suppressed} of 60 records" in s for s in sentences) == (node.suppressed > 0)
-    assert f"(k = {node.k})" in sentences[-2]
-    assert f"(ℓ = {node.l})" in sentences[-2]
+    assert any(f"{figures['suppressed']:.0f} of 60 records" in s for s in sentences) == (figures["suppressed"] > 0)
+    assert f"(k = {figures['k']:.0f})" in sentences[-2]
+    assert f"(ℓ = {figures['l']:.0f})" in sentences[-2]
     assert tested.describe([3, 5, 1])[-1].startswith("100 % of the detail is lost")
 
 
@@ -135,19 +135,19 @@ def test_decode_knows_the_neighbours() -> None:
     assert set(node.more_general) == {(3, 1, 1)}
     assert set(node.more_specific) == {(2, 0, 1), (3, 0, 0)}
     assert "age: level 3" in str(node)
-    assert PBGProblem(table(sensitive=[]), hierarchies()).decode([0, 0, 0]).l is None
+    assert "l" not in PBGProblem(table(sensitive=[]), hierarchies()).figures([0, 0, 0])
 
 
 def test_a_released_file_identifies_nobody() -> None:
     tested = problem(max_suppression=6)
     before = tested.data.frame()
-    x = next(x for x in tested.enumerate_front().X if tested.decode(x).suppressed and tested.decode(x).k > 2)
-    node = tested.decode(x)
+    x = next(x for x in tested.enumerate_front().X if tested.figures(x)["suppressed"] and tested.figures(x)["k"] > 2)
+    suppressed = tested.figures(x)["suppressed"]
     dropped, starred = tested.release(x), tested.release(x, suppressed="star")
-    assert len(dropped) == 60 - node.suppressed
+    assert len(dropped) == 60 - suppressed
     assert len(starred) == 60
     gone = (starred[["age", "zip", "sex"]] == "*").all(axis=1)
-    assert gone.sum() >= node.suppressed
+    assert gone.sum() >= suppressed
     assert starred["illness"].tolist() == before["illness"].tolist()
     assert (starred["name"] == "*").all()
     assert (dropped["name"] == "*").all()

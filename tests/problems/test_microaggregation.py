@@ -113,7 +113,9 @@ def test_what_a_person_reads() -> None:
     x = problem.baselines()["MDAV"]
     found = problem.decode(x)
     assert sorted(i for group in found.groups for i in group) == list(range(40))
-    assert str(found).startswith("13 groups of 3 to 4 records; SSE ")
+    assert str(found) == "13 groups of 3 to 4 records"
+    assert found.k == problem.figures(x)["k"] == 3
+    assert problem.figures(x)["n_groups"] == 13
     assert "13 groups of 3 to 4 similar records" in problem.describe(x)[0]
     assert "mean or median or most frequent value" in MicroaggregationProblem(mixed(), 3).describe(x)[0]
 

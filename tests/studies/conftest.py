@@ -66,6 +66,10 @@ class Knapsack(SDCProblem):
     def decode(self, x: ArrayLike) -> Any:
         return tuple(self.genome(x).tolist())
 
+    def figures(self, x: ArrayLike) -> dict[str, float]:
+        values = self.natural(self.evaluate(np.asarray(x)))
+        return {o.name: float(v) for o, v in zip(self.objectives, values, strict=True)}
+
     def describe(self, x: ArrayLike) -> tuple[str, ...]:
         return (f"{int(np.sum(np.asarray(x)))} items",)
 

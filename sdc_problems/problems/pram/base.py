@@ -95,6 +95,7 @@ class TransitionProblem(SDCProblem):
         self.evaluation = choice(evaluation, "evaluation", ("sampled", "expected"))
         self.against = against
         self.seed = whole(seed, "seed")
+        self._frequencies: list[NDArray[np.int64]] | None = None
         chosen = choose_objectives(objectives, CATALOGUE)
         crossed = {"bivariate", "chi2"} & parts_of(o.name for o in chosen)
         if crossed and against is None:
@@ -133,8 +134,15 @@ class TransitionProblem(SDCProblem):
     @property
     def frequencies(self) -> list[NDArray[np.int64]]:
         """Records of each category, per attribute."""
-        counts: list[NDArray[np.int64]] = self.engine.data.frequencies
-        return counts
+        if self._frequencies is None:
+            codes = self.data.codes(self.attributes)
+            self._frequencies = [
+                np.bincount(column, minlength=n) for column, n in zip(codes.T, self.sizes, strict=True)
+            ]
+        return self._frequencies
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_frequencies": None}
 
     def matrices(self, x: ArrayLike) -> tuple[Matrix, ...]:
         """Transition matrices of a row of X, one per attribute: rows sum to 1."""
@@ -196,6 +204,11 @@ class TransitionProblem(SDCProblem):
             )
         return tables
 
+    def figures(self, x: ArrayLike) -> dict[str, float]:
+        """Measure the matrices: the objectives, and the measures that these are made of."""
+        names = [objective.name for objective in self.objectives]
+        return self._scores(self.matrices(x), [*names, *sorted(parts_of(names) - set(names))])
+
     def describe(self, x: ArrayLike) -> tuple[str, ...]:
         """Say in plain sentences what releasing ``x`` would do to the data."""
         matrices = self.matrices(x)
@@ -213,12 +226,9 @@ class TransitionProblem(SDCProblem):
             )
         if self.limits.invariant:
             sentences.append("In expectation every category keeps its frequency (invariant matrices).")
-        names = [o.name for o in self.objectives]
+        figures = self.figures(x)
         how = "expected" if self.evaluation == "expected" else f"mean of {self.replicates} files"
-        said = [
-            f"{o.label} {value:.2f}{' ' * bool(o.unit)}{o.unit}"
-            for o, value in zip(self.objectives, self._scores(matrices, names).values(), strict=True)
-        ]
+        said = [f"{o.label} {figures[o.name]:.2f}{' ' * bool(o.unit)}{o.unit}" for o in self.objectives]
         sentences.append(f"Measured ({how}): {'; '.join(said)}.")
         return tuple(sentences)
 

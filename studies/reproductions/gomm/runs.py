@@ -17,7 +17,6 @@ from sdc_problems.algorithms import GOMM
 from sdc_problems.algorithms.grouping.operator_analysis import efficiency_ranges
 from sdc_problems.methods.partition._attribute_groups import CENSUS, WATER_TREATMENT
 from sdc_problems.operators.grouping import MUTATIONS
-from sdc_problems.problems.attribute_grouping import AttributeGrouping
 
 OPERATORS = ("crossover", *MUTATIONS)
 
@@ -97,7 +96,7 @@ class Course:
 
     k: int
     seed: int
-    grouping: AttributeGrouping
+    figures: dict[str, float]
     evaluations: int
     seconds: float
     generations: pd.DataFrame
@@ -119,8 +118,8 @@ def search(
     seconds = time.perf_counter() - start
     algorithm = result.algorithm
     log = algorithm.operator_log.merge(efficiency_ranges(algorithm.children), on=["generation", "operator"])
-    grouping = problem.decode(result.X)
-    return Course(k, seed, grouping, algorithm.evaluator.n_eval, seconds, algorithm.generation_log, log)
+    figures = problem.figures(result.X)
+    return Course(k, seed, figures, algorithm.evaluator.n_eval, seconds, algorithm.generation_log, log)
 
 
 @dataclass(frozen=True)
@@ -134,7 +133,7 @@ class CaseRuns:
 
     def best(self, k: int) -> Course:
         """The run of GOMM with the best score."""
-        return min(self.fixed[k], key=lambda course: course.grouping.score_mean)
+        return min(self.fixed[k], key=lambda course: course.figures["score_mean"])
 
     def together(self, k: int) -> pd.DataFrame:
         """The operator log of the combined runs, averaged over seeds."""

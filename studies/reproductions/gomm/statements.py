@@ -27,7 +27,7 @@ def must_hold(cases: Sequence[CaseRuns]) -> ReportTable:
 
 
 def _groups_grow(runs: CaseRuns) -> tuple[str, ...]:
-    counts = [len(runs.best(k).grouping.groups) for k in runs.fixed]
+    counts = [int(runs.best(k).figures["n_groups"]) for k in runs.fixed]
     holds = counts == sorted(counts) and counts[-1] > counts[0]
     figures = ", ".join(f"k = {k}: {count}" for k, count in zip(runs.fixed, counts, strict=True))
     return runs.case.title, "The number of groups grows with k", _verdict(holds), figures
@@ -45,7 +45,7 @@ def _beats_without_search(runs: CaseRuns) -> list[tuple[str, ...]]:
                 for name, x in problem.baselines().items()
                 if beyond or name in ("one group", "univariate") or "hand-made" in name
             ]
-            margins[k] = [min(scores) - course.grouping.score_mean for course in runs.fixed[k]]
+            margins[k] = [min(scores) - course.figures["score_mean"] for course in runs.fixed[k]]
         holds = all(max(margin) >= 0 for margin in margins.values())  # as in the thesis' tables: the best of the runs
         figures = ", ".join(f"k = {k}: by {min(margin):.2f} to {max(margin):.2f}" for k, margin in margins.items())
         rows.append((runs.case.title, f"GOMM is at least as good as every grouping {rivals}", _verdict(holds), figures))
@@ -55,8 +55,8 @@ def _beats_without_search(runs: CaseRuns) -> list[tuple[str, ...]]:
 def _same_quality(runs: CaseRuns) -> tuple[str, ...]:
     parts, holds = [], True
     for k in runs.fixed:
-        fixed = [course.grouping.score_mean for course in runs.fixed[k]]
-        dynamic = [course.grouping.score_mean for course in runs.dynamic[k]]
+        fixed = [course.figures["score_mean"] for course in runs.fixed[k]]
+        dynamic = [course.figures["score_mean"] for course in runs.dynamic[k]]
         share = sum(c.evaluations for c in runs.dynamic[k]) / sum(c.evaluations for c in runs.fixed[k])
         apart = float(np.median(dynamic) - np.median(fixed))
         holds &= share < 1 and apart <= 0.02 * float(np.median(fixed))

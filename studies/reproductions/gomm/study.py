@@ -117,11 +117,11 @@ def best_table(runs: CaseRuns, number: str) -> ReportTable:
     """Tables 5.1 and 5.2: the components of the best grouping, by k."""
     rows: list[tuple[str | Cell, ...]] = []
     for k in runs.fixed:
-        found, paper = runs.best(k).grouping, BEST[runs.case.name][k]
-        ours = (found.il_sse, found.id_value, found.dld, found.score_mean)
+        found, paper = runs.best(k).figures, BEST[runs.case.name][k]
+        ours = [found[name] for name in ("il_sse", "id_value", "dld", "score_mean")]
         cells = [Cell(value, theirs, ".2f") for value, theirs in zip(ours, paper, strict=False)]
-        scores = ", ".join(f"{course.grouping.score_mean:.2f}" for course in runs.fixed[k])
-        rows.append((str(k), *cells, Cell(len(found.groups), paper[4], "d"), scores))
+        scores = ", ".join(f"{course.figures['score_mean']:.2f}" for course in runs.fixed[k])
+        rows.append((str(k), *cells, Cell(int(found["n_groups"]), paper[4], "d"), scores))
     return ReportTable(
         f"table-{number}",
         f"Table {number}: best groupings of {runs.case.title}",
@@ -152,8 +152,8 @@ def by_hand_table(runs: CaseRuns, number: str) -> ReportTable:
 
 def _score_of(runs: CaseRuns, name: str, k: int) -> tuple[float, int]:
     if name == "GOMM":
-        found = runs.best(k).grouping
-        return found.score_mean, len(found.groups)
+        found = runs.best(k).figures
+        return found["score_mean"], int(found["n_groups"])
     problem = runs.case.problem(k)
     baselines = problem.baselines()
     x = baselines[name] if name in baselines else baselines[f"hand-made {name}"]

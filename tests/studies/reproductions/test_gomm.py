@@ -99,10 +99,10 @@ def test_a_course_tells_of_its_run() -> None:
     case = random_case(CENSUS_CASE)
     course = search(case, 5, 1, SMALL)
     assert course.evaluations == 6 + 3 * SMALL.children
-    assert course.grouping.score_mean == course.generations["best_score_mean"].iloc[-1]
+    assert course.figures["score_mean"] == course.generations["best_score_mean"].iloc[-1]
     assert set(course.operators["operator"]) == set(OPERATORS)
     runs = run_case(case, SMALL, lambda line: None)
-    assert runs.best(5).grouping.score_mean == min(c.grouping.score_mean for c in runs.fixed[5])
+    assert runs.best(5).figures["score_mean"] == min(c.figures["score_mean"] for c in runs.fixed[5])
     assert set(runs.separately(5)["operator"]) == set(OPERATORS)
     alone = runs.alone[5, "group_split"][0].operators
     assert (alone["created"] == 4).all()

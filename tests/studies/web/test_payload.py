@@ -129,6 +129,8 @@ def test_groups_are_pictured_with_their_losses(gomm: Path) -> None:
     assert solution.X is not None
     grouping = source.problem.decode(solution.X[0])
     assert [tuple(group["attributes"]) for group in picture["groups"]] == list(grouping.groups)
+    losses = source.problem.group_losses(solution.X[0])  # type: ignore[attr-defined]
+    np.testing.assert_allclose([group["loss"] for group in picture["groups"]], losses, rtol=1e-5)
 
 
 def test_runs_with_other_objectives_do_not_fit_into_one_map(source: Source, gomm: Path) -> None:
