@@ -16,6 +16,7 @@ __version__ = "0.2.0"
 if TYPE_CHECKING:
     from sdc_problems.datasets import Dataset, load
     from sdc_problems.errors import SDCError
+    from sdc_problems.front import Front
     from sdc_problems.graph import ProtectedGraph, SocialGraph
     from sdc_problems.hierarchy import Hierarchy
     from sdc_problems.microdata import Attribute, Kind, Microdata, Role
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Attribute",
     "Dataset",
+    "Front",
     "GOMMProblem",
     "Hierarchy",
     "Kind",
@@ -51,6 +53,7 @@ __getattr__, __dir__ = _attach(
     {
         "Attribute": "microdata",
         "Dataset": "datasets",
+        "Front": "front",
         "GOMMProblem": "problems.attribute_grouping",
         "Hierarchy": "hierarchy",
         "Kind": "microdata",

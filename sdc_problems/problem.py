@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import copy
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
+from pymoo.core.population import Population
 from pymoo.core.problem import Problem
 from pymoo.core.repair import NoRepair
 
 from sdc_problems.errors import SDCError
+from sdc_problems.front import Front, minimal
 from sdc_problems.objective import Objective, by_name, choose_objectives, find_objective
+from sdc_problems.operators.duplicates import row_keys
 from sdc_problems.operators.search_guard import SearchGuard
 
 if TYPE_CHECKING:
@@ -24,6 +28,8 @@ if TYPE_CHECKING:
     from sdc_problems.microdata import Microdata
 
 __all__ = ["STAR", "Objective", "SDCProblem", "by_name", "choose_objectives", "find_objective"]
+
+AT_ONCE = 5000  # candidates that an enumeration measures at a time
 
 STAR = "*"  # what stands for a cell that is not published
 
@@ -143,6 +149,60 @@ class SDCProblem(Problem, ABC):
         if not eliminate_duplicates:
             chosen.pop("eliminate_duplicates", None)
         return chosen
+
+    @property
+    def n_candidates(self) -> int:
+        """Number of rows that ``enumerate_front`` has to try."""
+        return math.prod(int(high - low) + 1 for low, high in zip(self.xl, self.xu, strict=True))
+
+    def enumerate_front(
+        self, progress: Callable[[int, int], object] | None = None, *, limit: int = 1_000_000, ties: bool = False
+    ) -> Front:
+        """Measure every solution and return the exact front: the solutions than which none is better.
+
+        Parameters
+        ----------
+        progress
+            Called as ``progress(candidates done, candidates in all)`` now and then.
+        limit
+            Largest number of candidates to try.
+        ties
+            Whether all solutions with equal F are returned, or the first only.
+        """
+        n = self.n_candidates
+        if n > limit:
+            raise SDCError(f"{self._size_in_words()}, more than limit={limit:,}: raise the limit, or search")
+        return minimal(self._enumerated(progress, n), ties=ties)
+
+    def _size_in_words(self) -> str:
+        """Say how many candidates there are."""
+        n = self.n_candidates
+        return f"there are {n:,} candidates" if n < 10**15 else f"there are about 10^{math.log10(n):.0f} candidates"
+
+    def _enumerated(
+        self, progress: Callable[[int, int], object] | None, n: int
+    ) -> Iterator[tuple[NDArray[Any], NDArray[np.float64]]]:
+        """Every candidate with its F, part by part."""
+        done = 0
+        for X in self._candidates():
+            done += len(X)
+            yield X, self.minimised(self._measure(X))
+            if progress is not None and done < n:
+                progress(done, n)
+        if progress is not None:
+            progress(n, n)
+
+    def _candidates(self) -> Iterator[NDArray[Any]]:
+        """Every different solution once, a few thousand at a time."""
+        sizes = (self.xu - self.xl).astype(int) + 1
+        repair, seen = self._operators().get("repair", NoRepair()), set[bytes]()
+        for start in range(0, self.n_candidates, AT_ONCE):
+            numbers = np.arange(start, min(start + AT_ONCE, self.n_candidates))
+            X = (np.stack(np.unravel_index(numbers, sizes), axis=1) + self.xl).astype(self.dtype)
+            X = repair(self, Population.new(X=X), random_state=np.random.default_rng(0)).get("X").astype(self.dtype)
+            fresh = {key: i for i, key in reversed([*enumerate(row_keys(X))]) if key not in seen}
+            seen.update(fresh)
+            yield X[sorted(fresh.values())]
 
     def natural(self, F: ArrayLike) -> NDArray[np.float64]:
         """Objective values as a person reads them: maximised ones are stored negated in ``F``."""

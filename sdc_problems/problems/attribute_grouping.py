@@ -13,21 +13,20 @@ from numpy.typing import ArrayLike, NDArray
 from sdc_problems._validation import whole
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.evaluators.grouping import GroupingEngine
+from sdc_problems.front import batched
 from sdc_problems.methods.partition._attribute_groups import anticorrelated_groups, correlated_groups, handmade_groups
 from sdc_problems.methods.partition._centroids import microaggregate
 from sdc_problems.microdata import Kind
 from sdc_problems.operators.canonical import CanonicalLabels, restricted_growth
 from sdc_problems.operators.grouping import AnyGroupingMutation, GroupCrossover, RandomGroupings
 from sdc_problems.operators.never_twice import NeverTwice
-from sdc_problems.problem import SDCProblem, choose_objectives
+from sdc_problems.problem import AT_ONCE, SDCProblem, choose_objectives
 from sdc_problems.problems._microaggregation_objectives import grouping_objectives
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from sdc_problems.microdata import Microdata
-
-ENUMERABLE = 10  # attributes; there are 115,975 ways to group 10
 
 GROUP_SIZES = (2, 3, 4, 5, 10)
 CROSSED = 0.05  # share of the pairs of parents that pymoo's algorithms cross before they mutate
@@ -240,26 +239,15 @@ class GOMMProblem(SDCProblem):
             found[f"hand-made {name}"] = self.encode(groups)
         return found
 
-    def enumerate_front(self) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """Measure every grouping of at most 10 attributes and return the non-dominated ones: X and F, sorted by F.
+    @property
+    def n_candidates(self) -> int:
+        """Number of ways to group the attributes: 21,147 for 9 of them, 115,975 for 10, 678,570 for 11."""
+        return _bell(self.n_var)
 
-        Of groupings with equal F the first is returned. There are Bell(p) groupings: 21,147 for 9 attributes and
-        115,975 for 10; only 2^p − 1 groups have to be microaggregated.
-        """
-        import moocore
-
-        if self.n_var > ENUMERABLE:
-            raise SDCError(f"{self.n_var} attributes are too many to try all groupings: at most {ENUMERABLE}")
-        best_x = np.empty((0, self.n_var), dtype=self.dtype)
-        best_f = np.empty((0, self.n_obj))
-        for X in _batches(_partitions(self.n_var), 5000):
-            rows = np.array(X, dtype=self.dtype)
-            best_x = np.concatenate([best_x, rows])
-            best_f = np.concatenate([best_f, self.minimised(self._measure(rows))])
-            best_f, first = np.unique(best_f, axis=0, return_index=True)
-            keep = moocore.is_nondominated(best_f)
-            best_x, best_f = best_x[first][keep], best_f[keep]
-        return best_x, best_f
+    def _candidates(self) -> Iterator[NDArray[Any]]:
+        """Every grouping once; only 2^p − 1 groups have to be microaggregated for them."""
+        for rows in batched(_partitions(self.n_var), AT_ONCE):
+            yield np.array(rows, dtype=self.dtype)
 
     def _row(self, groups: Sequence[Sequence[int]]) -> NDArray[Any]:
         return self.encode([[self.attributes[j] for j in group] for group in groups])
@@ -294,14 +282,3 @@ def _partitions(n: int) -> Iterator[list[int]]:
         for i in range(j + 1, n):
             row[i] = 0
             largest[i] = max(largest[i - 1], row[i - 1])
-
-
-def _batches(items: Iterator[list[int]], size: int) -> Iterator[list[list[int]]]:
-    batch = []
-    for item in items:
-        batch.append(item)
-        if len(batch) == size:
-            yield batch
-            batch = []
-    if batch:
-        yield batch

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
-import moocore
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -33,15 +32,7 @@ if TYPE_CHECKING:
     from sdc_problems.microdata import Microdata
 
 
-class LatticeFront(NamedTuple):
-    """The minimal generalisations of a lattice, sorted by F."""
-
-    F: NDArray[np.float64]
-    """Objective values, minimised."""
-    X: NDArray[Any]
-    """Nodes: one level per attribute."""
-    n_nodes: int
-    """Number of nodes of the lattice, all of which were measured."""
+NODES_AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -174,28 +165,26 @@ class PBGProblem(SDCProblem):
         """Number of nodes of the lattice."""
         return int(np.prod([hierarchy.n_levels for hierarchy in self.hierarchies.values()], dtype=object))
 
-    def enumerate_front(
-        self, progress: Callable[[int, int], object] | None = None, *, limit: int = 1_000_000
-    ) -> LatticeFront:
-        """Measure every node of the lattice and return the minimal ones: no other is as good in all objectives.
+    @property
+    def n_candidates(self) -> int:
+        """Number of nodes of the lattice."""
+        return self.n_nodes
 
-        Parameters
-        ----------
-        progress
-            Called as ``progress(nodes done, nodes in all)`` now and then.
-        limit
-            Largest number of nodes to measure.
-        """
-        if self.n_nodes > limit:
-            raise SDCError(
-                f"the lattice has {self.n_nodes:,} nodes, more than limit={limit:,}; measuring all of them would take"
-                f" about {_duration(self.engine.estimated_seconds())}: raise the limit, shorten hierarchies, or search"
-            )
+    def _size_in_words(self) -> str:
+        """Say how many nodes there are, and how long it takes to measure them all."""
+        return (
+            f"the lattice has {self.n_nodes:,} nodes (about {_duration(self.engine.estimated_seconds())} to measure"
+            " them all; shorter hierarchies make it smaller)"
+        )
+
+    def _enumerated(
+        self, progress: Callable[[int, int], object] | None, n: int
+    ) -> Iterator[tuple[NDArray[Any], NDArray[np.float64]]]:
+        """Every node with its F; the engine walks the lattice, which takes a fraction of measuring node by node."""
         F = self.minimised(self.engine.evaluate_all(progress))
-        minimal = np.flatnonzero(moocore.is_nondominated(F, keep_weakly=True))
-        minimal = minimal[np.lexsort(F[minimal].T[::-1])]
-        X = np.stack(np.unravel_index(minimal, self.xu.astype(int) + 1), axis=1).astype(self.dtype)
-        return LatticeFront(F[minimal], X, self.n_nodes)
+        for start in range(0, n, NODES_AT_ONCE):
+            numbers = np.arange(start, min(start + NODES_AT_ONCE, n))
+            yield np.stack(np.unravel_index(numbers, self.xu.astype(int) + 1), axis=1).astype(self.dtype), F[numbers]
 
     # -- searching ------------------------------------------------------------------------------------------------
 

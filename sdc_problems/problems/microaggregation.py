@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import comb
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sdc_problems._validation import whole
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators.partition import PartitionEngine
+from sdc_problems.front import batched
 from sdc_problems.methods._kernels.anneal import anneal_kernel
 from sdc_problems.methods.partition._attributes import smallest_group
 from sdc_problems.methods.partition._centroids import microaggregate
@@ -22,7 +24,7 @@ from sdc_problems.microdata import Kind
 from sdc_problems.operators.canonical import restricted_growth
 from sdc_problems.operators.duplicates import ByteDuplicates
 from sdc_problems.operators.partition import GroupSizes, RandomPartitions, RecordMutation, WholeGroupCrossover, limited
-from sdc_problems.problem import SDCProblem, choose_objectives
+from sdc_problems.problem import AT_ONCE, SDCProblem, choose_objectives
 from sdc_problems.problems._microaggregation_objectives import partition_objectives
 
 if TYPE_CHECKING:
@@ -203,6 +205,20 @@ class MicroaggregationProblem(SDCProblem):
             "eliminate_duplicates": ByteDuplicates(),
         }
 
+    @property
+    def n_candidates(self) -> int:
+        """Number of partitions into groups within the limits: 48,895 for 12 records and k = 3."""
+        counts = [1]
+        for n in range(1, len(self.data) + 1):  # by the size of the first record's group
+            sizes = range(self.smallest, min(self.largest, n) + 1)
+            counts.append(sum(comb(n - 1, size - 1) * counts[n - size] for size in sizes))
+        return counts[-1]
+
+    def _candidates(self) -> Iterator[NDArray[Any]]:
+        """Every partition within the limits once."""
+        for rows in batched(_partitions(len(self.data), self.smallest, self.largest), AT_ONCE):
+            yield np.array(rows, dtype=self.dtype)
+
     def labels(self, x: ArrayLike) -> NDArray[np.int64]:
         """Group of each record as it would be released."""
         row: NDArray[np.int64] = limited(self.genome(x), self.smallest, self.largest).astype(np.int64)
@@ -269,3 +285,24 @@ class MicroaggregationProblem(SDCProblem):
         if kinds == ("numeric",):
             found["optimum"] = microaggregate_univariate(points[:, 0], self.k)
         return {name: labels.astype(self.dtype) for name, labels in found.items()}
+
+
+def _partitions(n: int, smallest: int, largest: int) -> Iterator[list[int]]:
+    """All restricted growth strings of length n whose labels occur so often, in lexicographic order."""
+    row, sizes = [0] * n, [0] * (n + 1)
+
+    def place(i: int, used: int, lacking: int) -> Iterator[list[int]]:
+        """Place record i; ``lacking`` records are needed to fill the groups that have been begun."""
+        if i == n:
+            yield row.copy()
+            return
+        for label in range(used + 1):
+            begun = label == used
+            still = lacking + (smallest - 1 if begun else -1 if sizes[label] < smallest else 0)
+            if sizes[label] < largest and still <= n - i - 1:
+                row[i] = label
+                sizes[label] += 1
+                yield from place(i + 1, used + begun, still)
+                sizes[label] -= 1
+
+    yield from place(0, 0, 0)

@@ -31,6 +31,7 @@ from sdc_problems.testing.operators import OperatorContract
 
 PICKLE_LIMIT = 100_000  # bytes: a problem travels with every task, its data must not
 GENERATIONS = 4
+ENUMERATED = 5000  # candidates up to which the suite enumerates
 
 
 @cache
@@ -124,6 +125,27 @@ class ProblemContract(OperatorContract):
                 problem.decode(wrong)
         with pytest.raises(SDCError):
             problem.decode(np.zeros(problem.n_var + 1, dtype=problem.dtype))
+
+    # -- the exact front ------------------------------------------------------------------------------------------
+
+    def test_front_is_enumerated_or_refused(self) -> None:
+        problem = self.make()
+        with pytest.raises(SDCError, match=r"more than limit=1\b"):
+            problem.enumerate_front(limit=1)
+        if problem.n_candidates > ENUMERATED:
+            return
+        told: list[tuple[int, int]] = []
+        front = problem.enumerate_front(lambda done, n: told.append((done, n)))
+        assert told[-1] == (problem.n_candidates, problem.n_candidates)
+        self.assert_valid(problem, front.X)
+        assert problem.evaluate(front.X).tobytes() == front.F.tobytes()
+        np.testing.assert_array_equal(front.F, np.unique(front.F, axis=0), err_msg="sorted by F, each F once")
+        for f in problem.evaluate(self.sample(problem)):
+            assert not ((f <= front.F).all(axis=1) & (f < front.F).any(axis=1)).any(), "a sampled row dominates it"
+        ties = problem.enumerate_front(ties=True)
+        assert ties.n_candidates == front.n_candidates <= problem.n_candidates
+        np.testing.assert_array_equal(np.unique(ties.F, axis=0), front.F)
+        assert len(np.unique(ties.X, axis=0)) == len(ties.X)
 
     # -- search ---------------------------------------------------------------------------------------------------
 

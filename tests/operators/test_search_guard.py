@@ -52,7 +52,7 @@ def test_a_search_that_has_measured_everything_is_over_at_once() -> None:
     result = minimize(problem, NSGA2(pop_size=50, **problem.operators()), ("n_gen", 100), seed=1)
     assert result.algorithm.evaluator.n_eval == 5
     assert result.algorithm.n_gen <= 2
-    assert {tuple(f) for f in result.F} == {tuple(f) for f in problem.enumerate_front()[1]}
+    assert {tuple(f) for f in result.F} == {tuple(f) for f in problem.enumerate_front().F}
 
 
 @pytest.mark.parametrize("n", [5, 12, 15])

@@ -15,6 +15,8 @@ from sdc_problems.algorithms import BoxArchive
 from sdc_problems.evaluators.information_loss import il_sse, sse
 from sdc_problems.evaluators.linkage import distance_linkage
 from sdc_problems.methods import exhaustive, mdav
+from sdc_problems.operators.canonical import restricted_growth
+from sdc_problems.problems.microaggregation import _partitions
 from sdc_problems.studies.searches.operators import BaselinesFirst
 from sdc_problems.testing import ProblemContract
 
@@ -92,6 +94,37 @@ def test_a_row_beyond_the_limits_stands_for_one_valid_partition() -> None:
         np.testing.assert_array_equal(problem.evaluate(x), problem.evaluate(labels))
         assert problem.decode(x) == problem.decode(labels)
         assert problem.release(x).equals(problem.release(labels))
+
+
+@pytest.mark.parametrize(("n", "k", "k_max"), [(6, 3, 3), (7, 2, 2), (8, 2, 3), (9, 3, 4)])
+def test_every_partition_is_enumerated_once(n: int, k: int, k_max: int) -> None:
+    frame = table().frame().iloc[:n]
+    data = Microdata.from_frame(frame, quasi_identifiers=NAMES)
+    problem = MicroaggregationProblem(data, k, k_max=k_max, objectives=("sse", "k"))
+    rows = [tuple(row) for row in _partitions(n, k, 2 * k_max - 1)]
+    every = np.indices((problem.xu[0].astype(int) + 1,) * n).reshape(n, -1).T if n < 8 else np.zeros((0, n), dtype=int)
+    sizes = [np.bincount(x)[np.bincount(x) > 0] for x in every]
+    wanted = {
+        tuple(restricted_growth(x).tolist())
+        for x, s in zip(every, sizes, strict=True)
+        if k <= s.min() and s.max() <= 2 * k_max - 1
+    }
+    assert len(rows) == len(set(rows)) == problem.n_candidates
+    assert rows == sorted(rows)
+    assert not wanted or set(rows) == wanted
+    front = problem.enumerate_front()
+    assert front.n_candidates == len(rows)
+    F = problem.evaluate(np.array(rows))
+    undominated = [f for f in F if not ((F <= f).all(axis=1) & (F < f).any(axis=1)).any()]
+    assert {tuple(f) for f in undominated} == {tuple(f) for f in front.F}
+
+
+def test_the_number_of_partitions_is_that_of_the_literature() -> None:
+    data = Microdata.from_frame(table().frame().iloc[:12], quasi_identifiers=NAMES)
+    assert MicroaggregationProblem(data, 3).n_candidates == 48_895
+    large = MicroaggregationProblem(table(), 3)
+    with pytest.raises(SDCError, match=r"about 10\^\d+ candidates, more than limit=1,000,000"):
+        large.enumerate_front()
 
 
 def test_baselines_and_their_order() -> None:

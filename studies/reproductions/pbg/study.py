@@ -25,7 +25,7 @@ from sdc_problems.studies.reproductions.report import Cell, Entry, Picture, Repo
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from sdc_problems.problems.generalization import LatticeFront
+    from sdc_problems.front import Front
 
 SEEDS = 20
 QUICK_SEEDS = 2
@@ -71,7 +71,7 @@ class Runs:
 
 def repeat(
     problem: PBGProblem,
-    front: LatticeFront,
+    front: Front,
     make: Callable[[], Any],
     seeds: int,
     epsilon: ArrayLike = 1.0,
@@ -150,7 +150,7 @@ def _reproduced(*, quick: bool, say: Callable[[str], None], pool: Executor) -> R
     )
     fronts, published = {}, {}
     for objectives, problem in problems.items():
-        fronts[objectives] = problem.enumerate_front()
+        fronts[objectives] = problem.enumerate_front(ties=True)
         published[objectives] = repeat(problem, fronts[objectives], PBGEA, seeds, pool=pool)
         say(f"PBG-EA on {title(objectives)}: mean RR {published[objectives].rr.mean():.3f}")
     tables = (
@@ -200,7 +200,7 @@ def _quality(runs: Runs, paper: Sequence[float | None]) -> tuple[Cell, ...]:
 _QUALITY = ("CE, mean", "CE, variance", "RR, mean", "RR, variance")
 
 
-def _table_1b(fronts: dict[tuple[str, ...], LatticeFront], runs: dict[tuple[str, ...], Runs]) -> ReportTable:
+def _table_1b(fronts: dict[tuple[str, ...], Front], runs: dict[tuple[str, ...], Runs]) -> ReportTable:
     rows: list[tuple[Entry, ...]] = [(title(s), len(fronts[s].F), *_quality(runs[s], PAPER[s][:4])) for s in runs]
     columns = ("objectives", "minimal nodes", *_QUALITY)
     return ReportTable("table-1b", "Table 1(b): quality of PBG-EA", columns, tuple(rows))
@@ -208,7 +208,7 @@ def _table_1b(fronts: dict[tuple[str, ...], LatticeFront], runs: dict[tuple[str,
 
 def _table_2a(
     problems: dict[tuple[str, ...], PBGProblem],
-    fronts: dict[tuple[str, ...], LatticeFront],
+    fronts: dict[tuple[str, ...], Front],
     seeds: int,
     say: Callable[[str], None],
     pool: Executor,
@@ -254,7 +254,7 @@ def _comparison(
 ) -> ReportTable:
     rows = []
     for name, problem in lattices:
-        front = problem.enumerate_front()
+        front = problem.enumerate_front(ties=True)
         budget = int(SHARE * problem.n_nodes)
         theirs = repeat(problem, front, PBGEA, seeds, pool=pool)
         ours = repeat(problem, front, partial(PBGSearch, budget), seeds, pool=pool)
@@ -282,7 +282,7 @@ def _comparison(
 
 def _pictures(
     problems: dict[tuple[str, ...], PBGProblem],
-    fronts: dict[tuple[str, ...], LatticeFront],
+    fronts: dict[tuple[str, ...], Front],
     runs: dict[tuple[str, ...], Runs],
 ) -> tuple[Picture, ...]:
     shown: list[tuple[str, str, list[tuple[str, ...]]]] = [
