@@ -36,6 +36,7 @@ from sdc_problems.evaluators.information_loss.probabilistic import (
     pil,
     pil_components,
 )
+from sdc_problems.evaluators.information_loss.records import record_change, regression_change
 
 __all__ = [
     "ILComponents",
@@ -61,6 +62,8 @@ __all__ = [
     "location_and_scale",
     "pil",
     "pil_components",
+    "record_change",
+    "regression_change",
     "sse",
     "sst",
     "z_scores",

@@ -12,6 +12,7 @@ import pytest
 import sdc_problems.evaluators as package
 from sdc_problems import SDCError, evaluators
 from sdc_problems.evaluators.boxes import boxes, nondominated_boxes
+from sdc_problems.evaluators.edits import Edit, find_edits
 from sdc_problems.evaluators.indicators import stored_negated
 from sdc_problems.evaluators.information_loss import chi2_statistic, location_and_scale, sst
 from sdc_problems.testing import MeasureContract
@@ -101,12 +102,16 @@ CASES: dict[str, Case] = {
     "classical_score": Case(numbers_of(evaluators.classical_score), tables),
     "clustering_loss": Case(evaluators.clustering_loss, two_labels),
     "cm": Case(evaluators.cm, two_labels),
+    "copies": Case(evaluators.copies, tables),
     "ctbil": Case(evaluators.ctbil, codes),
     "dbil": Case(evaluators.dbil, codes, {"kinds": "ordinal"}),
     "discernibility": Case(evaluators.discernibility, one_label),
     "distance_linkage": Case(evaluators.distance_linkage, tables),
     "distinct_l": Case(evaluators.distinct_l, two_labels),
     "dr_categorical": Case(evaluators.dr_categorical, codes),
+    "broken_edits": Case(lambda Y: evaluators.broken_edits(Y, [Edit(0, (1, 2), (1, 1))]), one_table),
+    "dr_guarded": Case(evaluators.dr_guarded, codes),
+    "dr_numeric": Case(evaluators.dr_numeric, tables),
     "dr_linkage": Case(evaluators.dr_linkage, tables),
     "ebil": Case(evaluators.ebil, codes),
     "entropy_l": Case(evaluators.entropy_l, two_labels),
@@ -114,7 +119,9 @@ CASES: dict[str, Case] = {
     "entropy_loss_percent": Case(evaluators.entropy_loss_percent, codes),
     "equivalence_classes": Case(evaluators.equivalence_classes, one_code_table),
     "expectation_ratio": Case(evaluators.expectation_ratio, transitions),
+    "mean_interval_disclosure": Case(evaluators.mean_interval_disclosure, tables),
     "mean_expectation_ratio": Case(evaluators.mean_expectation_ratio, transitions),
+    "guess": Case(evaluators.guess, codes),
     "glm": Case(evaluators.glm, leaves, same_rows=False),
     "glm_percent": Case(evaluators.glm_percent, leaves, same_rows=False),
     "il_statistics": Case(evaluators.il_statistics, tables),
@@ -135,6 +142,9 @@ CASES: dict[str, Case] = {
     "recursive_c": Case(evaluators.recursive_c, two_labels, {"l": 2}),
     "recursive_l": Case(evaluators.recursive_l, two_labels, {"c": 2.0}),
     "sensitive_counts": Case(evaluators.sensitive_counts, two_labels),
+    "record_change": Case(evaluators.record_change, tables),
+    "regression_change": Case(evaluators.regression_change, tables),
+    "rsrl": Case(evaluators.rsrl, tables, {"percent": 10}),
     "spread_index": Case(evaluators.spread_index, two_vectors),
     "spread_k": Case(evaluators.spread_k, one_label),
     "spread_l": Case(evaluators.spread_l, two_labels),
@@ -160,6 +170,7 @@ BESIDE: dict[str, Case] = {
         lambda rng, n: (rng.random((n, 2)), np.ones(2)),
         same_rows=False,
     ),
+    "find_edits": Case(lambda X: len(find_edits(X)), one_table),
     "chi2_statistic": Case(chi2_statistic, two_labels),
     "location_and_scale": Case(numbers_of(location_and_scale), one_table),
     "nondominated_boxes": Case(nondominated_boxes, one_code_table),

@@ -1,0 +1,331 @@
+"""Attacks on files whose cells were changed one by one, and the risk scores made of them.
+
+A search that minimises the usual scores finds files that they praise although everybody can read them: rows shifted
+against each other, categories renamed. These measures see such files.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+
+from sdc_problems._kernel import kernel
+from sdc_problems._validation import FloatArray, IntArray, code_pair, number, pair
+from sdc_problems._validation import kinds as check_kinds
+from sdc_problems.errors import SDCError
+from sdc_problems.evaluators._codes import pair_counts
+from sdc_problems.evaluators.disclosure_risk import interval_disclosure_rank
+from sdc_problems.evaluators.information_loss.numeric import location_and_scale
+from sdc_problems.evaluators.linkage import distance_linkage, probabilistic_linkage
+
+PERCENTS = tuple(range(1, 11))
+"""Half widths over which the interval disclosure of a numeric file is averaged."""
+
+
+def guess(X: object, Y: object) -> float:
+    """Cells that an intruder gets right who guesses the likeliest original category for each protected one.
+
+    ``100 · Σ_v max_x N_j(x, v) / n``, mean over the attributes j, where N_j counts the records with original category
+    x and protected category v. Renaming the categories leaves it at 100.
+
+    Parameters
+    ----------
+    X, Y
+        Original and protected category codes, same shape and row order.
+
+    Returns
+    -------
+    float
+        Percent of the cells, in (0, 100]; 100 for an untouched table. Never below the share of the most frequent
+        category, which needs no protected file to be guessed.
+
+    Notes
+    -----
+    O(n·p). It assumes the worst: that the intruder knows which original categories the protected ones stand for.
+
+    Examples
+    --------
+    >>> X = [[0], [0], [1], [2]]
+    >>> guess(X, X), guess(X, [[2], [2], [0], [1]]), guess(X, [[0], [0], [0], [0]])
+    (100.0, 100.0, 50.0)
+    """
+    original, protected = code_pair(X, Y)
+    right = 0
+    for x, y in zip(original.T, protected.T, strict=True):
+        counts = pair_counts(y, x)
+        most = np.zeros(int(y.max()) + 1, dtype=np.int64)
+        np.maximum.at(most, counts.first, counts.n)
+        right += int(most.sum())
+    return 100.0 * right / original.size
+
+
+def mean_interval_disclosure(
+    X: object, Y: object, *, percents: Sequence[float] = PERCENTS, kinds: object = "numeric"
+) -> float:
+    """Mean of :func:`~sdc_problems.evaluators.interval_disclosure_rank` over several widths, 1, 2, … 10 % by default.
+
+    Examples
+    --------
+    >>> X = [[value] for value in range(20)]
+    >>> mean_interval_disclosure(X, X), mean_interval_disclosure(X, np.roll(X, 1))
+    (100.0, 57.0)
+    """
+    original, protected = pair(X, Y)
+    words = check_kinds(kinds, original.shape[1], ("numeric", "ordinal", "nominal"))
+    widths = [number(percent, "percents", low=0.0, high=100.0) for percent in percents]
+    if not widths:
+        raise SDCError("percents is empty: give at least one half width")
+    n, disclosed = len(original), 0
+    for x, y, word in zip(original.T, protected.T, words, strict=True):
+        if word == "nominal":
+            disclosed += len(widths) * int((x == y).sum())
+            continue
+        gap = 100.0 * np.abs(rankdata(x) - rankdata(y))
+        disclosed += sum(int((gap <= width * n).sum()) for width in widths)
+    return 100.0 * disclosed / (original.size * len(widths))
+
+
+def dr_numeric(X: object, Y: object, *, agreement: float = 0.1, limit: int = 5000) -> float:
+    """``0.5 · ID + 0.25 · DBRL + 0.25 · PRL`` of a numeric file (Domingo-Ferrer & Torra 2001).
+
+    ID by ranks, the mean over 1, 2, … 10 % (:func:`mean_interval_disclosure`); DBRL from each protected record to the
+    original ones; PRL the probabilistic linkage on all attributes. Marés (2013, ch. 3) uses it without the formula.
+
+    Parameters
+    ----------
+    X, Y
+        Original and protected numeric table, same shape and row order.
+    agreement, limit
+        See :func:`~sdc_problems.evaluators.probabilistic_linkage`.
+
+    Returns
+    -------
+    float
+        Percent, in [0, 100].
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(1).normal(size=(40, 3))
+    >>> round(dr_numeric(X, X), 6)
+    100.0
+    """
+    by_rank = mean_interval_disclosure(X, Y)
+    by_distance = distance_linkage(X, Y, direction="to_original")
+    by_probability = probabilistic_linkage(X, Y, kinds="numeric", agreement=agreement, limit=limit)
+    return 0.5 * by_rank + 0.25 * by_distance + 0.25 * by_probability
+
+
+def dr_guarded(
+    X: object,
+    Y: object,
+    *,
+    kinds: object = "nominal",
+    n_categories: object = None,
+    percent: float = 10.0,
+    limit: int = 5000,
+) -> float:
+    """``(max(ID, guess) + max(DBRL, PRL)) / 2``: the risk of a categorical file that sees renamed categories.
+
+    :func:`~sdc_problems.evaluators.dr_categorical` with ID replaced by the larger of ID and :func:`guess`.
+
+    Parameters
+    ----------
+    X, Y, kinds, n_categories, percent, limit
+        As for :func:`~sdc_problems.evaluators.dr_categorical`.
+
+    Returns
+    -------
+    float
+        Percent, in [0, 100].
+
+    Examples
+    --------
+    >>> X = [[0, 0], [1, 1], [2, 2], [3, 3]]
+    >>> round(dr_guarded(X, X), 6)
+    100.0
+    """
+    interval = interval_disclosure_rank(X, Y, percent=percent, kinds=kinds)
+    by_distance = distance_linkage(X, Y, direction="to_original", kinds=kinds, n_categories=n_categories)
+    by_probability = probabilistic_linkage(X, Y, kinds=kinds, limit=limit)
+    return (max(interval, guess(X, Y)) + max(by_distance, by_probability)) / 2.0
+
+
+@kernel()
+def nearest_others(X: Any, w: Any) -> Any:
+    """Squared distance of each record to the nearest other one."""
+    n, p = X.shape
+    nearest = np.full(n, np.inf)
+    for i in range(n):
+        for k in range(i + 1, n):
+            d = 0.0
+            for j in range(p):
+                t = (X[i, j] - X[k, j]) * w[j]
+                d += t * t
+            nearest[i] = min(nearest[i], d)
+            nearest[k] = min(nearest[k], d)
+    return nearest
+
+
+@kernel()
+def is_copy(Y: Any, i: int, X: Any, w: Any, apart: Any, factor: float) -> bool:
+    """Whether one of the originals nearest to row i of Y lies within ``factor`` (a square) of its own nearest other."""
+    n, p = X.shape
+    best = np.inf
+    copied = False
+    for k in range(n):
+        d = 0.0
+        for j in range(p):
+            t = (Y[i, j] - X[k, j]) * w[j]
+            d += t * t
+            if d > best:
+                break
+        if d < best:
+            best = d
+            copied = d <= factor * apart[k]
+        elif d == best:
+            copied = copied or d <= factor * apart[k]
+    return copied
+
+
+@kernel()
+def _count_copies(Y: Any, X: Any, w: Any, apart: Any, factor: float) -> int:
+    found = 0
+    for i in range(len(Y)):
+        if is_copy(Y, i, X, w, apart, factor):
+            found += 1
+    return found
+
+
+def inverse_scale(X: FloatArray) -> FloatArray:
+    """Reciprocal of each attribute's standard deviation, 0 for a constant one: what distances are weighed with."""
+    scale = location_and_scale(X)[1]
+    return np.where(scale > 0, 1.0 / np.where(scale > 0, scale, 1.0), 0.0)
+
+
+def copies(X: object, Y: object, *, reach: float = 0.5) -> float:
+    """Protected records that all but repeat an original one, whichever row it stands in.
+
+    A protected record counts when the distance to its nearest original is at most ``reach`` times the distance of that
+    original to *its* nearest other original. Shifting the rows of a file leaves it at 100.
+
+    Parameters
+    ----------
+    X, Y
+        Original and protected numeric table, same shape. The order of the rows does not matter.
+    reach
+        Share of the distance between the originals.
+
+    Returns
+    -------
+    float
+        Percent of the records, in [0, 100].
+
+    Notes
+    -----
+    Euclidean distance on attributes divided by their standard deviation in X. Where originals are equally near, one
+    that counts is enough. O(n²·p).
+
+    Examples
+    --------
+    >>> X = [[0.0], [4.0], [8.0]]
+    >>> copies(X, np.roll(X, 1, axis=0)), copies(X, [[2.0], [2.1], [11.0]])
+    (100.0, 66.66666666666667)
+    """
+    original, protected = pair(X, Y)
+    share = number(reach, "reach", low=0.0, high=1e6)
+    if len(original) == 1:
+        return 100.0 * float((original == protected).all())
+    weights = inverse_scale(original)
+    found = int(_count_copies(protected, original, weights, nearest_others(original, weights), share * share))
+    return 100.0 * found / len(original)
+
+
+@kernel()
+def _rank_links(X: Any, Y: Any, w: Any, low: Any, high: Any, by_value: Any, begin: Any, end: Any, best: Any) -> Any:
+    """Per original record, among how many equally near candidates its own protected record is; 0: not among them."""
+    n, p = X.shape
+    ties = np.zeros(n, dtype=np.int64)
+    for i in range(n):
+        narrow = best[i]
+        nearest, found, own = np.inf, 0, False
+        for e in range(begin[i], end[i]):
+            k = by_value[e, narrow]
+            inside = True
+            for j in range(p):
+                if Y[k, j] < low[i, j] or Y[k, j] > high[i, j]:
+                    inside = False
+                    break
+            if not inside:
+                continue
+            d = 0.0
+            for j in range(p):
+                t = (X[i, j] - Y[k, j]) * w[j]
+                d += t * t
+            if d < nearest:
+                nearest, found, own = d, 1, k == i
+            elif d == nearest:
+                found += 1
+                own = own or k == i
+        if own:
+            ties[i] = found
+    return ties
+
+
+def rsrl(X: object, Y: object, *, percent: float) -> float:
+    """Rank swapping record linkage: the attack of an intruder who knows how far ranks were swapped.
+
+    For an original record the candidates are the protected records that lie, in every attribute, within
+    w = ⌊percent · n / 100⌋ ranks of it, that is, between the values w ranks below and above its own in the original
+    attribute; its nearest candidate is the link (Nin, Herranz & Torra 2008; announced in Marés 2013, §2.4.2).
+
+    Parameters
+    ----------
+    X, Y
+        Original and protected table, same shape and row order: numbers, or codes of ordinal attributes.
+    percent
+        Distance of ranks, in percent of the records.
+
+    Returns
+    -------
+    float
+        Percent of the records that are linked correctly, in [0, 100]; where several candidates are equally near, each
+        counts by the chance of picking it.
+
+    Notes
+    -----
+    A record with ties in the original attribute has the ranks of all of them. Distances as in
+    :func:`~sdc_problems.evaluators.distance_linkage`. O(n·c·p) with c records in reach in the most selective attribute.
+
+    Examples
+    --------
+    >>> X = [[10.0, 1.0], [20.0, 2.0], [30.0, 3.0], [40.0, 4.0]]
+    >>> Y = [[20.0, 2.0], [10.0, 1.0], [40.0, 4.0], [30.0, 3.0]]
+    >>> rsrl(X, X, percent=25), rsrl(X, Y, percent=25), rsrl([[1.0], [2.0]], [[1.0], [1.0]], percent=0)
+    (100.0, 0.0, 25.0)
+    """
+    original, protected = pair(X, Y)
+    n, p = original.shape
+    w = int(number(percent, "percent", low=0.0, high=100.0) * n / 100.0)
+    low, high = np.empty((n, p)), np.empty((n, p))
+    by_value = np.argsort(protected, axis=0, kind="stable")
+    begin, end = np.empty((n, p), dtype=np.int64), np.empty((n, p), dtype=np.int64)
+    for j in range(p):
+        ordered, after = np.sort(original[:, j]), np.sort(protected[:, j])
+        first = np.searchsorted(ordered, original[:, j], side="left")
+        last = np.searchsorted(ordered, original[:, j], side="right") - 1
+        low[:, j] = ordered[np.maximum(first - w, 0)]
+        high[:, j] = ordered[np.minimum(last + w, n - 1)]
+        begin[:, j] = np.searchsorted(after, low[:, j], side="left")
+        end[:, j] = np.searchsorted(after, high[:, j], side="right")
+    best = np.argmin(end - begin, axis=1)
+    rows = np.arange(n)
+    weights = inverse_scale(original)
+    found: IntArray = _rank_links(
+        original, protected, weights, low, high, by_value, begin[rows, best], end[rows, best], best
+    )
+    tied, records = np.unique(found[found > 0], return_counts=True)
+    return float(100.0 * math.fsum(records / tied) / n)
