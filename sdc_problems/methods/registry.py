@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import functools
 import importlib
-import importlib.metadata
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal
 
+from sdc_problems._plugins import entries, loaded
 from sdc_problems._signature import REQUIRED, Parameter, parameters
 from sdc_problems.errors import SDCError, did_you_mean
 
@@ -168,9 +168,9 @@ def built_in() -> Mapping[str, Method]:
 def available() -> dict[str, Method]:
     """Every method by name, those of other packages last; one that cannot be loaded is left out with a warning."""
     found = dict(built_in())
-    for entry in _others():
+    for entry in entries(GROUP, built_in()).values():
         try:
-            found[entry.name] = _loaded(entry)
+            found[entry.name] = loaded(entry, Method)
         except SDCError as error:
             warnings.warn(str(error), stacklevel=2)
     return found
@@ -189,25 +189,8 @@ def find(name: str) -> Method:
     known = built_in()
     if name in known:
         return known[name]
-    others = {entry.name: entry for entry in _others()}
+    others = entries(GROUP, known)
     if name in others:
-        return _loaded(others[name])
+        return loaded(others[name], Method)
     names = [*known, *others]
     raise SDCError(f"there is no method {name!r}{did_you_mean(str(name), names)} (known: {', '.join(names)})")
-
-
-def _others() -> Iterable[importlib.metadata.EntryPoint]:
-    """Entry points of other packages; none takes the name of a built-in method."""
-    entries = importlib.metadata.entry_points(group=GROUP)
-    return [entry for entry in sorted(entries, key=lambda entry: entry.name) if entry.name not in built_in()]
-
-
-def _loaded(entry: importlib.metadata.EntryPoint) -> Method:
-    package = entry.dist.name if entry.dist is not None else entry.value
-    try:
-        found = entry.load()
-    except Exception as error:
-        raise SDCError(f"method {entry.name!r} of {package} cannot be loaded: {error}") from error
-    if not isinstance(found, Method) or found.name != entry.name:
-        raise SDCError(f"entry point {entry.name!r} of {package} must lead to a Method of that name, not to {found!r}")
-    return found

@@ -1,4 +1,4 @@
-"""``sdc schema``: the study file's JSON Schema."""
+"""``sdc schema``: the study file's JSON Schema, and an example study of each task."""
 
 from __future__ import annotations
 
@@ -6,9 +6,14 @@ import click
 
 
 @click.command(name="schema")
-def command() -> None:
+@click.option("--example", "task", metavar="TASK", help="Print a study file of this task instead, to start from.")
+def command(task: str | None) -> None:
     """Print the JSON Schema of the study file; editors check and complete TOML with it."""
     from sdc_problems.studies.report.summary import as_json
     from sdc_problems.studies.study.schema import json_schema
+    from sdc_problems.studies.tasks import find_task
 
-    click.echo(as_json(json_schema()))
+    if task is None:
+        click.echo(as_json(json_schema()))
+    else:
+        click.echo(find_task(task).example.read_text(encoding="utf-8"), nl=False)

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from sdc_problems.errors import SDCError, SDCFailure, did_you_mean
 from sdc_problems.studies.release._release import read_back, temporary_beside, without_identifiers
 from sdc_problems.studies.release.csv_text import to_csv
-from sdc_problems.studies.release.guarantees import Guarantee, check
+from sdc_problems.studies.release.guarantees import Guarantee
+from sdc_problems.studies.tasks import find_task
 from sdc_problems.studies.verdict import LINKAGE_LIMIT, Verdict, verdict
 from sdc_problems.studies.verdict.pairing import read_protected
 
@@ -244,7 +245,7 @@ def protect(
     frame = without_identifiers(problem.release(x), problem)
     with temporary_beside(out) as temporary:
         temporary.write_bytes(to_csv(frame, formula_guard=formula_guard))
-        guarantees = check("microaggregation", problem, x, read_back(temporary, frame, formula_guard))
+        guarantees = find_task("microaggregation").guarantees(problem, x, read_back(temporary, frame, formula_guard))
         broken = [g for g in guarantees if not g.holds]
         if broken:
             found = "; ".join(f"{g.name}: {g.found:g} where {g.promised:g} was promised" for g in broken)

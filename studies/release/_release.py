@@ -21,12 +21,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sdc_problems.errors import SDCError, SDCFailure
 from sdc_problems.studies.release.csv_text import guarded, read_text, to_csv
-from sdc_problems.studies.release.guarantees import check
 from sdc_problems.studies.release.value_mapping import measured_in_file, record_by_record, value_mapping
 from sdc_problems.studies.run.runner import file_digest, reopen, versions
 from sdc_problems.studies.store.folder import STUDY, check_folder, write_atomically
 from sdc_problems.studies.store.reader import Run
-from sdc_problems.studies.tasks._tasks import TASKS
+from sdc_problems.studies.tasks import find_task
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,7 +85,7 @@ def release(
     study, built, meta = reopen(folder, data=data)
     if out.resolve() == built.table.file:
         raise SDCError("--out is the original file itself: nothing is written")
-    problem, task = built.problem, TASKS[study.task]
+    problem, task = built.problem, find_task(study.task)
     with Run(folder) as run:
         found = run.solution(solution)
         fingerprint = run.fingerprint()
@@ -99,13 +98,12 @@ def release(
         seed = secrets.randbits(63)
     if suppressed == "star" and not task.suppresses:
         raise SDCError(f"the task {study.task} suppresses no records: leave --suppressed out")
-    options: dict[str, Any] = {"suppressed": suppressed} if task.suppresses else {}
-    frame = without_identifiers(problem.release(x, seed=seed, **options), problem)
+    frame = without_identifiers(task.release(problem, x, seed=seed, suppressed=suppressed), problem)
     text = to_csv(frame, formula_guard=formula_guard)
     with temporary_beside(out) as temporary:
         temporary.write_bytes(text)
         written = read_back(temporary, frame, formula_guard)
-        guarantees = check(study.task, problem, x, written)
+        guarantees = task.guarantees(problem, x, written)
         broken = [g for g in guarantees if not g.holds]
         if broken:
             raise SDCFailure(
@@ -113,7 +111,7 @@ def release(
                 + "; ".join(f"{g.name}: {g.found:g} where {g.promised:g} was promised" for g in broken)
                 + "): nothing is released"
             )
-        aligned, lost = record_by_record(problem, x, written, suppresses=task.suppresses)
+        aligned, lost = record_by_record(task, problem, x, written)
         content = {
             "schema": CERTIFICATE_SCHEMA,
             "title": study.title,

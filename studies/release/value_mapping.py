@@ -9,36 +9,34 @@ from numpy.typing import NDArray
 
 from sdc_problems.errors import SDCError, SDCFailure
 from sdc_problems.studies.release.csv_text import as_written, to_csv
-from sdc_problems.studies.release.guarantees import suppressed_rows
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from sdc_problems.problem import SDCProblem
+    from sdc_problems.studies.tasks import Task
 
 SUPPRESSED = "(suppressed)"
 
 
 def record_by_record(
-    problem: SDCProblem, x: NDArray[Any], written: pd.DataFrame, *, suppresses: bool
+    task: Task, problem: SDCProblem, x: NDArray[Any], written: pd.DataFrame
 ) -> tuple[pd.DataFrame, NDArray[np.bool_]]:
     """Put the records of the written file beside those of the original; suppressed ones have stars and are marked.
 
     Parameters
     ----------
-    problem, x
-        The problem and the solution that was released.
+    task, problem, x
+        The task, its problem and the solution that was released.
     written
         The file's cells as text, without the direct identifiers.
-    suppresses
-        Whether the task may leave records out, or star them.
     """
-    if not suppresses:
+    if task.suppressed_rows is None:
         return written, np.zeros(len(written), dtype=bool)
     if len(written) == len(problem.data):
-        return written, suppressed_rows(problem, x, written)
-    starred = as_written(problem.release(x, suppressed="star"))[list(written.columns)]  # type: ignore[call-arg]
-    lost = suppressed_rows(problem, x, starred)
+        return written, task.suppressed_rows(problem, x, written)
+    starred = as_written(task.release(problem, x, suppressed="star"))[list(written.columns)]
+    lost = task.suppressed_rows(problem, x, starred)
     if not starred[~lost].reset_index(drop=True).equals(written.reset_index(drop=True)):
         raise SDCFailure("the written file is not the original without its suppressed records: nothing is released")
     return starred, lost

@@ -21,7 +21,7 @@ from sdc_problems.studies.store.schema import FORMAT
 from sdc_problems.studies.store.tables import objective_facts
 from sdc_problems.studies.store.writer import now
 from sdc_problems.studies.study.schema import Built, Study
-from sdc_problems.studies.tasks._tasks import unprotected
+from sdc_problems.studies.tasks import find_task
 
 CHANGEABLE = ("title", "termination", "require", "run")
 """Sections that may change while a run goes on: they do not change what a generation is."""
@@ -63,7 +63,7 @@ def start(study: Study, text: str, folder: Path) -> Built:
             "class": type(problem).__name__,
             "n_var": int(problem.n_var),
             "dtype": str(problem.dtype),
-            "original": unprotected(study.task, problem),
+            "original": find_task(study.task).unprotected(problem),
             "objectives": [objective_facts(objective) for objective in problem.objectives],
         },
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,64 +14,55 @@ from sdc_problems.studies.searches._pymoo import PYMOO, REFUSED
 from sdc_problems.studies.searches.search import Search
 from sdc_problems.studies.study.options import given, refused_as
 from sdc_problems.studies.study.validation import Section, shown, validated
+from sdc_problems.studies.tasks import available_tasks
 
 if TYPE_CHECKING:
     from sdc_problems.problem import SDCProblem
 
-_OURS = "sdc_problems.algorithms."
-_OWN = (
-    Search(
-        "GOMM", "GOMM and D-GOMM", _OURS + "grouping.gomm:GOMM", operators=(), own=True, objectives="any",
-        tasks=("gomm",),
-    ),
-    Search(
-        "SolanasGA", "Genetic algorithm for microaggregation, up to about 50 records",
-        _OURS + "microaggregation.solanas_ga:SolanasGA", operators=(), own=True, objectives="one",
-        tasks=("microaggregation",),
-    ),
-    Search(
-        "HybridMicroaggregation", "MDAV, then a genetic algorithm in each macrogroup",
-        _OURS + "microaggregation.hybrid:HybridMicroaggregation", operators=(), own=True, objectives="one",
-        tasks=("microaggregation",),
-    ),
-    Search(
-        "PBGEA", "PBG-EA, as published", _OURS + "generalization.pbg_ea:PBGEA", operators=(), own=True, archive=False,
-        objectives="any", tasks=("pbg",),
-    ),
-    Search(
-        "PBGSearch", "Model-guided search for minimal generalisations",
-        _OURS + "generalization.pbg_search:PBGSearch", operators=(), own=True, archive=False, ends=True,
-        objectives="any", tasks=("pbg",),
-    ),
-    Search(
-        "MemeticMicroaggregation", "Annealing, ruin and recreate, and crossover of groups",
-        _OURS + "microaggregation.memetic:MemeticMicroaggregation", without=("time_limit",), operators=(), own=True,
-        ends=True, objectives="one", tasks=("microaggregation",),
-    ),
-    Search(
-        "ElitistEA", "Elitist (1+1) EA for transition matrices", _OURS + "pram.elitist_ea:ElitistEA",
-        operators=("sampling", "crossover", "mutation"), own=True, objectives="one", tasks=("pram",),
-    ),
-    Search(
-        "SteadyStateGP", "Steady-state genetic programming", _OURS + "pram.steady_state_gp:SteadyStateGP",
-        operators=("sampling", "crossover", "mutation"), own=True, objectives="one", tasks=("pram-equations",),
-    ),
-)  # fmt: skip
-SEARCHES: dict[str, Search] = {search.name: search for search in (*PYMOO, *_OWN)}
+
+def available_searches() -> dict[str, Search]:
+    """Every search by name: pymoo's, which are for every task, then those that tasks bring along."""
+    found = {search.name: search for search in PYMOO}
+    for task in available_tasks().values():
+        for search in task.searches:
+            known = found.get(search.name)
+            if known is None:
+                found[search.name] = replace(search, tasks=(task.name,))
+            elif known.target == search.target and known.tasks is not None:  # one search of several tasks
+                found[search.name] = replace(known, tasks=(*known.tasks, task.name))
+    return found
+
+
+def find_search(name: str) -> Search:
+    """Find a search by name.
+
+    Examples
+    --------
+    >>> find_search("GOMM").tasks, find_search("NSGA2").tasks
+    (('gomm',), None)
+    """
+    for search in PYMOO:
+        if search.name == name:
+            return search
+    known = available_searches()
+    if name not in known:
+        raise SDCError(f"there is no search {shown(name)}{did_you_mean(str(name), known)} (known: {', '.join(known)})")
+    return known[name]
 
 
 def search_options(section: Mapping[str, Any]) -> Section:
     """Check an algorithm section."""
     name = section.get("name")
+    known = available_searches()
     if name is None:
-        raise SDCError(f"algorithm.name is missing (known: {', '.join(SEARCHES)})")
+        raise SDCError(f"algorithm.name is missing (known: {', '.join(known)})")
     if isinstance(name, str) and name in REFUSED:
         raise SDCError(f"algorithm.name {name!r} cannot be used in a study: {REFUSED[name]}")
-    if not isinstance(name, str) or name not in SEARCHES:
-        named = [key for key, search in SEARCHES.items() if search.title.casefold() == str(name).casefold()]
-        hint = did_you_mean(named[0] if named else str(name), SEARCHES)
-        raise SDCError(f"algorithm.name {shown(name)} is unknown{hint} (known: {', '.join(SEARCHES)})")
-    return validated(SEARCHES[name].options, {k: v for k, v in section.items() if k != "name"}, "algorithm")
+    if not isinstance(name, str) or name not in known:
+        named = [key for key, search in known.items() if search.title.casefold() == str(name).casefold()]
+        hint = did_you_mean(named[0] if named else str(name), known)
+        raise SDCError(f"algorithm.name {shown(name)} is unknown{hint} (known: {', '.join(known)})")
+    return validated(known[name].options, {k: v for k, v in section.items() if k != "name"}, "algorithm")
 
 
 def build_search(
@@ -84,7 +76,7 @@ def build_search(
     """Make the algorithm, with the problem's operators or those that the study puts in their place."""
     from sdc_problems.studies.searches.operators import BaselinesFirst, chosen_operators
 
-    search = SEARCHES[name]
+    search = find_search(name)
     named = chosen_operators(operators, task)
     _check_fit(search, problem, task, named, epsilon)
     arguments = given(options)
@@ -118,7 +110,8 @@ def _check_fit(
     if search.tasks is not None and task not in search.tasks:
         raise SDCError(f"algorithm {name} is for the task {' or '.join(search.tasks)}, not for {task}")
     if search.objectives == "several" and problem.n_obj == 1:
-        others = [n for n, s in SEARCHES.items() if s.objectives != "several" and task in (s.tasks or (task,))]
+        known = available_searches()
+        others = [n for n, s in known.items() if s.objectives != "several" and task in (s.tasks or (task,))]
         raise SDCError(f"algorithm {name} needs at least two objectives; with one, use {' or '.join(others)}")
     if search.objectives == "one" and problem.n_obj > 1:
         raise SDCError(f"algorithm {name} is for one objective, not for {problem.n_obj}; use for example NSGA2")

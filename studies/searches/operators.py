@@ -15,7 +15,7 @@ from pymoo.core.sampling import Sampling
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.studies.study.options import options_model, refused_as
 from sdc_problems.studies.study.validation import shown, validated
-from sdc_problems.studies.tasks._tasks import operator_classes
+from sdc_problems.studies.tasks import find_task
 
 KINDS: dict[str, type[Any]] = {"sampling": Sampling, "crossover": Crossover, "mutation": Mutation}
 
@@ -30,7 +30,7 @@ def chosen_operators(section: Mapping[str, Any], task: str) -> dict[str, Any]:
             )
         if not isinstance(given, Mapping) or not isinstance(given.get("name"), str):
             raise SDCError(f'operators.{kind} is a table with a name, such as {{name = "…", prob = 0.5}}')
-        known = {name: c for name, c in operator_classes(task).items() if issubclass(c, KINDS[kind])}
+        known = {name: c for name, c in find_task(task).operator_classes.items() if issubclass(c, KINDS[kind])}
         name = given["name"]
         if name not in known:
             listed = ", ".join(sorted(known)) or "none"

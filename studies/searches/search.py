@@ -82,7 +82,7 @@ class Search:
     objectives
         How many objectives it is for.
     tasks
-        The tasks it is for, all if None. A task's own searches are for that task, whatever is given here.
+        Names of the tasks that bring it along, the only ones it is for; all if None.
     """
 
     name: str

@@ -34,10 +34,10 @@ _PLAIN = (int, float, bool, str, type(None))
 
 @dataclass(frozen=True)
 class Argument:
-    """Type of an option as pydantic takes it, with its bounds, and what it is."""
+    """Type of an option as pydantic takes it, with its bounds, and what it is, if the docstring does not say it."""
 
     kind: Any
-    help: str
+    help: str = ""
 
 
 def options_model(
@@ -60,7 +60,8 @@ def options_model(
     without
         Names to leave out.
     arguments
-        Types and descriptions of parameters that have none.
+        Types, with their bounds, of parameters whose annotation does not say them, and descriptions of those that have
+        none.
     defaults
         Defaults of parameters that have none.
     more
@@ -87,20 +88,19 @@ def options_model(
             if named or default is REQUIRED:
                 raise SDCError(f"{target.__qualname__}: a study file cannot say {name!r}, which is {parameter.hint}")
             continue
-        fields[name] = _field(said, default)
+        fields[name] = _field(said.kind, said.help or parameter.help, default)
     text = inspect.cleandoc(target.__doc__ or "").partition("\n\n")[0]
     return create_model(target.__name__, __base__=more, __doc__=" ".join(text.split()), **fields)
 
 
-def _field(said: Argument, default: Any) -> tuple[Any, Any]:
-    kind = said.kind
+def _field(kind: Any, text: str, default: Any) -> tuple[Any, Any]:
     if default is None and type(None) not in typing.get_args(kind):
         kind = _either(kind, type(None))
     if isinstance(default, tuple):
         default = list(default)
     given: dict[str, Any] = {} if default is REQUIRED else {"default": default}
-    if said.help:
-        given["description"] = said.help
+    if text:
+        given["description"] = text
     return kind, Field(**given)
 
 

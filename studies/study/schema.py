@@ -1,6 +1,6 @@
 """The study file: which data, problem, search, limits and seeds; checked as a whole before anything is computed.
 
-``sdc schema`` prints its JSON Schema, ``examples/`` has one per task.
+``sdc schema`` prints its JSON Schema, ``sdc schema --example TASK`` a study of each task.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, field
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.studies.run.limits import Limits
 from sdc_problems.studies.study.data import DataSection, Table, load_table
+from sdc_problems.studies.study.options import refused_as
 from sdc_problems.studies.study.validation import Section, shown, validated
 
 if TYPE_CHECKING:
@@ -221,7 +222,7 @@ class Study:
             values = tomllib.loads(text)
         except (tomllib.TOMLDecodeError, RecursionError) as error:
             table = Path(name).suffix.lower() in (".csv", ".tsv", ".txt", ".parquet")
-            hint = "; a table is named in a study file, as file in its [data] (see examples/)" if table else ""
+            hint = "; a table is named in a study file, as file in its [data] (sdc schema --example)" if table else ""
             raise SDCError(f"{name} is not TOML: {error}{hint}") from None
         try:
             return cls.from_values(values, folder=folder)
@@ -235,12 +236,11 @@ class Study:
 
     @classmethod
     def _of(cls, sections: StudySections, folder: Path) -> Study:
-        from sdc_problems.studies.searches.catalogue import SEARCHES, search_options
-        from sdc_problems.studies.tasks._tasks import task_options
+        from sdc_problems.studies.searches.catalogue import find_search, search_options
 
-        problem = task_options(sections.problem)
+        problem = _task_options(sections.problem)
         algorithm = search_options(sections.algorithm)
-        if sections.termination.empty and not SEARCHES[sections.algorithm["name"]].ends:
+        if sections.termination.empty and not find_search(sections.algorithm["name"]).ends:
             raise SDCError("[termination] says nothing: give at least one of generations, evaluations, time, stalled")
         return cls(sections, problem, algorithm, folder)
 
@@ -281,39 +281,52 @@ class Study:
     def build(self) -> Built:
         """Load the data, and make the problem and the algorithm."""
         from sdc_problems.objective import by_name, find_objective
-        from sdc_problems.studies.tasks._tasks import build_problem
+        from sdc_problems.studies.tasks import find_task
 
         table = load_table(self.sections.data, self.folder)
-        problem = build_problem(self.task, self.problem_options, table)
+        problem = find_task(self.task).build(table, self.problem_options)
         for name in self.sections.require:
             find_objective(name, by_name(*problem.objectives), what="[require] objective")
         return Built(table, self.plan(problem))
 
     def plan(self, problem: SDCProblem) -> Plan:
         """Add the algorithm and its limits to a problem that was made before."""
-        from sdc_problems.studies.searches.catalogue import SEARCHES, build_search
+        from sdc_problems.studies.searches.catalogue import build_search, find_search
 
         epsilon = None if self.sections.archive is None else self.sections.archive.epsilon
         algorithm = build_search(
             self.algorithm_name, self.algorithm_options, problem, self.task, self.sections.operators, epsilon
         )
         limits = self.sections.termination.limits()
-        found = SEARCHES[self.algorithm_name]
+        found = find_search(self.algorithm_name)
         return Plan(problem, algorithm, limits, found.real, found.ends)
+
+
+def _task_options(section: Mapping[str, Any]) -> Section:
+    """Check a problem section."""
+    from sdc_problems.studies.tasks import find_task
+    from sdc_problems.studies.tasks._registry import titles
+
+    name = section.get("task")
+    if name is None:
+        raise SDCError(f"problem.task is missing (known: {titles()})")
+    with refused_as("problem", ["task"]):
+        task = find_task(name)
+    return validated(task.options, {k: v for k, v in section.items() if k != "task"}, "problem")
 
 
 def json_schema() -> dict[str, Any]:
     """JSON Schema of the study file, for editors."""
-    from sdc_problems.studies.searches.catalogue import SEARCHES
-    from sdc_problems.studies.tasks._tasks import TASKS
+    from sdc_problems.studies.searches.catalogue import available_searches
+    from sdc_problems.studies.tasks import available_tasks
 
     schema = StudySections.model_json_schema()
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     schema["title"] = "sdc-problems study"
     definitions = schema.setdefault("$defs", {})
     choices: dict[Literal["problem", "algorithm"], tuple[str, dict[str, tuple[str, type[Section]]]]] = {
-        "problem": ("task", {name: (task.title, task.options) for name, task in TASKS.items()}),
-        "algorithm": ("name", {name: (s.title, s.options) for name, s in SEARCHES.items()}),
+        "problem": ("task", {name: (task.title, task.options) for name, task in available_tasks().items()}),
+        "algorithm": ("name", {name: (s.title, s.options) for name, s in available_searches().items()}),
     }
     for section, (key, options) in choices.items():
         alternatives = []

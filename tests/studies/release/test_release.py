@@ -19,10 +19,10 @@ from sdc_problems import PRAMProblem, SDCError, load
 from sdc_problems.errors import SDCFailure
 from sdc_problems.studies.release import release
 from sdc_problems.studies.release.csv_text import as_written, read_text, to_csv
-from sdc_problems.studies.release.guarantees import check, smallest_class
+from sdc_problems.studies.release.guarantees import smallest_class
 from sdc_problems.studies.store.reader import Run
 from sdc_problems.studies.study.schema import Study
-from sdc_problems.studies.tasks._tasks import TASKS
+from sdc_problems.studies.tasks import find_task
 
 Sdc = Callable[..., Any]
 
@@ -256,7 +256,7 @@ def test_every_task_is_released_and_checked(example: Path, tmp_path: Path, sdc: 
     mapping = pd.read_csv(done.mapping, dtype=str, keep_default_na=False)
     random = mapping[mapping["column"] == "(seed)"]
     study, _ = Study.from_file(tmp_path / "study.toml")
-    assert len(random) == TASKS[study.task].random
+    assert len(random) == find_task(study.task).random
     if len(random):
         seed = random["released"].iloc[0]
         assert seed not in done.certificate.read_text(), "the seed undoes the protection"
@@ -272,7 +272,7 @@ def test_a_value_that_moved_where_it_may_not_is_found() -> None:
     problem = PRAMProblem(people.data, ["sex", "income"])
     x = problem.encode({"sex": [[1, 0], [0.5, 0.5]], "income": [[1, 0], [0, 1]]})
     honest = as_written(problem.release(x, seed=1))
-    assert all(g.holds for g in check("pram", problem, x, honest))
+    assert all(g.holds for g in find_task("pram").guarantees(problem, x, honest))
     original = as_written(people.data.frame())
     for column, value, name in (
         ("sex", "male", "impossible moves"),  # from female, whose row keeps them
@@ -283,5 +283,5 @@ def test_a_value_that_moved_where_it_may_not_is_found() -> None:
         row = int(np.flatnonzero((original["sex"] == "female") & (original["income"] == "up to 50k"))[0])
         forged = honest.copy()
         forged.loc[row, column] = value
-        assert [g.name for g in check("pram", problem, x, forged) if not g.holds] == [name]
-    assert [g.name for g in check("pram", problem, x, honest.iloc[1:]) if not g.holds] == ["records"]
+        assert [g.name for g in find_task("pram").guarantees(problem, x, forged) if not g.holds] == [name]
+    assert [g.name for g in find_task("pram").guarantees(problem, x, honest.iloc[1:]) if not g.holds] == ["records"]

@@ -8,7 +8,7 @@ import pytest
 
 from sdc_problems import SDCError
 from sdc_problems._signature import REQUIRED, parameters
-from sdc_problems.studies.searches.catalogue import SEARCHES
+from sdc_problems.studies.searches.catalogue import available_searches
 from sdc_problems.studies.searches.search import STUDY_OPTIONS
 from sdc_problems.studies.study.schema import Study
 
@@ -25,6 +25,9 @@ name = "{name}"
 [termination]
 generations = 1
 """
+
+
+SEARCHES = available_searches()
 
 
 @pytest.mark.parametrize("name", SEARCHES)

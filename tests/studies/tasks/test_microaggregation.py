@@ -15,9 +15,8 @@ from sdc_problems import MicroaggregationProblem, Microdata
 from sdc_problems.errors import SDCFailure
 from sdc_problems.studies.cli import cli
 from sdc_problems.studies.release import _release as release_module
-from sdc_problems.studies.release.guarantees import check
 from sdc_problems.studies.report.pictures import PICTURES
-from sdc_problems.studies.tasks._tasks import TASKS, unprotected
+from sdc_problems.studies.tasks import find_task
 
 STUDY = """
 title = "merge"
@@ -91,13 +90,13 @@ def problem() -> MicroaggregationProblem:
 
 def test_the_unprotected_data_as_objectives() -> None:
     made = problem()
-    sse, il, linked, near, k = unprotected("microaggregation", made)
+    sse, il, linked, near, k = find_task("microaggregation").unprotected(made)
     assert (sse, il, near) == (0.0, 0.0, 100.0)
     codes = made.data.codes()
     counts = np.unique(codes, axis=0, return_counts=True)[1]
     assert k == counts.min()
     assert linked == pytest.approx(100 * len(counts) / 24)
-    assert TASKS["microaggregation"].original(made)["dbrl"] == linked
+    assert find_task("microaggregation").original(made)["dbrl"] == linked
 
 
 def test_picture_and_guarantees_of_a_solution() -> None:
@@ -108,5 +107,5 @@ def test_picture_and_guarantees_of_a_solution() -> None:
     heights = [bar.get_height() for bar in figure.axes[0].patches]
     assert sum(heights) == len(made.decode(x).groups)
     released = made.release(x).astype(str)
-    assert all(g.holds for g in check("microaggregation", made, x, released))
-    assert not all(g.holds for g in check("microaggregation", made, x, released[1:]))
+    assert all(g.holds for g in find_task("microaggregation").guarantees(made, x, released))
+    assert not all(g.holds for g in find_task("microaggregation").guarantees(made, x, released[1:]))

@@ -1,0 +1,46 @@
+"""Objects that other packages add by entry points: methods, tasks."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Container
+from typing import TypeVar
+
+from sdc_problems.errors import SDCError
+
+Named = TypeVar("Named")
+
+
+def entries(group: str, taken: Container[str]) -> dict[str, importlib.metadata.EntryPoint]:
+    """Entry points of a group by name; none takes a name of ours.
+
+    Parameters
+    ----------
+    group
+        Name of the group.
+    taken
+        Our names.
+    """
+    found = importlib.metadata.entry_points(group=group)
+    return {entry.name: entry for entry in sorted(found, key=lambda entry: entry.name) if entry.name not in taken}
+
+
+def loaded(entry: importlib.metadata.EntryPoint, kind: type[Named]) -> Named:
+    """Object of an entry point, which has a ``name`` that is the entry's; if not, one sentence names its package.
+
+    Parameters
+    ----------
+    entry
+        The entry point.
+    kind
+        Class of the object.
+    """
+    package = entry.dist.name if entry.dist is not None else entry.value
+    what = kind.__name__
+    try:
+        found = entry.load()
+    except Exception as error:
+        raise SDCError(f"{what.lower()} {entry.name!r} of {package} cannot be loaded: {error}") from error
+    if not isinstance(found, kind) or getattr(found, "name", None) != entry.name:
+        raise SDCError(f"entry point {entry.name!r} of {package} must lead to a {what} of that name, not to {found!r}")
+    return found

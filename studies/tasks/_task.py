@@ -1,0 +1,164 @@
+"""Task that a study can name: its problem, and what studies, releases, reports and the page have to know of it."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdc_problems._signature import parameters
+from sdc_problems.errors import SDCError
+from sdc_problems.studies.study.options import Argument, given, options_model, refused_as
+from sdc_problems.studies.study.validation import Section, shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from sdc_problems.problem import SDCProblem
+    from sdc_problems.studies.release.guarantees import Guarantee
+    from sdc_problems.studies.searches.search import Search
+    from sdc_problems.studies.study.data import Table
+
+GIVEN = ("data", "hierarchies")
+"""Arguments of a problem that come from the study's table; all others are the task's options."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """A task by name.
+
+    Parameters
+    ----------
+    name
+        How a study names it.
+    title
+        What it decides, in a few words.
+    problem
+        The problem's class as ``"module:Class"``, imported when it is first needed. Its constructor takes the table as
+        ``data``, and a hierarchy for each quasi-identifier as ``hierarchies`` if it names that; its other parameters
+        are the task's options, with the types, defaults and descriptions that stand there.
+    operators
+        Modules whose classes fit the encoding; a study may name those in place of the problem's own.
+    example
+        A study file of this task.
+    guarantees
+        Function of the problem, the solution and the released file, read back as text: each promise with what was
+        counted in the file. It trusts the problem for names of columns and for promised numbers only.
+    original
+        Function of the problem: natural values of the unprotected data by objective, without those that are not
+        defined for it.
+    arguments
+        Types and bounds of options that their constructor's signature cannot say.
+    searches
+        Searches that are made for this task.
+    random
+        Whether a release draws random numbers, so that its seed must be kept secret.
+    suppressed_rows
+        Function of the problem, the solution and a released table with as many records as the original: marks those
+        that are in it with stars because they are suppressed. A task that has one may leave records out, and its
+        problem's ``release`` takes ``suppressed="drop"`` or ``"star"``.
+    """
+
+    name: str
+    title: str
+    problem: str
+    operators: tuple[str, ...]
+    example: Path
+    guarantees: Callable[[Any, NDArray[Any], pd.DataFrame], Sequence[Guarantee]]
+    original: Callable[[Any], Mapping[str, float]]
+    arguments: Mapping[str, Argument] = field(default_factory=lambda: MappingProxyType({}))
+    searches: tuple[Search, ...] = ()
+    random: bool = False
+    suppressed_rows: Callable[[Any, NDArray[Any], pd.DataFrame], NDArray[np.bool_]] | None = None
+
+    @property
+    def suppresses(self) -> bool:
+        """Whether a release may leave records out, or star them."""
+        return self.suppressed_rows is not None
+
+    @functools.cached_property
+    def problem_class(self) -> type[SDCProblem]:
+        """The problem's class."""
+        module, _, name = self.problem.partition(":")
+        try:
+            found: type[SDCProblem] = getattr(importlib.import_module(module), name)
+        except (ImportError, AttributeError) as error:
+            raise SDCError(f"the problem of task {self.name!r} cannot be imported: {error}") from error
+        return found
+
+    @functools.cached_property
+    def options(self) -> type[Section]:
+        """Model of its options: the parameters of the problem's constructor that a study file can say."""
+        return options_model(self.problem_class, without=GIVEN, arguments=self.arguments)
+
+    def build(self, table: Table, options: Section) -> SDCProblem:
+        """Make the problem of a loaded table.
+
+        Parameters
+        ----------
+        table
+            The study's table.
+        options
+            The checked options.
+        """
+        arguments = given(options)
+        if "hierarchies" in parameters(self.problem_class):
+            arguments["hierarchies"] = _hierarchies(table)
+        with refused_as("problem", list(type(options).model_fields)):
+            return self.problem_class(data=table.data, **arguments)
+
+    def unprotected(self, problem: SDCProblem) -> list[float | None]:
+        """Natural values of the data as they are, one per objective; None where an objective says nothing of them."""
+        known = self.original(problem)
+        values = [known.get(objective.name) for objective in problem.objectives]
+        return [None if value is None or not np.isfinite(value) else float(value) for value in values]
+
+    def release(
+        self, problem: SDCProblem, x: NDArray[Any], *, seed: int | None = None, suppressed: str = "drop"
+    ) -> pd.DataFrame:
+        """Release a solution; ``suppressed`` says whether suppressed records are left out ("drop") or starred ("star").
+
+        Parameters
+        ----------
+        problem, x
+            The problem and the solution.
+        seed
+            Of a protection that draws random numbers.
+        suppressed
+            Ignored by a task that suppresses nothing.
+        """
+        options: dict[str, Any] = {"suppressed": suppressed} if self.suppresses else {}
+        return problem.release(x, seed=seed, **options)
+
+    @functools.cached_property
+    def operator_classes(self) -> Mapping[str, type[Any]]:
+        """Operators by name that fit the encoding."""
+        from pymoo.core.crossover import Crossover
+        from pymoo.core.mutation import Mutation
+        from pymoo.core.sampling import Sampling
+
+        found: dict[str, type[Any]] = {}
+        for module_name in (*self.operators, "sdc_problems.operators.copying"):
+            for name, value in vars(importlib.import_module(module_name)).items():
+                mine = inspect.isclass(value) and value.__module__ == module_name and not name.startswith("_")
+                if mine and issubclass(value, (Sampling, Crossover, Mutation)) and not inspect.isabstract(value):
+                    found[name] = value
+        return MappingProxyType(found)
+
+
+def _hierarchies(table: Table) -> dict[str, Any]:
+    for name in table.data.quasi_identifiers:
+        if name not in table.hierarchies:
+            raise SDCError(
+                f"quasi-identifier {shown(name)} has no hierarchy: add it to [data.hierarchies], for example as"
+                " {suppression = true}, or take it out of data.quasi_identifiers"
+            )
+    return {name: table.hierarchies[name] for name in table.data.quasi_identifiers}

@@ -1,0 +1,21 @@
+"""Values of the unprotected data: the lattice's bottom without suppression."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def original(problem: Any) -> dict[str, float]:
+    """Natural values of the bottom of the lattice, where nothing may be suppressed."""
+    whole = type(problem)(
+        problem.data,
+        problem.hierarchies,
+        objectives=[objective.name for objective in problem.objectives],
+        max_suppression=0,
+        class_label=problem.class_label,
+        sensitive=problem.sensitive,
+    )
+    values = whole.natural(whole.evaluate(np.zeros(whole.n_var, dtype=whole.dtype)))
+    return {objective.name: float(value) for objective, value in zip(whole.objectives, values, strict=True)}
