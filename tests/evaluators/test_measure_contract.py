@@ -11,6 +11,7 @@ import pytest
 
 import sdc_problems.evaluators as package
 from sdc_problems import SDCError, evaluators
+from sdc_problems.evaluators import graph
 from sdc_problems.evaluators.boxes import boxes, nondominated_boxes
 from sdc_problems.evaluators.edits import Edit, find_edits
 from sdc_problems.evaluators.indicators import stored_negated
@@ -76,6 +77,20 @@ def transitions(rng: np.random.Generator, n: int) -> tuple[np.ndarray, ...]:
 
 def fronts(rng: np.random.Generator, n: int) -> tuple[np.ndarray, ...]:
     return rng.random((n, 2)), rng.random((n, 2)) / 2
+
+
+def coded_graph(rng: np.random.Generator, n: int) -> tuple[np.ndarray, ...]:
+    if n == 1:
+        return (*codes(rng, 2), np.array([[0, 1]]))  # a link needs two
+    return (*codes(rng, n), np.stack([np.arange(n - 1), np.arange(1, n)], axis=1))
+
+
+def clustered_graph(rng: np.random.Generator, n: int) -> tuple[np.ndarray, ...]:
+    return coded_graph(rng, n)[0][:, 0], coded_graph(rng, n)[2]
+
+
+def linked_codes(rng: np.random.Generator, n: int) -> tuple[np.ndarray, ...]:
+    return coded_graph(rng, n)[1:]
 
 
 def suppressed_mask(classes: Any) -> Any:
@@ -165,6 +180,18 @@ CASES: dict[str, Case] = {
 }
 
 BESIDE: dict[str, Case] = {
+    "aamil": Case(graph.aamil, coded_graph, same_rows=False),
+    "aamil_by_attribute": Case(graph.aamil_by_attribute, coded_graph, same_rows=False),
+    "assortativity": Case(graph.assortativity, linked_codes, same_rows=False),
+    "cdil": Case(graph.cdil, codes),
+    "dbil_graph": Case(graph.dbil_graph, codes),
+    "degree_risk": Case(graph.degree_risk, linked_codes, same_rows=False),
+    "ego_risk": Case(graph.ego_risk, coded_graph, same_rows=False),
+    "homophily": Case(graph.homophily, coded_graph, same_rows=False),
+    "il_graph": Case(graph.il_graph, coded_graph, same_rows=False),
+    "mixing": Case(graph.mixing, coded_graph, same_rows=False),
+    "ngil": Case(graph.ngil, lambda rng, n: (codes(rng, n)[0], one_label(rng, n)[0])),
+    "nsil": Case(graph.nsil, clustered_graph, same_rows=False),
     "boxes": Case(
         lambda F, epsilon: boxes(F, epsilon, maximised=False),
         lambda rng, n: (rng.random((n, 2)), np.ones(2)),
