@@ -66,6 +66,23 @@ class Lattice(NamedTuple):
     max_suppressed: int
 
 
+class Steps(NamedTuple):
+    """Room for the steps of a node: suppress nothing, the smallest classes, the two smallest sizes, …
+
+    ``limits[i]`` is the largest size that step i suppresses and ``figures[i]`` what is then measured. The others are
+    for working: ``by_size`` is zero everywhere between two nodes, ``sums`` adds up squares of sizes, of counts, and
+    minorities, ``least`` and ``worst`` follow the other figures, ``extra`` what suppression loses per attribute.
+    """
+
+    by_size: Ints
+    sums: Ints
+    least: Ints
+    worst: Floats
+    extra: Ints
+    limits: Ints
+    figures: Floats
+
+
 @kernel()
 def _x_log_x(x: int, lattice: Lattice) -> int:
     """``x·log x`` in fixed point: sums of it are exact and hence the same in any order."""
@@ -210,67 +227,130 @@ def fill_stats(table: ClassTable, lattice: Lattice) -> None:
 
 
 @kernel()
-def _suppression_limit(sizes: Ints, m: int, max_suppressed: int, by_size: Ints) -> tuple[int, int]:
-    """Largest size whose classes can all be suppressed together with the smaller ones; and the records this takes.
+def _rooms_for_steps(lattice: Lattice) -> Steps:
+    """Room for the steps of one node: distinct sizes that together are no more than the budget are few."""
+    n = 1 + np.int64((math.sqrt(8.0 * lattice.max_suppressed + 1.0) - 1.0) / 2.0) + 1  # one more for rounding
+    n_attributes = lattice.n_levels.shape[0]
+    return Steps(
+        np.zeros(lattice.max_suppressed + 2, np.int64),
+        np.empty((n, 3), np.int64),
+        np.empty(n, np.int64),
+        np.empty((n, 2), np.float64),
+        np.empty((n, n_attributes), np.int64),
+        np.empty(n, np.int64),
+        np.empty((n, N_FIGURES), np.float64),
+    )
 
-    ``by_size`` is zero everywhere and is left so.
+
+@kernel()
+def _suppressible(sizes: Ints, m: int, max_suppressed: int, steps: Steps) -> int:
+    """Find the steps of a node; returns their number.
+
+    Step 0 suppresses nothing, each other one the classes of one size more, as far as the budget allows.
+    ``by_size`` then has the step of each size that can be suppressed; ``_forget_sizes`` makes it zero again.
     """
+    by_size, limits, figures = steps.by_size, steps.limits, steps.figures
     largest_small = 0
     for c in range(m):
         size = sizes[c]
         if size <= max_suppressed:
             by_size[size] += size
             largest_small = max(largest_small, size)
-    limit, suppressed = 0, 0
-    while limit < largest_small and suppressed + by_size[limit + 1] <= max_suppressed:
-        limit += 1
-        suppressed += by_size[limit]
-    for c in range(m):
-        if sizes[c] <= max_suppressed:
-            by_size[sizes[c]] = 0
-    return limit, suppressed
+    n_steps, suppressed, size = 1, 0, 0
+    limits[0], figures[0, 9] = 0, 0.0
+    while size < largest_small:
+        size += 1
+        records = by_size[size]
+        if records == 0:
+            continue
+        suppressed += records
+        if suppressed > max_suppressed:
+            break
+        limits[n_steps], figures[n_steps, 9] = size, suppressed
+        by_size[size] = n_steps
+        n_steps += 1
+    return n_steps
 
 
 @kernel()
-def _measure(table: ClassTable, m: int, lattice: Lattice, levels: Ints, by_size: Ints, out: Floats) -> None:
-    """All figures of a node from its first ``m`` classes; those of values that are not followed mean nothing."""
-    limit, suppressed = _suppression_limit(table.sizes, m, lattice.max_suppressed, by_size)
+def _forget_sizes(sizes: Ints, m: int, max_suppressed: int, by_size: Ints) -> None:
+    for c in range(m):
+        if sizes[c] <= max_suppressed:
+            by_size[sizes[c]] = 0
+
+
+@kernel()
+def _measure(table: ClassTable, m: int, lattice: Lattice, levels: Ints, steps: Steps, every: bool) -> int:
+    """All figures of a node from its first ``m`` classes, step by step; returns the number of steps.
+
+    Classes are added up by the step that suppresses them, number 0 being those that none does: one pass, whatever
+    the number of steps. Unless ``every`` step is wanted only those of the last are written. Figures of values that
+    are not followed mean nothing.
+    """
+    sums, least, worst, extra = steps.sums, steps.least, steps.worst, steps.extra
+    limits, out = steps.limits, steps.figures
+    n_steps = _suppressible(table.sizes, m, lattice.max_suppressed, steps)
     n_attributes = levels.shape[0]
     sizes, stats = table.sizes, table.stats
     follows = stats.shape[0] > 0
-    k, l = np.int64(lattice.n_records), np.int64(lattice.n_records)
-    spread_k, spread_l, minority = np.int64(0), np.int64(0), np.int64(0)
-    entropy, distance = np.inf, 0.0
-    extra = np.zeros(n_attributes, dtype=np.int64)
+    last, k = limits[n_steps - 1], np.int64(lattice.n_records)
+    for i in range(n_steps):
+        sums[i, 0] = sums[i, 1] = sums[i, 2] = 0
+        least[i] = lattice.n_records
+        worst[i, 0], worst[i, 1] = np.inf, 0.0
+        for a in range(n_attributes):
+            extra[i, a] = 0
     for c in range(m):
         size = sizes[c]
-        if size <= limit:
+        i = np.int64(0)
+        if size <= last:
+            i = np.int64(steps.by_size[size])
             for a in range(n_attributes):
                 code = (table.keys[c, lattice.word[a]] >> lattice.shift[a]) & lattice.mask[a]
-                extra[a] += size * lattice.relief[lattice.relief_at[a, levels[a]] + code]
-            continue
-        k = min(k, size)
-        spread_k += size * size
+                extra[i, a] += size * lattice.relief[lattice.relief_at[a, levels[a]] + code]
+            if not every:
+                continue
+        else:
+            k = min(k, size)
+        sums[i, 0] += size * size
         if follows:
-            l = min(l, stats[c, 0])
-            spread_l += stats[c, 1]
-            entropy = min(entropy, (_x_log_x(size, lattice) - stats[c, 2]) / size)
-            distance = max(distance, stats[c, 3] / (size * lattice.n_records))
-            minority += size - stats[c, 4]
-    loss = 0.0
-    for a in range(n_attributes):
-        if lattice.span[a] > 0:
-            loss += (lattice.level_loss[a, levels[a]] + extra[a]) / lattice.span[a]
-    out[0] = k
-    out[1] = l
-    out[2] = entropy / lattice.log_scale
-    out[3] = distance
-    out[4] = spread_k
-    out[5] = spread_l
-    out[6] = loss
-    out[7] = minority + suppressed
-    out[8] = spread_k + suppressed * lattice.n_records
-    out[9] = suppressed
+            least[i] = min(least[i], stats[c, 0])
+            sums[i, 1] += stats[c, 1]
+            worst[i, 0] = min(worst[i, 0], (_x_log_x(size, lattice) - stats[c, 2]) / size)
+            worst[i, 1] = max(worst[i, 1], stats[c, 3] / (size * lattice.n_records))
+            sums[i, 2] += size - stats[c, 4]
+    _forget_sizes(sizes, m, lattice.max_suppressed, steps.by_size)
+    # Number 0 becomes what is left at each step, from the last back to the first; so do the losses beyond the levels.
+    for i in range(1, n_steps):
+        for a in range(n_attributes):
+            extra[0, a] += extra[i, a]
+    for i in range(n_steps - 1, -1, -1):
+        loss = 0.0
+        for a in range(n_attributes):
+            if lattice.span[a] > 0:
+                loss += (lattice.level_loss[a, levels[a]] + extra[0, a]) / lattice.span[a]
+        suppressed = out[i, 9]
+        out[i, 0] = k
+        out[i, 1] = least[0]
+        out[i, 2] = worst[0, 0] / lattice.log_scale
+        out[i, 3] = worst[0, 1]
+        out[i, 4] = sums[0, 0]
+        out[i, 5] = sums[0, 1]
+        out[i, 6] = loss
+        out[i, 7] = sums[0, 2] + suppressed
+        out[i, 8] = sums[0, 0] + suppressed * lattice.n_records
+        if not every:
+            break
+        if i > 0:
+            k = np.int64(limits[i])
+            least[0] = min(least[0], least[i])
+            worst[0, 0] = min(worst[0, 0], worst[i, 0])
+            worst[0, 1] = max(worst[0, 1], worst[i, 1])
+            for s in range(3):
+                sums[0, s] += sums[i, s]
+            for a in range(n_attributes):
+                extra[0, a] -= extra[i, a]
+    return n_steps
 
 
 @kernel()
@@ -299,10 +379,13 @@ def _room(like: ClassTable, n_classes: int, n_pairs: int) -> ClassTable:
 
 
 @kernel()
-def measure_from(source: ClassTable, of: Ints, levels: Ints, lattice: Lattice, out: Floats) -> ClassTable:
-    """Group ``source`` (the table of node ``of``) by the coarser node ``levels`` and write its figures to ``out``."""
+def measure_from(source: ClassTable, of: Ints, levels: Ints, lattice: Lattice) -> tuple[ClassTable, Ints, Floats]:
+    """Group ``source`` (the table of node ``of``) by the coarser node ``levels``.
+
+    Returns its table, and per step of suppression the largest size that is suppressed and the figures.
+    """
     n = source.sizes.shape[0]
-    by_size = np.zeros(lattice.max_suppressed + 2, np.int64)
+    steps = _rooms_for_steps(lattice)
     changed = np.flatnonzero(of != levels)
     lift_from = np.empty(changed.shape[0], np.int64)
     for i in range(changed.shape[0]):
@@ -314,17 +397,19 @@ def measure_from(source: ClassTable, of: Ints, levels: Ints, lattice: Lattice, o
     tally, touched = np.zeros(lattice.n_followed, np.int64), np.empty(lattice.n_followed, np.int32)
     m = _group(source, n, lattice, changed, lift_from, link, last, slots, table)
     if source.start.shape[0] == 0:
-        _measure(table, m, lattice, levels, by_size, out)
-        return ClassTable(table.keys[:m].copy(), table.sizes[:m].copy(), table.start, table.pairs, table.stats)
-    _merge_counts(source, link, last, m, lattice, tally, touched, table)
-    _measure(table, m, lattice, levels, by_size, out)
-    return ClassTable(
-        table.keys[:m].copy(),
-        table.sizes[:m].copy(),
-        table.start[: m + 1].copy(),
-        table.pairs[: table.start[m]].copy(),
-        table.stats[:m].copy(),
-    )
+        n_steps = _measure(table, m, lattice, levels, steps, True)
+        made = ClassTable(table.keys[:m].copy(), table.sizes[:m].copy(), table.start, table.pairs, table.stats)
+    else:
+        _merge_counts(source, link, last, m, lattice, tally, touched, table)
+        n_steps = _measure(table, m, lattice, levels, steps, True)
+        made = ClassTable(
+            table.keys[:m].copy(),
+            table.sizes[:m].copy(),
+            table.start[: m + 1].copy(),
+            table.pairs[: table.start[m]].copy(),
+            table.stats[:m].copy(),
+        )
+    return made, steps.limits[:n_steps].copy(), steps.figures[:n_steps].copy()
 
 
 @kernel()
@@ -335,30 +420,32 @@ def walk(
     rooms: Ints,
     lattice: Lattice,
     columns: Ints,
-    out: Floats,
-) -> None:
+    every: bool,
+) -> tuple[Ints, Ints, Floats]:
     """Measure every node that differs from ``of`` in the attributes ``order`` only, counting those up from zero.
 
     The last attribute of ``order`` turns fastest, like the last digit of a counter; where an attribute turns, the
-    table of the node one level below is grouped one level further and those behind it start from it again. Row
-    ``levels · stride`` of ``out`` takes the columns asked for. Two tables are held per attribute: the node that it
-    turned to last and room for the next; each fits the node that generalises only that attribute by one level,
-    with at most ``rooms[:, 0]`` classes and ``rooms[:, 1]`` pairs.
+    table of the node one level below is grouped one level further and those behind it start from it again. Two tables
+    are held per attribute: the node that it turned to last and room for the next; each fits the node that generalises
+    only that attribute by one level, with at most ``rooms[:, 0]`` classes and ``rooms[:, 1]`` pairs.
+
+    What comes back has a row per node, its last step of suppression, or per step of each node if ``every``: the
+    number ``levels · stride`` of the node, the largest size suppressed, and the columns asked for.
     """
     depth = order.shape[0]
     n = source.sizes.shape[0]
     levels = of.copy()
-    by_size = np.zeros(lattice.max_suppressed + 2, np.int64)
+    steps = _rooms_for_steps(lattice)
     link, last = np.empty(n, np.int32), np.empty(n, np.int32)
     slots = np.empty(slots_for(n), np.int32)
     tally, touched = np.zeros(lattice.n_followed, np.int64), np.empty(lattice.n_followed, np.int32)
-    figures = np.empty(N_FIGURES)
     changed, lift_from = np.empty(1, np.int64), np.empty(1, np.int64)
-
-    _measure(source, n, lattice, levels, by_size, figures)
-    row = (levels * lattice.stride).sum()
-    for i in range(columns.shape[0]):
-        out[row, i] = figures[columns[i]]
+    room = np.int64(1)
+    for d in range(depth):
+        room *= lattice.n_levels[order[d]]
+    number, limit = np.empty(room, np.int64), np.empty(room, np.int64)
+    values = np.empty((room, columns.shape[0]))
+    n_rows = 0
 
     # Table 0 is the source; attribute d has 2d + 1 and 2d + 2.
     tables = [source]
@@ -368,13 +455,28 @@ def walk(
         for _ in range(2):
             tables.append(_room(source, min(n, rooms[d, 0]), min(source.pairs.shape[0], rooms[d, 1])))
     current = np.zeros(depth + 1, np.int64)  # which table the attributes before d have led to
+    target = 0
     while True:
+        n_steps = _measure(tables[target], n_classes[target], lattice, levels, steps, every)
+        first = 0 if every else n_steps - 1
+        if n_rows + n_steps > room and every:
+            room = 2 * room + n_steps
+            more_number, more_limit = np.empty(room, np.int64), np.empty(room, np.int64)
+            more_values = np.empty((room, columns.shape[0]))
+            more_number[:n_rows], more_limit[:n_rows] = number[:n_rows], limit[:n_rows]
+            more_values[:n_rows] = values[:n_rows]
+            number, limit, values = more_number, more_limit, more_values
+        for i in range(first, n_steps):
+            number[n_rows], limit[n_rows] = (levels * lattice.stride).sum(), steps.limits[i]
+            for j in range(columns.shape[0]):
+                values[n_rows, j] = steps.figures[i, columns[j]]
+            n_rows += 1
         d = depth - 1
         while d >= 0 and levels[order[d]] == lattice.n_levels[order[d]] - 1:
             levels[order[d]] = 0
             d -= 1
         if d < 0:
-            return
+            return number[:n_rows], limit[:n_rows], values[:n_rows]
         a = order[d]
         origin = current[d + 1] if levels[a] > 0 else current[d]
         target = 2 * d + 1 if origin != 2 * d + 1 else 2 * d + 2
@@ -386,7 +488,3 @@ def walk(
         n_classes[target] = m
         levels[a] += 1
         current[d + 1 :] = target
-        _measure(tables[target], m, lattice, levels, by_size, figures)
-        row = (levels * lattice.stride).sum()
-        for i in range(columns.shape[0]):
-            out[row, i] = figures[columns[i]]

@@ -1,4 +1,4 @@
-"""Tables of nodes that were measured, kept to group coarser nodes from."""
+"""What is kept of nodes that were measured: tables to group coarser nodes from, and figures of every threshold."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import OrderedDict
 
 import numpy as np
 
-from sdc_problems.evaluators.lattice._kernels import ClassTable, Ints
+from sdc_problems.evaluators.lattice._kernels import ClassTable, Floats, Ints
 
 
 def size_of(table: ClassTable) -> int:
@@ -57,3 +57,30 @@ class StoredTables:
         self._keys = list(self._tables)
         self._levels = np.array([of for of, _ in self._tables.values()])
         self._sizes = np.array([size_of(kept) for _, kept in self._tables.values()], dtype=np.int64)
+
+
+class StoredSteps:
+    """Limits and measures of every step of suppression of nodes seen, within a number of bytes; the oldest go first."""
+
+    def __init__(self, memory: int) -> None:
+        self._memory = memory
+        self._used = 0
+        self._known: OrderedDict[bytes, tuple[Ints, Floats]] = OrderedDict()
+
+    def get(self, key: bytes) -> tuple[Ints, Floats] | None:
+        """What is known of a node."""
+        return self._known.get(key)
+
+    def keep(self, key: bytes, steps: tuple[Ints, Floats]) -> None:
+        """Remember a node; one used again counts as the newest."""
+        if key not in self._known:
+            self._known[key] = steps
+            self._used += _room_of(key, steps)
+        self._known.move_to_end(key)
+        while self._used > self._memory and self._known:
+            dropped, of_it = self._known.popitem(last=False)
+            self._used -= _room_of(dropped, of_it)
+
+
+def _room_of(key: bytes, steps: tuple[Ints, Floats]) -> int:
+    return len(key) + sum(array.nbytes for array in steps) + 300  # what Python's objects around them take

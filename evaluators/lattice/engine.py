@@ -17,7 +17,6 @@ from sdc_problems.errors import SDCError
 from sdc_problems.evaluators.lattice._class_tables import Chunk, Domain, chunked, class_table, collect, follow
 from sdc_problems.evaluators.lattice._kernels import (
     N_FIGURES,
-    ClassTable,
     Floats,
     Ints,
     Lattice,
@@ -25,7 +24,7 @@ from sdc_problems.evaluators.lattice._kernels import (
     measure_from,
     walk,
 )
-from sdc_problems.evaluators.lattice._stored_tables import StoredTables, size_of
+from sdc_problems.evaluators.lattice._stored_tables import StoredSteps, StoredTables, size_of
 from sdc_problems.parallel._threads import thread_count
 
 MEASURES = (
@@ -40,6 +39,8 @@ T = TypeVar("T")
 _FIGURE = {name: i for i, name in enumerate(MEASURES[:N_FIGURES])} | {"glm_percent": MEASURES.index("glm")}
 """Which figure of the kernels each measure is made of."""
 
+LARGEST_WALK = 20_000  # nodes that are measured with every threshold before they are handed on
+
 _DECIMALS = 9  # of entropy_l: equal distributions of different sizes must tie
 
 
@@ -47,8 +48,9 @@ class LatticeEngine:
     """Measures of any node of a generalisation lattice.
 
     A node says to which level of its hierarchy each attribute is generalised; records that then agree in all
-    attributes form a class. Classes of at most *j* records are suppressed, for the largest *j* at which no more than
-    ``max_suppressed`` records are lost (Dewri et al. 2010, §6). Of what is left:
+    attributes form a class. Classes of fewer records than a threshold are suppressed, the threshold being as large as
+    it can be without losing more than ``max_suppressed`` records (Dewri et al. 2010, §6), or a smaller one that is
+    given with the node. Of what is left:
 
     ===============  ==================================================================================
     ``k``            size of the smallest class
@@ -93,7 +95,9 @@ class LatticeEngine:
     -----
     Records are read once, into classes of the finest node with their counts of sensitive values and labels. Any
     other node is grouped from the table of a finer one, the smallest at hand, in time linear in that table; all sums
-    are of whole numbers, so the figures of a node are the same whatever it was grouped from. Dewri et al. (2010),
+    are of whole numbers, so the figures of a node are the same whatever it was grouped from. Every threshold of a node
+    is measured in the same pass over its classes. Those that make a difference are 1 and what is one more than each
+    of the smallest sizes; with a budget of *b* records there are at most :math:`1 + \\sqrt{2b}`. Dewri et al. (2010),
     §4-7; loss metrics of Iyengar (2002); discernibility of Bayardo and Agrawal (2005); entropy diversity of
     Machanavajjhala et al. (2006); t-closeness of Li et al. (2007).
 
@@ -108,6 +112,16 @@ class LatticeEngine:
            [6., 6.]])
     >>> engine.n_nodes
     3
+
+    With a record to spare, the node of level 0 has one more threshold than 1, which suppresses nothing:
+
+    >>> engine = LatticeEngine([[0], [0], [1], [2], [2]], [levels], max_suppressed=1, measures=("k", "suppressed"))
+    >>> engine.steps([[0]])
+    [(array([1, 2]), array([[1., 0.],
+           [2., 1.]]))]
+    >>> engine.evaluate([[0], [0]], [1, 2])
+    array([[1., 0.],
+           [2., 1.]])
     """
 
     def __init__(
@@ -209,6 +223,7 @@ class LatticeEngine:
         )
         self._columns = np.array([_FIGURE[name] for name in self.measures], dtype=np.int64)
         self._stored = StoredTables(self._base, len(self.n_levels), memory)
+        self._steps = StoredSteps(memory // 4)
         self._lock = Lock()
 
     # -- what it is -----------------------------------------------------------------------------------------------
@@ -230,13 +245,16 @@ class LatticeEngine:
 
     # -- measuring ------------------------------------------------------------------------------------------------
 
-    def evaluate(self, nodes: ArrayLike) -> Floats:
+    def evaluate(self, nodes: ArrayLike, thresholds: ArrayLike | None = None) -> Floats:
         """Measure nodes.
 
         Parameters
         ----------
         nodes
             Nodes × attributes: levels.
+        thresholds
+            Per node, the size below which classes are suppressed, 1 suppressing none. One above what
+            ``max_suppressed`` allows at its node counts as the largest allowed, which is also taken by default.
 
         Returns
         -------
@@ -247,39 +265,55 @@ class LatticeEngine:
         -----
         Finer nodes first, each grouped from the smallest table at hand that refines it. A table that is at most half
         of the one it was grouped from is kept for others, within ``memory`` bytes, the longest unused dropped first.
+        Where thresholds are given, those of a node are remembered, so that another one needs no measuring.
         """
         X = self._nodes(nodes)
-        out = np.empty((len(X), N_FIGURES))
-        order = np.argsort(X.sum(axis=1), kind="stable")
-        step = 32 * self.threads
-        for i in range(0, len(order), step):
-            part = order[i : i + step]
-            with self._lock:
-                sources = [self._stored.nearest(X[row]) for row in part]
-            made = list(
-                self._map(self._measured, [(s, X[row], out[row]) for s, row in zip(sources, part, strict=True)])
-            )
-            with self._lock:
-                for source, row, table in zip(sources, part, made, strict=True):
-                    self._stored.offer(X[row], table, source[1])
-        return self._finished(out[:, self._columns], self.measures)
+        out = np.empty((len(X), len(self.measures)))
+        if thresholds is None:
+            for row, _, figures in self._grouped(X):
+                out[row] = figures[-1, self._columns]
+            return self._finished(out, self.measures)
+        limits = self._limits(thresholds, len(X))
+        for row, (found, values) in enumerate(self._known_steps(X)):
+            out[row] = values[_step(found, limits[row])]
+        return out
 
-    def figures(self, node: ArrayLike) -> dict[str, float]:
-        """All measures of one node that the data allow, by name."""
+    def steps(self, nodes: ArrayLike) -> list[tuple[Ints, Floats]]:
+        """Thresholds of each node that make a difference, from 1 (nothing is suppressed), and their measures."""
+        return [(limits + 1, values.copy()) for limits, values in self._known_steps(self._nodes(nodes))]
+
+    def effective(self, nodes: ArrayLike, thresholds: ArrayLike) -> Ints:
+        """Least threshold that suppresses the same records, for each node: one more than the largest class that goes.
+
+        A threshold above what ``max_suppressed`` allows at its node counts as the largest allowed.
+
+        Examples
+        --------
+        >>> engine = LatticeEngine([[0], [1], [1], [1]], [[[0, 1], [0, 0]]], max_suppressed=1, measures=("k",))
+        >>> engine.effective([[0], [0], [0], [1]], [1, 2, 3, 2])
+        array([1, 2, 2, 1])
+        """
+        X = self._nodes(nodes)
+        limits = self._limits(thresholds, len(X))
+        found = [at[_step(at, limit)] for (at, _), limit in zip(self._known_steps(X), limits, strict=True)]
+        return np.array(found, dtype=np.int64) + 1
+
+    def figures(self, node: ArrayLike, threshold: int | None = None) -> dict[str, float]:
+        """All measures of one node that the data allow, by name; the threshold is as for ``evaluate``."""
         levels = self._nodes(np.asarray(node)[None, :])[0]
-        out = np.empty(N_FIGURES)
-        measure_from(self._full, np.zeros_like(levels), levels, self._full_lattice, out)
+        _, limits, figures = measure_from(self._full, np.zeros_like(levels), levels, self._full_lattice)
+        step = -1 if threshold is None else _step(limits, int(self._limits([threshold], 1)[0]))
         lacking: frozenset[str] = frozenset()
         if self._full_lattice.n_sensitive == 0:
             lacking |= NEED_SENSITIVE
         if self._full_lattice.n_followed == self._full_lattice.n_sensitive:
             lacking |= NEED_LABELS
         names = [name for name in MEASURES if name not in lacking]
-        values = self._finished(out[None, [_FIGURE[name] for name in names]], names)[0]
+        values = self._finished(figures[[step]][:, [_FIGURE[name] for name in names]], names)[0]
         return dict(zip(names, map(float, values), strict=True))
 
     def evaluate_all(self, progress: Progress | None = None) -> Floats:
-        """Measure every node of the lattice.
+        """Measure every node of the lattice, suppressing as much as ``max_suppressed`` allows.
 
         Parameters
         ----------
@@ -297,23 +331,30 @@ class LatticeEngine:
         the result, each thread holds two tables per attribute, each at most as large as that of the node which
         generalises this attribute alone by one level.
         """
-        order, rooms = self._walking_order()
         out = np.empty((self.n_nodes, len(self.measures)))
-        # Each task fixes the levels of the attributes that turn slowest: enough tasks to keep all threads busy.
-        n_fixed, n_tasks = 0, 1
-        while n_fixed < len(order) and n_tasks < 8 * self.threads and self.threads > 1:
-            n_tasks *= int(self.n_levels[order[n_fixed]])
-            n_fixed += 1
-        starts = np.zeros((n_tasks, len(self.n_levels)), dtype=np.int64)
-        fixed = order[:n_fixed]
-        starts[:, fixed] = np.indices(self.n_levels[fixed].tolist()).reshape(n_fixed, n_tasks).T
-        done = 0
-        tasks = [(start, order[n_fixed:], rooms[n_fixed:], out) for start in starts]
-        for _ in self._map(self._walked, tasks):
-            done += self.n_nodes // n_tasks
-            if progress is not None:
-                progress(done, self.n_nodes)
-        return self._finished(out, self.measures)
+        for numbers, _, values in self._walks(every=False, progress=progress):
+            out[numbers] = values
+        return out
+
+    def every_step(self, progress: Progress | None = None) -> Iterator[tuple[Ints, Ints, Floats]]:
+        """Measure every node of the lattice with every threshold that makes a difference, part by part.
+
+        Parameters
+        ----------
+        progress
+            Called as ``progress(nodes done, nodes in all)`` now and then.
+
+        Yields
+        ------
+        tuple
+            Numbers of nodes in ``nodes()``, thresholds, and rows × measures.
+
+        Notes
+        -----
+        The lattice is walked as by ``evaluate_all``; the thresholds of a node come from the same pass.
+        """
+        for numbers, limits, values in self._walks(every=True, progress=progress):
+            yield numbers, limits + 1, values
 
     def nodes(self) -> NDArray[np.int16]:
         """Every node of the lattice in lexicographic order, one row each."""
@@ -331,14 +372,70 @@ class LatticeEngine:
             raise SDCError(f"node {row} has level {X[row, a]} of attribute {a}, which has 0 to {self.n_levels[a] - 1}")
         return X.astype(np.int64)
 
-    def _measured(self, source: tuple[Ints, ClassTable], levels: Ints, out: Floats) -> ClassTable:
-        return measure_from(source[1], source[0], levels, self._lattice, out)
+    def _limits(self, thresholds: ArrayLike, n: int) -> Ints:
+        """Largest size that is suppressed at each of ``n`` thresholds."""
+        given = np.asarray(thresholds)
+        if given.shape != (n,) or given.dtype.kind not in "iu" or (n and given.min() < 1):
+            raise SDCError(f"thresholds must be whole numbers from 1, one for each of the {n} nodes")
+        return given.astype(np.int64) - 1
 
-    def _walked(self, start: Ints, order: Ints, rooms: Ints, out: Floats) -> None:
+    def _grouped(self, X: Ints) -> Iterator[tuple[int, Ints, Floats]]:
+        """Row, limits and figures of every step of each node, finer nodes first."""
+        order = np.argsort(X.sum(axis=1), kind="stable")
+        step = 32 * self.threads
+        for i in range(0, len(order), step):
+            part = order[i : i + step]
+            with self._lock:
+                sources = [self._stored.nearest(X[row]) for row in part]
+            tasks = [(table, of, X[row], self._lattice) for (of, table), row in zip(sources, part, strict=True)]
+            made = list(self._map(measure_from, tasks))
+            with self._lock:
+                for source, row, (table, _, _) in zip(sources, part, made, strict=True):
+                    self._stored.offer(X[row], table, source[1])
+            for row, (_, limits, figures) in zip(part.tolist(), made, strict=True):
+                yield row, limits, figures
+
+    def _known_steps(self, X: Ints) -> list[tuple[Ints, Floats]]:
+        """Limits and measures of every step of each node; a node is measured unless it is remembered."""
+        keys = [row.tobytes() for row in X]
+        with self._lock:
+            known = {key: found for key in set(keys) if (found := self._steps.get(key)) is not None}
+        rows = list({key: row for row, key in enumerate(keys) if key not in known}.values())
+        for row, limits, figures in self._grouped(X[rows]):
+            known[keys[rows[row]]] = limits, self._finished(figures[:, self._columns], self.measures)
+        with self._lock:
+            for key in dict.fromkeys(keys):
+                self._steps.keep(key, known[key])
+        return [known[key] for key in keys]
+
+    def _walks(self, *, every: bool, progress: Progress | None) -> Iterator[tuple[Ints, Ints, Floats]]:
+        """Walk the lattice part by part: numbers of nodes, limits, and measures."""
+        order, rooms = self._walking_order()
+        # Each task fixes the levels of the attributes that turn slowest: enough tasks to keep all threads busy, and
+        # no more in one of them than is good to hold at a time.
+        n_fixed, n_tasks = 0, 1
+        while n_fixed < len(order) and (
+            (self.threads > 1 and n_tasks < 8 * self.threads) or (every and self.n_nodes // n_tasks > LARGEST_WALK)
+        ):
+            n_tasks *= int(self.n_levels[order[n_fixed]])
+            n_fixed += 1
+        starts = np.zeros((n_tasks, len(self.n_levels)), dtype=np.int64)
+        fixed = order[:n_fixed]
+        starts[:, fixed] = np.indices(self.n_levels[fixed].tolist()).reshape(n_fixed, n_tasks).T
+        done = 0
+        tasks = [(start, order[n_fixed:], rooms[n_fixed:], every) for start in starts]
+        for numbers, limits, values in self._map(self._walked, tasks):
+            done += self.n_nodes // n_tasks
+            if progress is not None:
+                progress(done, self.n_nodes)
+            yield numbers, limits, self._finished(values, self.measures)
+
+    def _walked(self, start: Ints, order: Ints, rooms: Ints, every: bool) -> tuple[Ints, Ints, Floats]:
         table, zero = self._base, np.zeros_like(start)
         if start.any():
-            table = measure_from(table, zero, start, self._lattice, np.empty(N_FIGURES))
-        walk(table, start, order, rooms, self._lattice, self._columns, out)
+            table = measure_from(table, zero, start, self._lattice)[0]
+        walked: tuple[Ints, Ints, Floats] = walk(table, start, order, rooms, self._lattice, self._columns, every)
+        return walked
 
     def _walking_order(self) -> tuple[Ints, Ints]:
         """Attributes from the slowest to the fastest turning, and the room that a table of each may need.
@@ -369,7 +466,7 @@ class LatticeEngine:
             for level in range(1, n):
                 levels = of.copy()
                 levels[a] = level
-                table = measure_from(table, of, levels, self._lattice, np.empty(N_FIGURES))
+                table = measure_from(table, of, levels, self._lattice)[0]
                 of = levels
                 shares.append(size_of(table) / size_of(self._base))
                 if level == 1:
@@ -387,7 +484,7 @@ class LatticeEngine:
             tables *= sum(shares)
         levels = np.minimum(1, self.n_levels - 1)
         start = time.perf_counter()
-        measure_from(self._base, np.zeros_like(levels), levels, self._lattice, np.empty(N_FIGURES))
+        measure_from(self._base, np.zeros_like(levels), levels, self._lattice)
         # A node costs something however small its table: a microsecond or so.
         return ((time.perf_counter() - start) * work + 2e-6 * self.n_nodes) / self.threads
 
@@ -406,3 +503,8 @@ class LatticeEngine:
             elif name == "glm_percent":
                 out[:, i] = 100.0 * (out[:, i] / (self.n_records * len(self.n_levels)))
         return out
+
+
+def _step(limits: Ints, limit: int) -> int:
+    """Last step that suppresses no class above ``limit``."""
+    return int(np.searchsorted(limits, limit, side="right")) - 1

@@ -60,7 +60,7 @@ def random_case(
     }
 
 
-def plain(case: Case, node: tuple[int, ...]) -> dict[str, float]:
+def plain(case: Case, node: tuple[int, ...], threshold: int | None = None) -> dict[str, float]:
     """One node by pandas: group the records, suppress, and add up what the definitions say."""
     codes, tables = case["codes"], case["tables"]
     n = len(codes)
@@ -69,6 +69,7 @@ def plain(case: Case, node: tuple[int, ...]) -> dict[str, float]:
     frame["s"], frame["y"] = case["sensitive"], case["labels"]
     size = frame.groupby(names)["s"].transform("size")
     limit = max(j for j in range(n) if (size <= j).sum() <= case["max_suppressed"])
+    limit = limit if threshold is None else min(limit, threshold - 1)
     left, lost = frame[size > limit], int((size <= limit).sum())
     groups = left.groupby(names)
     share = frame["s"].value_counts(normalize=True)
@@ -135,6 +136,79 @@ def test_batches_in_any_order_equal_the_walk(seed: int) -> None:
         order = rng.permutation(np.repeat(np.arange(len(nodes)), 2))
         for part in np.array_split(order, 5):
             assert engine.evaluate(nodes[part]).tobytes() == expected[part].tobytes()
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=5)
+def test_every_threshold_of_small_lattices_equals_pandas(seed: int) -> None:
+    case = random_case(seed)
+    engine = LatticeEngine(**case, threads=1)
+    budget = case["max_suppressed"]
+    rng = np.random.default_rng(seed)
+    for node, (thresholds, values) in zip(all_nodes(engine), engine.steps(engine.nodes()), strict=True):
+        # Whatever the threshold, the figures are those of the step that suppresses the same records.
+        for asked in {1, budget + 1, int(rng.integers(1, budget + 2))}:
+            step = int(np.searchsorted(thresholds, asked, side="right")) - 1
+            assert_figures(values[step], plain(case, node, asked), (seed, node, asked))
+            assert engine.effective([node], [asked]).tolist() == [thresholds[step]]
+            assert engine.evaluate([node], [asked]).tobytes() == values[step].tobytes()
+            assert list(engine.figures(node, asked).values()) == values[step].tolist()
+        suppressed = values[:, MEASURES.index("suppressed")]
+        assert thresholds[0] == 1
+        assert suppressed[0] == 0
+        assert (np.diff(suppressed) > 0).all()
+        assert len(thresholds) <= 1 + np.sqrt(2 * budget)
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=25)
+def test_the_walk_meets_every_threshold_that_makes_a_difference(seed: int) -> None:
+    case = random_case(seed, n=200)
+    engine = LatticeEngine(**case, threads=int(seed % 2) + 1)
+    met = [np.concatenate(parts) for parts in zip(*engine.every_step(), strict=True)]
+    order = np.lexsort((met[1], met[0]))
+    steps = LatticeEngine(**case, threads=1).steps(engine.nodes())
+    assert met[0][order].tolist() == [i for i, (thresholds, _) in enumerate(steps) for _ in thresholds]
+    assert met[1][order].tolist() == [t for thresholds, _ in steps for t in thresholds]
+    assert met[2][order].tobytes() == np.concatenate([values for _, values in steps]).tobytes()
+    # The last one of a node is the rule that suppresses as much as the budget allows.
+    assert np.array([values[-1] for _, values in steps]).tobytes() == engine.evaluate_all().tobytes()
+
+
+def test_parts_of_a_large_walk_are_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = LatticeEngine(**random_case(3, n=500, attributes=5, categories=9, levels=4), threads=1)
+    (whole,) = engine.every_step()
+    monkeypatch.setattr("sdc_problems.evaluators.lattice.engine.LARGEST_WALK", 10)
+    parts = list(engine.every_step())
+    assert len(parts) > 5
+    joined = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    order, other = np.lexsort((joined[1], joined[0])), np.lexsort((whole[1], whole[0]))
+    for one, two in zip(joined, whole, strict=True):
+        assert one[order].tobytes() == two[other].tobytes()
+
+
+def test_another_threshold_of_a_node_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = random_case(4, n=200, attributes=3)
+    engine = LatticeEngine(**case, threads=1)
+    grouped: list[int] = []
+    inner = engine._grouped
+    monkeypatch.setattr(engine, "_grouped", lambda X: (grouped.append(len(X)), inner(X))[1])
+    nodes = engine.nodes()
+    for threshold in (1, 2, 5):
+        engine.evaluate(np.repeat(nodes, 2, axis=0), np.full(2 * len(nodes), threshold))
+    assert sum(grouped) == len(nodes)
+    # With no memory at all the figures are the same.
+    forgetful = LatticeEngine(**case, threads=1, memory=0)
+    for _ in range(2):
+        expected = engine.evaluate(nodes, np.full(len(nodes), 2))
+        assert forgetful.evaluate(nodes, np.full(len(nodes), 2)).tobytes() == expected.tobytes()
+    assert len(forgetful._steps._known) == 0
+
+
+@pytest.mark.parametrize("thresholds", [[0], [1, 1], [1.5], 1])
+def test_bad_thresholds(thresholds: Any) -> None:
+    with pytest.raises(SDCError, match="thresholds must be whole numbers from 1, one for each of the 1 nodes"):
+        LatticeEngine([[0], [1]], [[[0, 1], [0, 0]]], measures=("k",)).evaluate([[0]], thresholds)
 
 
 @given(st.integers(0, 10**6))
