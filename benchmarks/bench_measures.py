@@ -148,6 +148,31 @@ def linkage_categorical() -> None:
     )
 
 
+@bench
+def linkage_starred() -> None:
+    """The peer is the same linkage of the untouched file: what stars cost, at 30,000 records."""
+    frame = adult()
+    X = codes_of(frame, QUASI)[:, [0, 2, 3, 6]]
+    rng = np.random.default_rng(5)
+    Y = np.where(rng.random(X.shape) < 0.1, X[rng.permutation(len(X))], X)
+    kinds = ["numeric", "nominal", "nominal", "nominal"]
+    for share in (0.001, 0.05):
+        stars = rng.random(X.shape) < share
+        for what, Z in (("only starred", X), ("perturbed and starred", Y)):
+            report(
+                f"distance linkage {len(X):,} × 4, {what}, {100 * share:g} % stars",
+                lambda Z=Z, stars=stars: evaluators.distance_linkage(X, Z, kinds=kinds, stars=stars),
+                {"without the stars": lambda Z=Z: evaluators.distance_linkage(X, Z, kinds=kinds)},
+                same=False,
+            )
+        report(
+            f"k with stars as wildcards, {len(X):,} × 4, {100 * share:g} % stars",
+            lambda stars=stars: evaluators.k_wildcard(X, stars),
+            {"k": lambda: evaluators.k_anonymity(evaluators.equivalence_classes(X))},
+            same=False,
+        )
+
+
 def compare_probabilistic(what: str, X: np.ndarray, Y: np.ndarray) -> None:
     n, p = X.shape
     rounds = evaluators.match_probabilistically(X, Y).iterations

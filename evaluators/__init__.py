@@ -86,6 +86,7 @@ if TYPE_CHECKING:
         match_probabilistically,
         probabilistic_linkage,
     )
+    from sdc_problems.evaluators.wildcards import k_wildcard, wildcard_class_sizes
 
 __all__ = [
     "additive_epsilon",
@@ -129,6 +130,7 @@ __all__ = [
     "interval_disclosure_value",
     "jaccard_index",
     "k_anonymity",
+    "k_wildcard",
     "link_ties",
     "match_probabilistically",
     "mean_expectation_ratio",
@@ -154,6 +156,7 @@ __all__ = [
     "suppress_small_classes",
     "t_closeness",
     "wallace_index",
+    "wildcard_class_sizes",
     "z_scores",
 ]
 
@@ -201,6 +204,7 @@ __getattr__, __dir__ = _attach(
         "interval_disclosure_value": "disclosure_risk",
         "jaccard_index": "clusterings",
         "k_anonymity": "anonymity",
+        "k_wildcard": "wildcards",
         "link_ties": "linkage",
         "match_probabilistically": "linkage",
         "mean_expectation_ratio": "disclosure_risk",
@@ -226,6 +230,7 @@ __getattr__, __dir__ = _attach(
         "suppress_small_classes": "anonymity",
         "t_closeness": "anonymity",
         "wallace_index": "clusterings",
+        "wildcard_class_sizes": "wildcards",
         "z_scores": "information_loss",
     },
 )

@@ -161,6 +161,16 @@ def mask(value: object, n: int, name: str) -> BoolArray:
     return array
 
 
+def cell_mask(value: object, shape: tuple[int, ...], name: str) -> BoolArray:
+    """One boolean per cell of a table; ``None`` marks no cell."""
+    if value is None:
+        return np.zeros(shape, dtype=np.bool_)
+    array = np.asarray(value)
+    if array.dtype != np.bool_ or array.shape != shape:
+        raise SDCError(f"{name} must hold one boolean per cell {shape}, not {array.dtype} of shape {array.shape}")
+    return array
+
+
 def same_shape(X: npt.NDArray[Any], Y: npt.NDArray[Any], name_x: str = "X", name_y: str = "Y") -> None:
     """Both tables have the same records and attributes."""
     if X.shape != Y.shape:

@@ -6,7 +6,17 @@ import math
 
 import numpy as np
 
-from sdc_problems._validation import BoolArray, FloatArray, IntArray, code_pair, code_table, labels, mask, number
+from sdc_problems._validation import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    cell_mask,
+    code_pair,
+    code_table,
+    labels,
+    mask,
+    number,
+)
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators._codes import dense, pair_counts
 from sdc_problems.evaluators.information_loss.categorical import conditional_entropy
@@ -161,12 +171,12 @@ def average_class_size(classes: object, *, k: float | None = None, suppressed: o
     return len(groups) / (int(groups.max()) + 1) / divisor if len(groups) else 0.0
 
 
-def entropy_loss(X: object, Y: object, *, suppressed: object = None) -> float:
+def entropy_loss(X: object, Y: object, *, suppressed: object = None, stars: object = None) -> float:
     """Non-uniform entropy: the information, in bits, needed to tell the original values from the generalised ones.
 
     ``-Σ log2 P(x_ij | y_ij)`` over all cells, with the probabilities of the file (Gionis & Tassa 2009): unlike
-    :func:`glm` it knows that merging two rare values costs less than merging two frequent ones. A suppressed record
-    costs ``-log2 P(x_ij)`` for each attribute.
+    :func:`glm` it knows that merging two rare values costs less than merging two frequent ones. A starred cell costs
+    ``-log2 P(x_ij)``, a suppressed record that for each attribute.
 
     Parameters
     ----------
@@ -175,6 +185,8 @@ def entropy_loss(X: object, Y: object, *, suppressed: object = None) -> float:
         are unrelated.
     suppressed
         One boolean per record (its row of Y still says which records shared its values before).
+    stars
+        One boolean per cell: True where it is starred or missing, which tells nothing about the value.
 
     Returns
     -------
@@ -186,15 +198,15 @@ def entropy_loss(X: object, Y: object, *, suppressed: object = None) -> float:
     >>> entropy_loss([[0], [1], [2], [3]], [[0], [0], [1], [1]])
     4.0
     """
-    return _entropy_loss(X, Y, suppressed)[0]
+    return _entropy_loss(X, Y, suppressed, stars)[0]
 
 
-def entropy_loss_percent(X: object, Y: object, *, suppressed: object = None) -> float:
+def entropy_loss_percent(X: object, Y: object, *, suppressed: object = None, stars: object = None) -> float:
     """Non-uniform entropy in percent of the loss of a table that is suppressed entirely.
 
     Parameters
     ----------
-    X, Y, suppressed
+    X, Y, suppressed, stars
         As for :func:`entropy_loss`.
 
     Returns
@@ -207,16 +219,16 @@ def entropy_loss_percent(X: object, Y: object, *, suppressed: object = None) -> 
     >>> entropy_loss_percent([[0], [1], [2], [3]], [[0], [0], [1], [1]])
     50.0
     """
-    lost, worst = _entropy_loss(X, Y, suppressed)
+    lost, worst = _entropy_loss(X, Y, suppressed, stars)
     return 100 * min(lost / worst, 1.0) if worst > 0 else 0.0
 
 
-def _entropy_loss(X: object, Y: object, suppressed: object) -> tuple[float, float]:
+def _entropy_loss(X: object, Y: object, suppressed: object, stars: object) -> tuple[float, float]:
     """Bits lost, and the bits of a table that is suppressed entirely."""
     original, generalised = code_pair(X, Y)
-    out = mask(suppressed, len(original), "suppressed")
+    gone = mask(suppressed, len(original), "suppressed")[:, None] | cell_mask(stars, original.shape, "stars")
     lost = worst = 0.0
-    for x, y in zip(original.T, generalised.T, strict=True):
+    for x, y, out in zip(original.T, generalised.T, gone.T, strict=True):
         values, coarse = dense(x)[0], dense(y)[0]
         whole_domain = -np.log2(np.bincount(values) / len(values))
         worst += float(whole_domain[values].sum())

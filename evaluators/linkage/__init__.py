@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sdc_problems.evaluators.linkage._views import Recoding
 from sdc_problems.evaluators.linkage.distance import DIRECTIONS, ENGINES, KINDS, TIES, distance_linkage, link_ties
 from sdc_problems.evaluators.linkage.probabilistic import (
     MOST_ATTRIBUTES,
@@ -19,6 +20,7 @@ __all__ = [
     "TIES",
     "ConvergenceWarning",
     "ProbabilisticLinkage",
+    "Recoding",
     "distance_linkage",
     "link_ties",
     "match_probabilistically",

@@ -117,7 +117,7 @@ def own_distances(A: Any, BT: Any, w: Any, a: int, b: int, unit: float) -> Any:
 
 @kernel()
 def brute_ties(A: Any, radius: Any, BT: Any, count: Any, w: Any, a: int, b: int, unit: float, block: int) -> Any:
-    """Number of records of B at exactly the radius, 0 when one is nearer; B is walked block by block."""
+    """Number of records of B at exactly the radius, -1 when one is nearer; B is walked block by block."""
     n, m = len(A), BT.shape[1]
     ties = np.zeros(n, dtype=np.int64)
     d, scratch = np.empty(block), np.empty(block)
@@ -129,7 +129,7 @@ def brute_ties(A: Any, radius: Any, BT: Any, count: Any, w: Any, a: int, b: int,
             found = _tied(d, count, begin, end, radius[i], found)
             if found < 0:
                 break
-        ties[i] = max(found, 0)
+        ties[i] = found
     return ties
 
 
@@ -216,5 +216,5 @@ def tree_ties(A: Any, radius: Any, BT: Any, count: Any, tree: Any, w: Any, a: in
             if min(left, right) <= radius[i]:
                 stack[top] = near
                 top += 1
-        ties[i] = max(found, 0)
+        ties[i] = found
     return ties

@@ -6,15 +6,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
-from sdc_problems._validation import FloatArray, IntArray, choice, domain_sizes, kinds, pair
+from sdc_problems._validation import FloatArray, IntArray, cell_mask, choice, domain_sizes, kinds, pair
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators._codes import unique_rows
 from sdc_problems.evaluators.information_loss.numeric import location_and_scale
 from sdc_problems.evaluators.linkage._nearest import brute_ties, build_tree, own_distances, tree_ties
+from sdc_problems.evaluators.linkage._views import Recoding, View, all_views, check_recodings
 from sdc_problems.evaluators.linkage.probabilistic import (
     ConvergenceWarning,
     ProbabilisticLinkage,
@@ -44,6 +46,9 @@ _FEW_RECORDS = 2048
 _FEW_PAIRS = 2**21
 
 
+Scales = tuple[int, int, float]
+
+
 class _Metric(NamedTuple):
     """Both tables with columns ordered numeric, ordinal, nominal, and what ``_nearest`` needs to compare them."""
 
@@ -53,6 +58,18 @@ class _Metric(NamedTuple):
     numeric: int
     numeric_or_ordinal: int
     unit: float
+    words: tuple[str, ...]
+    """Kind of each attribute, in the order of the tables given."""
+    order: list[int]
+
+    @property
+    def scales(self) -> Scales:
+        """Where the kinds begin, and the unit of category distances."""
+        return self.numeric, self.numeric_or_ordinal, self.unit
+
+    def seen_by(self, view: View) -> FloatArray:
+        """Weights without those of starred attributes: no distance to a star."""
+        return np.where(view.starred, 0.0, self.weights)
 
 
 def _metric(X: object, Y: object, words: object, n_categories: object, standardise: bool) -> _Metric:
@@ -83,7 +100,7 @@ def _metric(X: object, Y: object, words: object, n_categories: object, standardi
             weights[b:] = common
         else:
             weights[a:b] = [1.0 / size for size in sizes[: b - a]]
-    return _Metric(A, B, weights, a, b, unit)
+    return _Metric(A, B, weights, a, b, unit, kind, order)
 
 
 def _picked(n_categories: object, columns: list[int], p: int) -> object:
@@ -111,6 +128,8 @@ def link_ties(
     n_categories: object = None,
     standardise: bool = True,
     engine: str = "auto",
+    stars: object = None,
+    recodings: Mapping[int, Recoding] | None = None,
 ) -> IntArray:
     """For each record, among how many equally near counterparts its own one is; 0 if another is nearer.
 
@@ -121,30 +140,84 @@ def link_ties(
     --------
     >>> link_ties([[0.0], [1.0], [5.0]], [[0.5], [0.5], [0.6]])
     array([2, 0, 1])
+    >>> link_ties([[0.0], [1.0], [5.0]], [[0.0], [0.0], [5.0]], stars=[[False], [True], [False]])
+    array([2, 1, 2])
     """
     towards = choice(direction, "direction", DIRECTIONS)
     how = choice(engine, "engine", ENGINES)
     metric = _metric(X, Y, kinds, n_categories, standardise)
+    n, p = metric.A.shape
+    open_cells = cell_mask(stars, (n, p), "stars")
+    known = check_recodings(recodings, np.asarray(X), metric.words)
+    if open_cells.any() or known:
+        return _ties_of_views(metric, list(all_views(open_cells, known, metric.order)), towards, how)
     A, B = (metric.A, metric.B) if towards == "to_protected" else (metric.B, metric.A)
-    how_far = metric[2:]
-    own: FloatArray = own_distances(A, np.ascontiguousarray(B.T), *how_far)
-    n = len(A)
+    own: FloatArray = own_distances(A, np.ascontiguousarray(B.T), metric.weights, *metric.scales)
     if how == "brute" or (how == "auto" and n <= _FEW_RECORDS and metric.numeric > 0):
-        ties: IntArray = brute_ties(A, own, np.ascontiguousarray(B.T), np.ones(n, dtype=np.int64), *how_far, _BLOCK)
-        return ties
+        ones = np.ones(n, dtype=np.int64)
+        near: IntArray = brute_ties(A, own, np.ascontiguousarray(B.T), ones, metric.weights, *metric.scales, _BLOCK)
+        return np.maximum(near, 0)
+    return _ties(A, own, B, metric.weights, metric.scales, how)
 
+
+def _ties(A: FloatArray, own: FloatArray, B: FloatArray, weights: FloatArray, scales: Scales, how: str) -> IntArray:
+    """Ties of the records of A at their own distances among those of B, 0 where one is nearer."""
     # Equal records share one search: its radius is the smallest own distance among them, and a record with a larger
     # one has been beaten by the counterpart of its twin.
     searchers, who, _ = unique_rows(A)
-    targets, _, count = unique_rows(B)
     radius = np.full(len(searchers), np.inf)
     np.minimum.at(radius, who, own)
-    if how == "table" or (how == "auto" and len(searchers) * len(targets) <= _FEW_PAIRS):
-        found = brute_ties(searchers, radius, np.ascontiguousarray(targets.T), count, *how_far, _BLOCK)
-    else:
-        order, tree = build_tree(targets, *how_far, _LEAF)
-        found = tree_ties(searchers, radius, np.ascontiguousarray(targets[order].T), count[order], tree, *how_far)
-    return np.where(own == radius[who], found[who], 0)
+    found = _found(searchers, radius, B, weights, scales, how)
+    return np.where(own == radius[who], np.maximum(found, 0)[who], 0)
+
+
+def _found(
+    searchers: FloatArray, radius: FloatArray, B: FloatArray, weights: FloatArray, scales: Scales, how: str
+) -> IntArray:
+    """Number of records of B at the radius, -1 where one is nearer."""
+    targets, _, count = unique_rows(B)
+    few = len(searchers) * len(targets) <= _FEW_PAIRS or len(targets) <= _LEAF
+    if how in ("brute", "table") or (how == "auto" and few):
+        near: IntArray = brute_ties(
+            searchers, radius, np.ascontiguousarray(targets.T), count, weights, *scales, _BLOCK
+        )  # fmt: skip
+        return near
+    order, tree = build_tree(targets, weights, *scales, _LEAF)
+    ordered = np.ascontiguousarray(targets[order].T)
+    near = tree_ties(searchers, radius, ordered, count[order], tree, weights, *scales)
+    return near
+
+
+def _ties_of_views(metric: _Metric, views: list[View], towards: str, how: str) -> IntArray:
+    """Ties where the protected records fall into groups, each of which compares in its own way."""
+    n = len(metric.A)
+    ties = np.zeros(n, dtype=np.int64)
+    own = np.empty(n)
+    for view in views:
+        own[view.records] = own_distances(
+            view.of(metric.A[view.records]),
+            np.ascontiguousarray(metric.B[view.records].T),
+            metric.seen_by(view),
+            *metric.scales,
+        )
+    if towards == "to_original":
+        for view in views:
+            originals, protected = view.of(metric.A), metric.B[view.records]
+            ties[view.records] = _ties(
+                protected, own[view.records], originals, metric.seen_by(view), metric.scales, how
+            )  # fmt: skip
+        return ties
+    searchers, who, _ = unique_rows(metric.A)
+    radius = np.full(len(searchers), np.inf)
+    np.minimum.at(radius, who, own)
+    total = np.zeros(len(searchers), dtype=np.int64)
+    still = np.arange(len(searchers))
+    for view in sorted(views, key=lambda view: -len(view.records)):
+        seen = view.of(searchers[still])
+        found = _found(seen, radius[still], metric.B[view.records], metric.seen_by(view), metric.scales, how)
+        total[still] = np.where(found < 0, 0, total[still] + found)
+        still = still[found >= 0]
+    return np.where(own == radius[who], total[who], 0)
 
 
 def distance_linkage(
@@ -157,6 +230,8 @@ def distance_linkage(
     n_categories: object = None,
     standardise: bool = True,
     engine: str = "auto",
+    stars: object = None,
+    recodings: Mapping[int, Recoding] | None = None,
 ) -> float:
     """Distance-based record linkage: the share of records whose nearest counterpart is their own.
 
@@ -181,6 +256,12 @@ def distance_linkage(
     engine
         ``"auto"``, or one of ``"brute"`` (every record against every other), ``"table"`` (distinct rows against
         distinct rows) and ``"tree"`` (a tree of boxes over the distinct rows). All give the same answer.
+    stars
+        True for each cell of Y that is starred or missing (any number may stand there): it is at no distance from any
+        value.
+    recodings
+        Of nominal attributes whose labels stand for several values, by position: X holds values, Y labels, and a
+        value is at no distance from the labels that may stand for it.
 
     Returns
     -------
@@ -193,7 +274,9 @@ def distance_linkage(
     :func:`~sdc_problems.evaluators.information_loss.category_distance`. Exact: distances are compared without a
     tolerance, whole-number multiples of the smallest category step stay whole numbers, and each engine computes
     each distance by the same operations. The search starts from the own distance and ends at the first counterpart
-    that is nearer. O(n²·p) at worst, near O(n·p·log n) for lightly protected data of few attributes.
+    that is nearer. O(n²·p) at worst, near O(n·p·log n) for lightly protected data of few attributes. Stars and
+    recodings part the protected records into groups that are searched one after the other: times the number of
+    different patterns of stars and levels.
 
     Examples
     --------
@@ -206,8 +289,9 @@ def distance_linkage(
     """
     policy = choice(ties, "ties", TIES)
     near = link_ties(
-        X, Y, direction=direction, kinds=kinds, n_categories=n_categories, standardise=standardise, engine=engine
-    )
+        X, Y, direction=direction, kinds=kinds, n_categories=n_categories, standardise=standardise, engine=engine,
+        stars=stars, recodings=recodings,
+    )  # fmt: skip
     return 100.0 * _linked(near, policy) / len(near)
 
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from sdc_problems._validation import FloatArray, IntArray, kinds, number, pair, whole
+from sdc_problems._validation import FloatArray, IntArray, cell_mask, kinds, number, pair, whole
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators._codes import pair_counts, unique_rows
 from sdc_problems.evaluators.information_loss.numeric import location_and_scale
 from sdc_problems.evaluators.linkage._agreement import agreement_patterns, expectation_maximisation, pattern_counts
 from sdc_problems.evaluators.linkage._transport import transport
+from sdc_problems.evaluators.linkage._views import Recoding, View, all_views, check_recodings
 
 _KINDS = ("numeric", "ordinal", "nominal")
 MOST_ATTRIBUTES = 62  # bits of an agreement pattern
@@ -105,13 +107,28 @@ def _equal_rows(x: Rows, y: Rows) -> IntArray:
     return row_of[where[: len(x.values)]]
 
 
-def link_rows(x: Rows, y: Rows, reach: FloatArray, *, max_iterations: int, limit: int) -> ProbabilisticLinkage:
+def _patterns(X: FloatArray, Y: FloatArray, reach: FloatArray, views: Sequence[View]) -> IntArray:
+    """Agreement pattern of each row of X with each of Y."""
+    if not views:
+        plain: IntArray = agreement_patterns(X, Y, reach)
+        return plain
+    patterns = np.empty((len(X), len(Y)), dtype=np.int64)
+    for view in views:
+        within = np.where(view.starred, np.inf, reach)
+        patterns[:, view.records] = agreement_patterns(view.of(X), Y[view.records], within)
+    return patterns
+
+
+def link_rows(
+    x: Rows, y: Rows, reach: FloatArray, *, max_iterations: int, limit: int, views: Sequence[View] = ()
+) -> ProbabilisticLinkage:
     """:func:`match_probabilistically` on distinct rows: their number, not that of the records, is what it costs.
 
-    ``reach`` says within which distance the values of an attribute agree.
+    ``reach`` says within which distance the values of an attribute agree; ``views`` (of the rows of y) where stars and
+    labels agree with several values.
     """
     n, p = len(x.of_record), x.values.shape[1]
-    distinct, count, index = _occurring(agreement_patterns(x.values, y.values, reach), x, y, p)
+    distinct, count, index = _occurring(_patterns(x.values, y.values, reach, views), x, y, p)
     agrees = (distinct[:, None] >> np.arange(p)) & 1 == 1
     share_of_matches = 1.0 / n if n > 1 else 0.5  # of one record with itself there is nothing to estimate
     m, u, prevalence, iterations, converged = expectation_maximisation(
@@ -123,7 +140,7 @@ def link_rows(x: Rows, y: Rows, reach: FloatArray, *, max_iterations: int, limit
     cost = -np.where(agrees, weight, 0).sum(axis=1)[index]
     # Where agreement means equality, pairing equal rows first costs nothing: exchanging partners so that two equal
     # rows meet loses no agreement, and none speaks against a match. That leaves a much smaller assignment.
-    exchangeable = bool((reach == 0.0).all())
+    exchangeable = not views and bool((reach == 0.0).all())
     flow = _assign(cost, _equal_rows(x, y) if exchangeable else None, x, y, limit)
 
     # Equal records are interchangeable: each of the count_x · count_y pairs of records is equally likely to be chosen.
@@ -141,6 +158,8 @@ def match_probabilistically(
     agreement: float = 0.1,
     max_iterations: int = 5000,
     limit: int = 5000,
+    stars: object = None,
+    recodings: Mapping[int, Recoding] | None = None,
 ) -> ProbabilisticLinkage:
     """Probabilistic record linkage with everything it estimated; see :func:`probabilistic_linkage`.
 
@@ -159,14 +178,28 @@ def match_probabilistically(
     width = number(agreement, "agreement", low=0.0, high=1e6)
     scale = location_and_scale(original)[1]
     reach = np.array([width * scale[j] if word == "numeric" else 0.0 for j, word in enumerate(words)])
-    x, y = Rows(*unique_rows(original)), Rows(*unique_rows(protected))
+    open_cells = cell_mask(stars, original.shape, "stars")
+    known = check_recodings(recodings, original, words)
+    views: list[View] = []
+    x = Rows(*unique_rows(original))
+    if open_cells.any() or known:
+        # Rows are distinct where their cells are, or their stars; equal labels are of one kind.
+        shown = np.where(open_cells, 0.0, protected)
+        rows, of_record, records = unique_rows(np.concatenate([shown, open_cells], axis=1))
+        first = np.empty(len(rows), dtype=np.int64)
+        first[of_record] = np.arange(len(of_record))
+        y = Rows(np.ascontiguousarray(rows[:, :p]), of_record, records)
+        views = list(all_views(open_cells[first], {j: r.among(first) for j, r in known.items()}, range(p)))
+    else:
+        y = Rows(*unique_rows(protected))
     most = whole(limit, "limit", least=1)
     if len(x.records) * len(y.records) > most * most:
         raise SDCError(
             f"{len(x.records)} × {len(y.records)} pairs of distinct records are more than limit={most} squared: "
             "link a sample, or raise limit"
         )
-    return link_rows(x, y, reach, max_iterations=whole(max_iterations, "max_iterations", least=1), limit=most)
+    most_iterations = whole(max_iterations, "max_iterations", least=1)
+    return link_rows(x, y, reach, max_iterations=most_iterations, limit=most, views=views)
 
 
 def _kinds(words: object, p: int) -> tuple[str, ...]:
@@ -181,6 +214,8 @@ def probabilistic_linkage(
     agreement: float = 0.1,
     max_iterations: int = 5000,
     limit: int = 5000,
+    stars: object = None,
+    recodings: Mapping[int, Recoding] | None = None,
 ) -> float:
     """Probabilistic record linkage: the share of records paired with their own counterpart.
 
@@ -207,6 +242,9 @@ def probabilistic_linkage(
     limit
         Largest number of distinct records the assignment accepts (memory grows with its square, time with its cube).
         Records of categorical tables that occur in both are paired beforehand and do not count.
+    stars, recodings
+        As for :func:`~sdc_problems.evaluators.linkage.distance_linkage`: a star agrees with every value, a label with
+        those that it may stand for.
 
     Returns
     -------
@@ -232,7 +270,10 @@ def probabilistic_linkage(
     >>> round(probabilistic_linkage(X, [[0, 0, 0]] * 4), 6)
     25.0
     """
-    result = match_probabilistically(X, Y, kinds=kinds, agreement=agreement, max_iterations=max_iterations, limit=limit)
+    result = match_probabilistically(
+        X, Y, kinds=kinds, agreement=agreement, max_iterations=max_iterations, limit=limit, stars=stars,
+        recodings=recodings,
+    )  # fmt: skip
     if not result.converged:
         warnings.warn(
             f"EM had not settled after {result.iterations} iterations; the linkage uses its last weights",

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from sdc_problems._validation import whole
 from sdc_problems.microdata import Microdata
-from sdc_problems.studies.report.summary import number
 from sdc_problems.studies.verdict.pairing import Pairing, as_protected, pair_files
 from sdc_problems.studies.verdict.parts import Measure, Report, Skipped, share
 
@@ -152,8 +151,6 @@ def _risk(report: Report) -> str:
     parts = [
         f"an intruder who knows the quasi-identifiers finds about {share(report.linked, report.n)} again, "
         f"{report.weakest:,} of them for certain"
-        if report.comparable
-        else f"an intruder finds the right group of records; the smallest holds {number(report.value('k'))}"
     ]
     if not report.perturbed and report.has("distinct_l") and report.value("distinct_l") == 1:
         parts.append("in some group all have the same sensitive value")
@@ -163,13 +160,17 @@ def _risk(report: Report) -> str:
 
 
 def _utility(report: Report) -> str:
+    coarser = "generalised" if report.generalised or not report.n_stars else "starred"
     lost = [
         f"{what} lost {report.value(name):.3g} %"
         for name, what in (
             ("pil", "the statistics of the numbers"),
             ("il_categorical", "the categories"),
-            ("entropy_loss_percent", "the generalised columns"),
+            ("entropy_loss_percent", f"the {coarser} columns"),
         )
         if report.has(name) and report.value(name) > 0
     ]
+    if report.n_stars:
+        cells = report.n * len(report.quasi)
+        lost.append(f"{report.n_stars:,} of {cells:,} cells are starred ({100 * report.n_stars / cells:.3g} %)")
     return "; ".join(lost) if lost else "nothing, as far as these measures see"

@@ -12,7 +12,7 @@ from sdc_problems.microdata import Kind
 from sdc_problems.studies.report.summary import number
 from sdc_problems.studies.verdict.pairing import Fate, PairedColumn
 from sdc_problems.studies.verdict.parts import Report, hold, names_of, share
-from sdc_problems.studies.verdict.risk import no_distance
+from sdc_problems.studies.verdict.risk import STARS_EVERYWHERE, no_distance, no_number
 
 LOSS = "Information loss"
 SCORE = "Scores of the literature"
@@ -30,20 +30,21 @@ def all_losses(report: Report) -> None:
 
 def numbers(report: Report) -> None:
     """IL1 … IL5 and the probabilistic loss of the columns that are still numbers."""
-    if not report.numeric:
-        report.skip(LOSS, "IL, PIL", "no quasi-identifier is published as a number")
+    if int(report.whole(report.numeric).sum()) < 2 if report.numeric else True:
+        report.skip(LOSS, "IL, PIL", no_number(report))
         return
+    among = report.among(report.numeric)
     X, Y = report.values(report.numeric, 0), report.values(report.numeric, 1)
     parts = evaluators.il_components(X, Y)
     listed = ", ".join(f"{name} {100 * part:.3g} %" for name, part in zip(parts._fields, parts, strict=True))
     report.add(
         LOSS, "il_statistics", "IL, relative change of statistics", parts.percent,
-        f"Mean relative change of {names_of(report.numeric)}: {listed}.", unit="%", high=None,
+        f"Mean relative change of {names_of(report.numeric)}{among}: {listed}.", unit="%", high=None,
     )  # fmt: skip
     pil = evaluators.pil(X, Y)
     report.add(
         LOSS, "pil", "PIL, probabilistic", pil,
-        f"Measured against their sampling errors the statistics lost {pil:.3g} % (0: as good as the original).",
+        f"Measured against their sampling errors the statistics lost {pil:.3g} % (0: as good as the original){among}.",
         unit="%",
     )  # fmt: skip
 
@@ -54,23 +55,28 @@ def categories(report: Report) -> None:
     if not columns:
         report.skip(LOSS, "CTBIL, DBIL, EBIL", "no quasi-identifier is published with the original's categories")
         return
+    if not report.whole(columns).any():
+        report.skip(LOSS, "CTBIL, DBIL, EBIL", STARS_EVERYWHERE)
+        return
+    among = report.among(columns)
     X, Y = report.codes(columns, 0), report.codes(columns, 1)
     kinds, sizes = [c.kind.value for c in columns], [c.n_categories for c in columns]
     which = names_of(columns)
     tables = evaluators.ctbil(X, Y)
     report.add(
         LOSS, "ctbil", "CTBIL, contingency tables", tables,
-        f"{tables:.3g} % of the counts in the tables of one and two attributes ({which}) are misplaced.", unit="%",
+        f"{tables:.3g} % of the counts in the tables of one and two attributes ({which}) are misplaced{among}.",
+        unit="%",
     )  # fmt: skip
     distance = evaluators.dbil(X, Y, kinds=kinds, n_categories=sizes)
     report.add(
         LOSS, "dbil", "DBIL, distances", distance,
-        f"Categories moved by {distance:.3g} % of the largest distance on average.", unit="%",
+        f"Categories moved by {distance:.3g} % of the largest distance on average{among}.", unit="%",
     )  # fmt: skip
     entropy = evaluators.ebil(X, Y, n_categories=sizes)
     report.add(
         LOSS, "ebil", "EBIL, entropy", entropy,
-        f"Seeing the published category leaves {entropy:.3g} % of the uncertainty about the original.", unit="%",
+        f"Seeing the published category leaves {entropy:.3g} % of the uncertainty about the original{among}.", unit="%",
     )  # fmt: skip
     report.add(
         LOSS, "il_categorical", "mean of CTBIL, DBIL, EBIL", (tables + distance + entropy) / 3,
@@ -83,8 +89,8 @@ def detail(report: Report) -> None:
     perturbed = report.perturbed
     columns = [c for c in report.quasi if c.fate is not Fate.PERTURBED]
     suppressed = report.pairing.suppressed
-    if not report.generalised and not suppressed.any():
-        report.skip(LOSS, "GLM, entropy loss", "no quasi-identifier was generalised and no record suppressed")
+    if not report.generalised and not suppressed.any() and not report.n_stars:
+        report.skip(LOSS, "GLM, entropy loss", "no quasi-identifier was generalised and nothing suppressed")
     elif columns:
         without = f" (without {names_of(perturbed)}: other values, not coarser ones)" if perturbed else ""
         leaves = np.stack([c.leaves() for c in columns], axis=1)
@@ -96,7 +102,8 @@ def detail(report: Report) -> None:
             unit="%",
         )  # fmt: skip
         original, published = (np.stack([(c.original, c.protected)[e] for c in columns], axis=1) for e in (0, 1))
-        entropy = evaluators.entropy_loss_percent(original, published, suppressed=suppressed)
+        stars = np.stack([c.stars for c in columns], axis=1)
+        entropy = evaluators.entropy_loss_percent(original, published, suppressed=suppressed, stars=stars)
         report.add(
             LOSS, "entropy_loss_percent", "non-uniform entropy", entropy,
             f"{entropy:.3g} % of the information in these columns is gone, rare values counting less{without}.",
@@ -158,7 +165,7 @@ def associations(report: Report) -> None:
             f"The association of {names_of(rows)} with {target.name} changed by {change:.3g} % on average.",
             unit="%", high=None, of=target.name,
         )  # fmt: skip
-        same = [c for c in rows if c.fate is not Fate.GENERALISED]
+        same = [c for c in rows if c.comparable]
         if same:
             moved = float(
                 np.mean(
@@ -183,6 +190,9 @@ def scores(report: Report) -> None:
     """The two published scores, which are for all-number and for all-category files."""
     if report.generalised:
         report.skip(SCORE, "classical and categorical score", no_distance(report, "distance to the original"))
+        return
+    if report.n_stars:
+        report.skip(SCORE, "classical and categorical score", "stars have no distance to the original")
         return
     if report.numeric and report.categorical:
         report.skip(

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sdc_problems._tables.columns import NA_VALUES, label, parse_numbers
 from sdc_problems._tables.read_csv import CSVFile
 from sdc_problems.errors import SDCError
-from sdc_problems.evaluators._codes import dense, pair_counts, row_labels
+from sdc_problems.evaluators._codes import dense, pair_counts, row_labels, starts
 from sdc_problems.microdata import Attribute, Kind, Microdata
 from sdc_problems.studies.verdict.labels import SUPPRESSED, Interval, parse_interval
 
@@ -33,6 +33,8 @@ class Fate(StrEnum):
     """Other values of the original's domain, or other numbers."""
     GENERALISED = "generalised"
     """Labels that stand for several original values."""
+    STARRED = "starred"
+    """The original's values, but for some cells that are starred or missing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +51,9 @@ class PairedColumn:
     n_categories: int
     """Distinct values of the original."""
     numbers: tuple[NDArray[np.float64], NDArray[np.float64]] | None
-    """Both columns as numbers, where the kind is numeric and the protected cells are; NaN in suppressed records."""
+    """Both columns as numbers, where the kind is numeric and the protected cells are; NaN in starred cells."""
+    stars: NDArray[np.bool_]
+    """Which protected cells are starred or missing: compatible with every value."""
 
     @property
     def comparable(self) -> bool:
@@ -57,9 +61,9 @@ class PairedColumn:
         return self.fate is not Fate.GENERALISED
 
     def leaves(self) -> NDArray[np.int64]:
-        """Per record, the number of original values its protected label may stand for.
+        """Number of original values that occur under each record's protected label.
 
-        A label that is an original value stands for itself, a suppressed cell for all, an interval for the original
+        A label that is an original value stands for itself, a starred cell for all, an interval for the original
         values in it; any other for those that were published under it.
         """
         count = np.zeros(len(self.labels), dtype=np.int64)
@@ -70,20 +74,31 @@ class PairedColumn:
             interval = None if values is None else parse_interval(text)
             if code < self.n_categories:
                 count[code] = 1
-            elif text in SUPPRESSED:
-                count[code] = self.n_categories
             elif interval is not None and values is not None:
                 count[code] = max(int(interval.holds(values).sum()), 1)
-        return count[self.protected]
+        return np.where(self.stars, self.n_categories, count[self.protected])
 
-    def recoded(self, kept: NDArray[np.bool_]) -> NDArray[np.int64] | None:
-        """The label that each original value was published under, if that is one and the same for equal values."""
-        pairs = pair_counts(self.original[kept], self.protected[kept])
-        if (pairs.first[1:] == pairs.first[:-1]).any():
-            return None
-        table = np.full(len(self.labels), -1, dtype=np.int64)
-        table[pairs.first] = pairs.second
-        return table[self.original]
+    def sets(self, kept: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
+        """Original values that each label may stand for, as an intruder can know: which values were published so.
+
+        A label that is an original value stands for itself too, an interval for the original values in it. Stars are
+        left out: they stand for every value.
+        """
+        shown = kept & ~self.stars
+        found = [np.zeros(0, dtype=np.int64) for _ in self.labels]
+        if not shown.any():
+            return found
+        pairs = pair_counts(self.protected[shown], self.original[shown])
+        for values in np.split(np.arange(len(pairs.first)), starts(pairs.first)[1:]):
+            found[pairs.first[values[0]]] = pairs.second[values]
+        numbers = parse_numbers(self.labels[: self.n_categories]) if self.kind is Kind.NUMERIC else None
+        for code in np.unique(pairs.first):
+            interval = None if numbers is None else parse_interval(self.labels[code])
+            if code < self.n_categories:
+                found[code] = np.union1d(found[code], [code])
+            elif interval is not None and numbers is not None:
+                found[code] = np.union1d(found[code], np.flatnonzero(interval.holds(numbers)))
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +186,7 @@ def pair_files(
         for name in protected.names
     }
     notes = [] if same_rows else _same_order(list(columns.values()))
-    starred = np.all([_suppressed_cells(columns[name]) for name in quasi_identifiers], axis=0)
+    starred = np.all([columns[name].stars for name in quasi_identifiers], axis=0)
     if starred.all():
         starred[:] = False  # all generalised to the top: one group of everybody, and nobody left out
     columns = {name: _settled(column, ~starred, name in quasi_identifiers) for name, column in columns.items()}
@@ -243,8 +258,10 @@ def _pair(before: Attribute, after: Attribute, original: Microdata, protected: M
     index = {text: code for code, text in enumerate(old)}
     ids = np.array([index.setdefault(text, len(index)) for text in new], dtype=np.int64)
     column = PairedColumn(
-        name, before.kind, Fate.GENERALISED, codes.astype(np.int64), ids[new_codes], tuple(index), len(old), numbers
-    )
+        name, before.kind, Fate.GENERALISED, codes.astype(np.int64), ids[new_codes], tuple(index), len(old), numbers,
+        np.zeros(len(codes), dtype=np.bool_),
+    )  # fmt: skip
+    column = replace(column, stars=_stars(column, quasi))
     if quasi and before.kind is not Kind.NUMERIC and len(index) - len(old) > max(len(old), 2):
         raise SDCError(
             f"column {name!r} holds more different new labels than the original has values: they are no "
@@ -265,22 +282,28 @@ def _numbers(texts: list[str]) -> list[NDArray[Any] | None]:
 
 def _settled(column: PairedColumn, kept: NDArray[np.bool_], quasi: bool) -> PairedColumn:
     """The column with its fate, as the records that are not suppressed show it."""
-    first, second = column.original[kept], column.protected[kept]
+    some = bool(column.stars[kept].any())
+    if some and not quasi:
+        _refuse_new_values(column, kept, column.stars)
+    shown = kept & ~column.stars
+    if some and not shown.any():
+        return replace(column, fate=Fate.GENERALISED, numbers=None)  # one label for all
+    first, second = column.original[shown], column.protected[shown]
     if column.numbers is not None:
-        after = column.numbers[1][kept]
-        if np.isnan(after).any():
-            return replace(column, numbers=None) if quasi else _refuse_new_values(column, kept)
-        same = np.array_equal(column.numbers[0][kept], after)
-        return replace(column, fate=Fate.UNCHANGED if same else Fate.PERTURBED)
-    if np.array_equal(first, second):
-        return replace(column, fate=Fate.UNCHANGED)
-    if (second < column.n_categories).all():
-        return replace(column, fate=Fate.PERTURBED)
-    return column if quasi else _refuse_new_values(column, kept)
+        same = np.array_equal(column.numbers[0][shown], column.numbers[1][shown])
+    elif np.array_equal(first, second):
+        same = True
+    elif (second < column.n_categories).all():
+        same = False
+    elif quasi:
+        return column
+    else:
+        _refuse_new_values(column, kept, column.protected >= column.n_categories)
+    return replace(column, fate=Fate.PERTURBED if not same else Fate.STARRED if some else Fate.UNCHANGED)
 
 
-def _refuse_new_values(column: PairedColumn, kept: NDArray[np.bool_]) -> NoReturn:
-    row = int(np.argmax((column.protected >= column.n_categories) & kept)) + 1
+def _refuse_new_values(column: PairedColumn, kept: NDArray[np.bool_], new: NDArray[np.bool_]) -> NoReturn:
+    row = int(np.argmax(new & kept)) + 1
     raise SDCError(
         f"column {column.name!r} holds values in the protected file that the original does not have (first in row "
         f"{row}); only quasi-identifiers may hold labels of groups or suppressed cells"
@@ -316,11 +339,15 @@ def _inside(name: str, values: NDArray[np.float64], labels: list[str], codes: ND
         )
 
 
-def _suppressed_cells(column: PairedColumn) -> NDArray[np.bool_]:
-    starred = np.array(
-        [text in SUPPRESSED and code >= column.n_categories for code, text in enumerate(column.labels)], dtype=np.bool_
-    )
-    return starred[column.protected]
+def _stars(column: PairedColumn, quasi: bool) -> NDArray[np.bool_]:
+    """Which protected cells are starred or missing, where the original is not so in the same places."""
+    marks = np.array([text in SUPPRESSED for text in column.labels], dtype=np.bool_)
+    found: NDArray[np.bool_] = marks[column.protected]
+    if not quasi:
+        return found & (column.protected >= column.n_categories)
+    if np.array_equal(column.protected[found], column.original[found]):
+        found[:] = False  # the original's own mark of a missing value, where it was left alone, is a value
+    return found
 
 
 def _same_order(columns: list[PairedColumn]) -> list[str]:

@@ -70,7 +70,6 @@ class Report:
         self.notes: list[str] = []
         self.weakest = 0
         self.linked = 0.0
-        self.comparable = False
         self.kept = ~pairing.suppressed
         self.n = int(self.kept.sum())
         self.quasi = list(pairing.quasi_identifiers)
@@ -114,16 +113,40 @@ class Report:
 
     # ------------------------------------------------------------------ the tables behind the measures
 
+    @property
+    def n_stars(self) -> int:
+        """Number of starred quasi-identifier cells in the records that are left; a column of stars is one label."""
+        columns = [c for c in self.quasi if not c.stars[self.kept].all()]
+        return sum(int(c.stars[self.kept].sum()) for c in columns)
+
+    def whole(self, columns: list[PairedColumn]) -> NDArray[np.bool_]:
+        """Records that are left and have no star in these columns."""
+        found: NDArray[np.bool_] = self.kept & ~np.any([c.stars for c in columns], axis=0)
+        return found
+
+    def among(self, columns: list[PairedColumn]) -> str:
+        """Records that a measure of these columns is about, where stars leave some out."""
+        n = int(self.whole(columns).sum())
+        return "" if n == self.n else f" (of the {n:,} records without a star there)"
+
     def values(self, columns: list[PairedColumn], which: int) -> NDArray[np.float64]:
-        """Numbers or codes of the records that are left; 0: original, 1: protected."""
+        """Numbers or codes of the records that are left and without a star in these columns; 0: original."""
         stacked = []
         for column in columns:
             if column.numbers is not None:
                 stacked.append(column.numbers[which])
             else:
                 stacked.append((column.original, column.protected)[which].astype(np.float64))
-        return np.stack(stacked, axis=1)[self.kept]
+        return np.stack(stacked, axis=1)[self.whole(columns)]
 
     def codes(self, columns: list[PairedColumn], which: int) -> NDArray[np.int64]:
-        """Category ids of the records that are left."""
-        return np.stack([(c.original, c.protected)[which] for c in columns], axis=1)[self.kept]
+        """Category ids of the records that are left and without a star in these columns."""
+        return np.stack([(c.original, c.protected)[which] for c in columns], axis=1)[self.whole(columns)]
+
+    def shown(self) -> NDArray[np.int64]:
+        """Category ids of the quasi-identifiers as published, of the records that are left; a star is a value."""
+        return np.stack([c.protected for c in self.quasi], axis=1)[self.kept]
+
+    def stars(self) -> NDArray[np.bool_]:
+        """Which of these cells are starred."""
+        return np.stack([c.stars for c in self.quasi], axis=1)[self.kept]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems import evaluators
-from sdc_problems.evaluators.linkage import MOST_ATTRIBUTES
+from sdc_problems.evaluators.linkage import MOST_ATTRIBUTES, Recoding
 from sdc_problems.microdata import Kind
 from sdc_problems.studies.report.summary import number
 from sdc_problems.studies.verdict.pairing import PairedColumn
@@ -17,6 +18,7 @@ from sdc_problems.studies.verdict.parts import Report, hold, names_of, share
 ANONYMITY = "Anonymity of the protected file"
 RISK = "Disclosure between the files"
 
+STARS_EVERYWHERE = "every record has a star in one of its columns"
 NEAR = 10.0  # percent: half width of the disclosure intervals
 
 
@@ -29,7 +31,7 @@ def all_risks(report: Report) -> None:
 
 def anonymity(report: Report) -> None:
     """Groups of equal quasi-identifiers, and what they give away about the sensitive attributes."""
-    classes = evaluators.equivalence_classes(report.codes(report.quasi, 1))
+    classes = evaluators.equivalence_classes(report.shown())
     before = evaluators.equivalence_classes(np.stack([c.original for c in report.quasi], axis=1))
     sizes = evaluators.class_sizes(classes)
     k, n = int(sizes.min()), report.n
@@ -40,6 +42,16 @@ def anonymity(report: Report) -> None:
         if k > 1 else "At least one record is alone with its quasi-identifiers.",
         unit="records", low=1, high=n, better="higher", before=evaluators.k_anonymity(before),
     )  # fmt: skip
+    stars = report.stars()
+    if stars.any():
+        wild = evaluators.k_wildcard(report.shown(), stars)
+        report.add(
+            ANONYMITY, "k_wildcard", "k with stars as wildcards", wild,
+            (f"If a star may be any value, every record looks like at least {wild - 1:,} other{'s' * (wild != 2)}; "
+             if wild > 1 else "Even if a star may be any value, at least one record is alone; ")
+            + "k, ℓ and t count a star as a value of its own.",
+            unit="records", low=1, high=n, better="higher",
+        )  # fmt: skip
     report.add(
         ANONYMITY, "smallest_groups", "records in groups of size k", weakest,
         f"{share(weakest, n)} are in the smallest groups: the weakest records.",
@@ -119,19 +131,20 @@ def disclosure(report: Report) -> None:
         RISK, "unchanged_cells", "cells left as they were", 100 * float(same),
         f"{100 * same:.3g} % of the quasi-identifiers' cells are published unchanged.", unit="%",
     )  # fmt: skip
-    if report.numeric:
+    if report.numeric and report.whole(report.numeric).any():
         value = evaluators.interval_disclosure_value(
             report.values(report.numeric, 0), report.values(report.numeric, 1), percent=NEAR
         )
         report.add(
             RISK, "id_value_raw", "interval disclosure, values", value,
-            f"{value:.3g} % of the numbers ({names_of(report.numeric)}) lie within {NEAR:g} % of the original.",
+            f"{value:.3g} % of the numbers ({names_of(report.numeric)}) lie within {NEAR:g} % of the original"
+            f"{report.among(report.numeric)}.",
             unit="%",
         )  # fmt: skip
     else:
-        report.skip(RISK, "interval disclosure, values", "no quasi-identifier is published as a number")
+        report.skip(RISK, "interval disclosure, values", no_number(report))
     comparable = [*report.numeric, *report.categorical]
-    if comparable:
+    if comparable and report.whole(comparable).any():
         rank = evaluators.interval_disclosure_rank(
             report.values(comparable, 0), report.values(comparable, 1), percent=NEAR,
             kinds=[c.kind.value for c in comparable],
@@ -139,11 +152,18 @@ def disclosure(report: Report) -> None:
         report.add(
             RISK, "id_rank", "interval disclosure, ranks", rank,
             f"{rank:.3g} % of the cells ({names_of(comparable)}) rank within {NEAR:g} % of the records of the original "
-            "(nominal: equal).",
+            f"(nominal: equal){report.among(comparable)}.",
             unit="%",
         )  # fmt: skip
+    elif comparable:
+        report.skip(RISK, "interval disclosure, ranks", STARS_EVERYWHERE)
     else:
         report.skip(RISK, "interval disclosure, ranks", no_distance(report, "ranks"))
+
+
+def no_number(report: Report) -> str:
+    """Reason for which no column of numbers takes part."""
+    return STARS_EVERYWHERE if report.numeric else "no quasi-identifier is published as a number"
 
 
 def no_distance(report: Report, what: str) -> str:
@@ -151,59 +171,78 @@ def no_distance(report: Report, what: str) -> str:
     return f"{hold(report.generalised)} generalised labels, which have no {what}"
 
 
+class Compared(NamedTuple):
+    """What an intruder compares: the original's values, what is published, and how the two meet."""
+
+    X: NDArray[np.float64]
+    Y: NDArray[np.float64]
+    kinds: list[str]
+    stars: NDArray[np.bool_]
+    recodings: dict[int, Recoding]
+
+    def among(self, records: NDArray[np.bool_]) -> Compared:
+        """The same for some of the records."""
+        recodings = {j: recoding.among(records) for j, recoding in self.recodings.items()}
+        return Compared(self.X[records], self.Y[records], self.kinds, self.stars[records], recodings)
+
+    def ties(self) -> NDArray[np.int64]:
+        """Ties of each record with its own counterpart, 0 where another is nearer."""
+        return evaluators.link_ties(self.X, self.Y, kinds=self.kinds, stars=self.stars, recodings=self.recodings)
+
+
+def compared(report: Report) -> Compared:
+    """Every quasi-identifier as an intruder compares it, none left out.
+
+    Numbers and categories of the original by their distance, labels by the values that they may stand for, and a
+    star with every value.
+    """
+    X, Y, kinds, recodings = [], [], [], {}
+    for j, column in enumerate(report.quasi):
+        before, after, kind = column.original, column.protected, column.kind.value
+        if column.numbers is not None:
+            before, after = column.numbers  # type: ignore[assignment]
+        elif not column.comparable:
+            kind = "nominal"
+            shown = np.where(column.stars, -1, column.protected)[report.kept]
+            recodings[j] = Recoding.of(column.sets(report.kept), shown, column.n_categories)
+        kinds.append(kind)
+        X.append(before[report.kept].astype(np.float64))
+        Y.append(np.where(column.stars, 0, after)[report.kept].astype(np.float64))
+    stars = report.stars()
+    return Compared(np.stack(X, axis=1), np.stack(Y, axis=1), kinds, stars, recodings)
+
+
 def linkage(report: Report) -> None:
     """Distance and probabilistic linkage on everything an intruder can compare."""
-    usable, A, B, kinds = [], [], [], []
-    for column in report.quasi:
-        if column.comparable:
-            A.append(report.values([column], 0)[:, 0])
-            B.append(report.values([column], 1)[:, 0])
-            kinds.append("numeric" if column.numbers is not None else column.kind.value)
-        else:
-            recoded = column.recoded(report.kept)
-            if recoded is None:
-                continue
-            A.append(recoded[report.kept].astype(np.float64))
-            B.append(column.protected[report.kept].astype(np.float64))
-            kinds.append("nominal")
-        usable.append(column)
-    left_out = [c for c in report.quasi if c not in usable]
-    if left_out:
-        report.notes.append(
-            f"linkage does without {names_of(left_out)}: equal values were given different labels, so nothing tells "
-            "which label an intruder expects; the risk may be higher"
-        )
-    if not usable:
-        report.skip(RISK, "distance linkage", "every quasi-identifier was recoded differently in different records")
-        report.skip(
-            RISK, "probabilistic linkage", "every quasi-identifier was recoded differently in different records"
-        )
-        return
-    X, Y = np.stack(A, axis=1), np.stack(B, axis=1)
-    ties = evaluators.link_ties(X, Y, kinds=kinds)
-    report.comparable = True
+    tables = compared(report)
+    ties = tables.ties()
     report.linked = float((1 / ties[ties > 0]).sum())
     report.weakest = int((ties == 1).sum())
     report.add(
         RISK, "dbrl", "distance linkage", 100 * report.linked / report.n,
-        f"An intruder who takes the nearest record is right for about {share(report.linked, report.n)}.", unit="%",
+        f"An intruder who takes the nearest record is right for about {share(report.linked, report.n)}"
+        f"{'; a star is near to every value' if tables.stars.any() else ''}.", unit="%",
     )  # fmt: skip
     report.add(
         RISK, "certain_links", "records found for certain", report.weakest,
         f"For {share(report.weakest, report.n)} the nearest record is the own one and no other is as near.",
         unit="records", high=report.n,
     )  # fmt: skip
+    if tables.stars.any():
+        without_stars(report, tables)
     if report.n > report.limit:
         report.skip(
             RISK, "probabilistic linkage",
             f"{report.n:,} records are more than {report.limit:,}, its time grows with their cube (--linkage-limit)",
         )  # fmt: skip
         return
-    if len(usable) > MOST_ATTRIBUTES:
-        excess = f"{len(usable)} attributes are more than the {MOST_ATTRIBUTES} that it compares"
+    if len(report.quasi) > MOST_ATTRIBUTES:
+        excess = f"{len(report.quasi)} attributes are more than the {MOST_ATTRIBUTES} that it compares"
         report.skip(RISK, "probabilistic linkage", excess)
         return
-    found = evaluators.match_probabilistically(X, Y, kinds=kinds, limit=report.limit)
+    found = evaluators.match_probabilistically(
+        tables.X, tables.Y, kinds=tables.kinds, limit=report.limit, stars=tables.stars, recodings=tables.recodings
+    )
     if not found.converged:
         report.notes.append(f"probabilistic linkage: EM had not settled after {found.iterations:,} iterations")
     report.linked = max(report.linked, found.share * report.n / 100)
@@ -211,4 +250,21 @@ def linkage(report: Report) -> None:
         RISK, "prl", "probabilistic linkage", found.share,
         f"An intruder who weighs agreements is right for about {share(found.share * report.n / 100, report.n)}.",
         unit="%",
+    )  # fmt: skip
+
+
+def without_stars(report: Report, tables: Compared) -> None:
+    """Linkage by an intruder who passes over records with a star: often right, as most records have none.
+
+    In perturbed files a star, which is near to every value, may also hide the own record behind the starred ones.
+    """
+    complete = np.logical_not(tables.stars.any(axis=1))
+    ties = tables.among(complete).ties() if complete.any() else np.zeros(0, dtype=np.int64)
+    linked = float((1 / ties[ties > 0]).sum())
+    report.linked = max(report.linked, linked)
+    if report.perturbed:
+        report.weakest = max(report.weakest, int((ties == 1).sum()))
+    report.add(
+        RISK, "dbrl_complete", "linkage, stars passed over", 100 * linked / report.n,
+        f"An intruder who passes over records with a star is right for about {share(linked, report.n)}.", unit="%",
     )  # fmt: skip

@@ -62,6 +62,10 @@ def one_code_table(rng: np.random.Generator, n: int) -> tuple[np.ndarray, ...]:
     return (rng.integers(0, 4, size=(n, 3)),)
 
 
+def starred_codes(rng: np.random.Generator, n: int) -> tuple[np.ndarray, ...]:
+    return rng.integers(0, 3, size=(n, 3)), rng.random((n, 3)) < 0.3
+
+
 def two_vectors(rng: np.random.Generator, n: int) -> tuple[np.ndarray, ...]:
     return rng.integers(1, 9, size=n), rng.integers(1, 9, size=n)
 
@@ -147,6 +151,7 @@ CASES: dict[str, Case] = {
     "interval_disclosure_value": Case(evaluators.interval_disclosure_value, tables),
     "jaccard_index": Case(evaluators.jaccard_index, two_labels),
     "k_anonymity": Case(evaluators.k_anonymity, one_label),
+    "k_wildcard": Case(evaluators.k_wildcard, starred_codes),
     "link_ties": Case(evaluators.link_ties, tables),
     "match_probabilistically": Case(lambda X, Y: evaluators.match_probabilistically(X, Y).share, codes),
     "pair_agreement": Case(evaluators.pair_agreement, two_labels),
@@ -167,6 +172,7 @@ CASES: dict[str, Case] = {
     "suppress_small_classes": Case(suppressed_mask, one_label),
     "t_closeness": Case(evaluators.t_closeness, two_labels, {"distance": "ordered"}),
     "wallace_index": Case(evaluators.wallace_index, two_labels),
+    "wildcard_class_sizes": Case(evaluators.wildcard_class_sizes, starred_codes),
     "z_scores": Case(evaluators.z_scores, one_table),
     "additive_epsilon": Case(evaluators.additive_epsilon, fronts, same_rows=False),
     "convergence_error": Case(evaluators.convergence_error, fronts, same_rows=False),
@@ -325,6 +331,7 @@ ROW_FREE = [
         "z_scores",
         "suppress_small_classes",
         "class_closeness",
+        "wildcard_class_sizes",
     )
 ]
 

@@ -6,7 +6,7 @@ import pytest
 
 from sdc_problems import Microdata, SDCError
 from sdc_problems.studies.verdict.labels import parse_interval
-from sdc_problems.studies.verdict.pairing import Fate, Pairing, as_protected, pair_files
+from sdc_problems.studies.verdict.pairing import Fate, PairedColumn, Pairing, as_protected, pair_files
 
 FRAME = pd.DataFrame(
     {
@@ -58,7 +58,8 @@ def test_suppressed_records_are_those_without_any_quasi_identifier() -> None:
     assert pairing.suppressed.tolist() == [True, True, False, False, False, False]
     age, town = pairing.quasi_identifiers
     assert age.fate is Fate.UNCHANGED  # the records that are left kept it
-    assert town.fate is Fate.GENERALISED  # a star where others show a town
+    assert town.fate is Fate.STARRED  # a star where others show a town
+    assert town.stars.tolist() == [True, True, True, False, False, False]
 
 
 def test_everything_starred_is_one_group_not_no_records() -> None:
@@ -77,14 +78,33 @@ def test_leaves_are_counted() -> None:
     assert town.leaves().tolist() == [2, 2, 2, 2, 1, 3]
 
 
-def test_a_recoding_is_found_if_it_is_the_same_everywhere() -> None:
+def test_a_label_stands_for_the_values_that_went_out_under_it() -> None:
     kept = np.ones(6, dtype=bool)
-    town = pair(RELEASE.assign(town=["C", "C", "C", "C", "Vic", "Vic"])).quasi_identifiers[1]
-    recoded = town.recoded(kept)
-    assert recoded is not None
-    np.testing.assert_array_equal(recoded, town.protected)
-    local = pair(RELEASE.assign(town=["C", "C", "Reus", "Olot", "Vic", "Vic"])).quasi_identifiers[1]
-    assert local.recoded(kept) is None
+    town = pair(RELEASE.assign(town=["C", "C", "Reus", "Olot", "*", "Vic"])).quasi_identifiers[1]
+    sets = dict(zip(town.labels, town.sets(kept), strict=True))  # Olot, Reus, Vic in this order
+    assert {name: values.tolist() for name, values in sets.items()} == {
+        "Olot": [0], "Reus": [1], "Vic": [2], "C": [0, 1], "*": [],
+    }  # fmt: skip
+    age = pair(RELEASE.assign(age=["21", "20-29", "35", ">=35", "52", "50-59"])).quasi_identifiers[0]
+    sets = dict(zip(age.labels, age.sets(kept), strict=True))
+    assert sets["20-29"].tolist() == [0, 1]
+    assert sets[">=35"].tolist() == [2, 3, 4, 5]
+
+
+def test_an_empty_cell_is_a_star_unless_it_was_empty_before() -> None:
+    frame = FRAME.assign(town=["Olot", None, "Reus", "Olot", "Vic", "Vic"]).drop(columns="name")
+    data = Microdata.from_frame(frame, quasi_identifiers=QUASI, missing="category")
+
+    def town(cells: list[str | None]) -> PairedColumn:
+        protected = as_protected(frame.assign(town=cells))
+        return pair_files(data, protected, quasi_identifiers=QUASI).quasi_identifiers[1]
+
+    left = town(["Olot", None, "Reus", "Olot", "Vic", "Vic"])
+    assert left.fate is Fate.UNCHANGED
+    assert not left.stars.any()
+    emptied = town([None, None, "Reus", "Olot", "Vic", "Vic"])
+    assert emptied.fate is Fate.STARRED
+    assert emptied.stars.tolist() == [True, True, False, False, False, False]  # nobody can tell the two apart
 
 
 def test_other_columns_that_differ_are_noted() -> None:

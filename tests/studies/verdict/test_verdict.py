@@ -124,16 +124,107 @@ def test_untouched_files_lose_nothing_and_hide_nothing(people: pd.DataFrame) -> 
     assert found.weakest == (sizes == 1).sum()
 
 
-def test_local_recoding_is_left_out_of_linkage_and_said_so(people: pd.DataFrame) -> None:
-    after = people.copy()
+def candidates(
+    before: pd.DataFrame, after: pd.DataFrame, quasi: list[str], stands_for: dict[str, set[str]]
+) -> list[int]:
+    """Published records that each original record may be, cell by cell in plain Python."""
+    original, published = before[quasi].astype(str).to_numpy(), after[quasi].astype(str).to_numpy()
+    return [
+        sum(all(b in ("*", a) or a in stands_for.get(b, ()) for a, b in zip(x, y, strict=True)) for y in published)
+        for x in original
+    ]
+
+
+def starred(people: pd.DataFrame) -> pd.DataFrame:
+    """One cell starred in each of three columns."""
+    after = people.astype(object)
+    for row, name in enumerate(["age", "town", "job"]):
+        after.loc[row, name] = "*"
+    return after
+
+
+def test_few_stars_hide_nobody(rng: np.random.Generator) -> None:
+    """400 records that four quasi-identifiers tell apart: three stars may not take the columns out of the linkage."""
+    n = 400
+    before = pd.DataFrame(
+        {
+            "age": rng.integers(18, 90, n), "zip": rng.integers(100, 140, n), "town": rng.choice(["Olot", "Vic"], n),
+            "job": rng.choice(list("abcdefghij"), n),
+        }
+    )  # fmt: skip
+    quasi = list(before)
+    untouched, hidden = of_people_like(before, before, quasi), of_people_like(before, starred(before), quasi)
+    assert untouched.weakest > 390
+    assert hidden.weakest >= untouched.weakest - 6
+    assert hidden.value("dbrl") > 97.0  # type: ignore[operator]
+    assert "for certain" in hidden.risk
+    assert f"{hidden.weakest:,} of them for certain" in hidden.risk
+    expected = candidates(before, starred(before), quasi, {})
+    assert hidden.weakest == expected.count(1)
+    assert hidden.value("dbrl") == pytest.approx(100 * sum(1 / c for c in expected) / n)
+    assert "3 of 1,600 cells are starred" in hidden.utility
+    assert "nothing" not in hidden.utility
+    assert hidden.value("entropy_loss_percent") > 0.0  # type: ignore[operator]
+    assert {fate for *_, fate in hidden.columns} == {"starred", "unchanged"}
+
+
+def of_people_like(before: pd.DataFrame, after: pd.DataFrame, quasi: list[str]) -> Verdict:
+    return verdict(Microdata.from_frame(before, quasi_identifiers=quasi), after)
+
+
+def test_k_counts_a_star_as_a_value_and_k_wildcard_as_any(people: pd.DataFrame) -> None:
+    quasi = ["town", "job"]
+    after = people.astype(object)
+    after.loc[0, "town"] = "*"
+    found = of_people_like(people, after, quasi)
+    assert found.value("k") == after.groupby(quasi).size().min() == 1
+    cells = after[quasi].to_numpy()
+    fits = [sum(all("*" in (a, b) or a == b for a, b in zip(x, y, strict=True)) for y in cells) for x in cells]
+    assert found.value("k_wildcard") == min(fits)
+    assert of_people_like(people, people, quasi).value("k_wildcard") is None  # k says the same
+
+
+def test_numbers_with_stars_are_measured_where_they_are_shown(numbers: pd.DataFrame, rng: np.random.Generator) -> None:
+    after = numbers.copy().astype(object)
+    after["rent"] = (numbers["rent"] + rng.normal(size=N)).round(3)
+    after.loc[:4, "income"] = "*"
+    found = of_numbers(numbers, after)
+    X, Y = numbers.iloc[5:, :3].to_numpy(float), after.iloc[5:, :3].to_numpy(float)
+    assert found.value("il_statistics") == pytest.approx(evaluators.il_statistics(X, Y))
+    assert found.value("id_value_raw") == pytest.approx(evaluators.interval_disclosure_value(X, Y))
+    assert "(of the 115 records without a star there)" in next(m for m in found.measures if m.name == "pil").sentence
+    assert "stars have no distance" in next(s.why for s in found.skipped if s.group.startswith("Scores"))
+
+
+def test_stars_that_are_near_to_everybody_do_not_hide_perturbed_records(numbers: pd.DataFrame) -> None:
+    """A record with a single number left is nearer to most people than their own, noisy, record."""
+    after = numbers.assign(**(numbers[["income", "rent", "debt"]] + 0.7).round(3)).astype(object)
+    after.loc[:39, ["rent", "debt"]] = "*"
+    data = Microdata.from_frame(numbers, quasi_identifiers=["income", "rent", "debt"])
+    found = verdict(data, after, linkage_limit=1)
+    complete = slice(40, None)
+    alone = evaluators.link_ties(numbers.iloc[complete, :3].to_numpy(), after.iloc[complete, :3].to_numpy(float))
+    assert found.value("dbrl_complete") == pytest.approx(100 * (1 / alone[alone > 0]).sum() / N)
+    assert found.weakest >= (alone == 1).sum()
+    assert found.value("dbrl") < found.value("dbrl_complete") / 2  # type: ignore[operator]
+    assert f"finds about {(1 / alone[alone > 0]).sum():.0f} of 120" in found.risk
+
+
+def test_local_recoding_stays_in_the_linkage(people: pd.DataFrame) -> None:
+    after = people.astype(object)
     after.loc[::2, "town"] = "Catalonia"
-    found = of_people(people, after, ("town", "job"))
-    assert any("linkage does without town" in note for note in found.notes)
-    assert found.value("dbrl") is not None
-    alone = of_people(people, after, ("town",))
-    assert alone.value("dbrl") is None
-    assert "distance linkage" in {s.label for s in alone.skipped}
-    assert "finds the right group" in alone.risk
+    after.loc[::2, "age"] = (people["age"] // 10 * 10).map(lambda low: f"{low}-{low + 9}")[::2]
+    quasi = ["age", "town", "job"]
+    found = of_people(people, after, tuple(quasi))
+    stands_for = {"Catalonia": set(people["town"][::2])}
+    stands_for |= {f"{low}-{low + 9}": {str(age) for age in range(low, low + 10)} for low in range(0, 100, 10)}
+    expected = candidates(people, after, quasi, stands_for)
+    assert found.value("dbrl") == pytest.approx(100 * sum(1 / c for c in expected) / N)
+    assert found.weakest == expected.count(1)
+    assert not any("linkage does without" in note for note in found.notes)
+    alone = of_people(people, after.assign(age=people["age"]), ("town",))
+    assert alone.value("dbrl") is not None
+    assert "finds about" in alone.risk
 
 
 def test_many_records_go_without_the_probabilistic_linkage(people: pd.DataFrame) -> None:

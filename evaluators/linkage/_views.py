@@ -1,0 +1,100 @@
+"""Views of the original under stars and local recodings: what an intruder compares with each protected record.
+
+A star is compatible with every value, so its attribute tells nothing about that record. A label may stand for several
+values, and equal values may go out under different labels ("21" here, "20-29" there): the labels of an attribute are
+sorted into kinds within which no value has two, and a protected record is compared with the label that each original
+value has among labels of *its* kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from sdc_problems._validation import BoolArray, FloatArray, IntArray
+from sdc_problems.errors import SDCError
+from sdc_problems.evaluators._codes import row_labels, starts
+
+
+class Recoding(NamedTuple):
+    """Recoding of an attribute, where equal values may have different labels."""
+
+    tables: IntArray
+    """Kinds of labels × values: the label of each value among the labels of a kind, -1 if it has none."""
+    kind: IntArray
+    """Kind of the label of each protected record."""
+
+    @classmethod
+    def of(cls, sets: Sequence[IntArray], labels: IntArray, n_values: int) -> Recoding:
+        """Recoding from the values that each label may stand for, and the label of each protected record.
+
+        Labels are taken from the narrowest on, each into the first kind that has room for it: one kind for labels of
+        one level of a hierarchy. A label of -1 is a star, whose kind does not matter.
+
+        Examples
+        --------
+        >>> Recoding.of([np.array([0]), np.array([0, 1])], np.array([0, 1, 1]), 2).tables.tolist()
+        [[0, -1], [1, 1]]
+        """
+        tables: list[IntArray] = []
+        kind_of = np.zeros(len(sets) + 1, dtype=np.int64)
+        shown = np.unique(labels[labels >= 0]).tolist()
+        for label in sorted(shown, key=lambda label: (len(sets[label]), label)):
+            values = sets[label]
+            kind = next((i for i, table in enumerate(tables) if (table[values] < 0).all()), len(tables))
+            if kind == len(tables):
+                tables.append(np.full(n_values, -1, dtype=np.int64))
+            tables[kind][values] = label
+            kind_of[label] = kind
+        none = np.full((1, n_values), -1, dtype=np.int64)
+        return cls(np.stack(tables) if tables else none, kind_of[labels])
+
+    def among(self, records: IntArray | BoolArray) -> Recoding:
+        """The same for some of the protected records."""
+        return Recoding(self.tables, self.kind[records])
+
+
+@dataclass(frozen=True)
+class View:
+    """Protected records with one pattern of stars and kinds of labels, and how the original looks from there."""
+
+    records: IntArray
+    starred: BoolArray
+    tables: Mapping[int, IntArray]
+
+    def of(self, original: FloatArray) -> FloatArray:
+        """The original's rows with the labels that these records would show for them."""
+        if not self.tables:
+            return original
+        seen = original.copy()
+        for column, table in self.tables.items():
+            seen[:, column] = table[original[:, column].astype(np.int64)]
+        return seen
+
+
+def all_views(stars: BoolArray, recodings: Mapping[int, Recoding], order: Sequence[int]) -> Iterator[View]:
+    """The views of all protected records; their columns are those of the tables in the given order."""
+    columns = [stars.astype(np.int64)]
+    columns += [np.where(stars[:, j], 0, r.kind)[:, None] for j, r in recodings.items()]
+    group, _ = row_labels(np.concatenate(columns, axis=1))
+    by_group = np.argsort(group, kind="stable")
+    place = {j: position for position, j in enumerate(order)}
+    for records in np.split(by_group, starts(group[by_group])[1:]):
+        starred = stars[records[0]]
+        tables = {place[j]: r.tables[r.kind[records[0]]] for j, r in recodings.items() if not starred[j]}
+        yield View(records, starred[list(order)], tables)
+
+
+def check_recodings(
+    recodings: Mapping[int, Recoding] | None, X: FloatArray, kinds: Sequence[str]
+) -> Mapping[int, Recoding]:
+    """Refuse recodings that do not fit the tables."""
+    for j, recoding in (recodings or {}).items():
+        if not 0 <= j < X.shape[1] or kinds[j] != "nominal":
+            raise SDCError(f"recodings names attribute {j}, which is no nominal attribute of the tables")
+        if len(recoding.kind) != len(X) or X[:, j].max() >= recoding.tables.shape[1]:
+            raise SDCError(f"the recoding of attribute {j} does not have this table's records and values")
+    return recodings or {}

@@ -1,0 +1,122 @@
+"""Anonymity of a table with stars, where a star (a suppressed or missing cell) may stand for any value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sdc_problems._kernel import kernel
+from sdc_problems._validation import BoolArray, IntArray, cell_mask, code_table
+from sdc_problems.evaluators._codes import row_labels, unique_rows
+
+_PAIR_COST = 60_000  # elementary comparisons that cost as much as the joining of two patterns of stars
+
+
+def k_wildcard(quasi_identifiers: object, stars: object) -> int:
+    """Anonymity k with stars as wildcards: the fewest records that any record is compatible with, itself included.
+
+    Two records are compatible where each quasi-identifier is equal in both or starred in one of them. The count of
+    ``k_anonymity``, for which a star is a value of its own, is never larger.
+
+    Parameters
+    ----------
+    quasi_identifiers
+        Category codes ≥ 0, records × attributes; the codes of starred cells do not matter.
+    stars
+        True for each starred cell, in the same shape.
+
+    Returns
+    -------
+    int
+        In [1, n]; higher is safer.
+
+    Notes
+    -----
+    Compatibility is not transitive, so there are no classes; see :func:`wildcard_class_sizes` for the cost.
+
+    Examples
+    --------
+    >>> k_wildcard([[30, 1], [30, 0], [40, 1]], [[False, False], [False, True], [True, False]])
+    2
+    """
+    return int(wildcard_class_sizes(quasi_identifiers, stars).min())
+
+
+def wildcard_class_sizes(quasi_identifiers: object, stars: object) -> IntArray:
+    """Number of records that each record is compatible with, where a star is compatible with every value.
+
+    Parameters
+    ----------
+    quasi_identifiers, stars
+        As for :func:`k_wildcard`.
+
+    Returns
+    -------
+    ndarray of int64
+        In [1, n]; without stars the sizes of the equivalence classes.
+
+    Notes
+    -----
+    O(r·q) for r distinct records with q different patterns of stars, O(r·s) for s distinct records with a star where
+    that is less.
+
+    Examples
+    --------
+    >>> wildcard_class_sizes([[30], [30], [40], [0]], [[False], [False], [False], [True]])
+    array([3, 3, 2, 4])
+    """
+    codes = code_table(quasi_identifiers, "quasi_identifiers")
+    open_cells = cell_mask(stars, codes.shape, "stars")
+    p = codes.shape[1]
+    rows, who, records = unique_rows(np.concatenate([open_cells, np.where(open_cells, 0, codes)], axis=1))
+    wild, cells = rows[:, :p].astype(np.bool_), np.ascontiguousarray(rows[:, p:])
+    pattern, n_patterns = row_labels(wild.astype(np.int64))
+    starred = wild.any(axis=1)
+    if n_patterns * n_patterns * _PAIR_COST <= 2 * int(starred.sum()) * len(rows) + _PAIR_COST:
+        counts = _by_patterns(cells, wild, records, pattern, n_patterns)
+    else:
+        counts = records.copy()
+        some = np.flatnonzero(starred)
+        _add_compatible(cells, wild, records, some, np.cumsum(starred) - starred, counts)
+    return counts[who]
+
+
+def _by_patterns(cells: IntArray, wild: BoolArray, records: IntArray, pattern: IntArray, n_patterns: int) -> IntArray:
+    """Join the rows of every two patterns on the attributes that neither stars."""
+    counts = np.zeros(len(cells), dtype=np.int64)
+    members = [np.flatnonzero(pattern == label) for label in range(n_patterns)]
+    for a, first in enumerate(members):
+        for second in members[a:]:
+            both = np.concatenate([first, second])
+            shown = ~(wild[first[0]] | wild[second[0]])
+            keys = row_labels(cells[both][:, shown])[0] if shown.any() else np.zeros(len(both), dtype=np.int64)
+            of_first, of_second = keys[: len(first)], keys[len(first) :]
+            size = int(keys.max()) + 1
+            counts[first] += np.bincount(of_second, weights=records[second], minlength=size)[of_first].astype(np.int64)
+            if second is not first:
+                met = np.bincount(of_first, weights=records[first], minlength=size)[of_second]
+                counts[second] += met.astype(np.int64)
+    return counts
+
+
+@kernel()
+def _add_compatible(cells: Any, wild: Any, records: Any, some: Any, place: Any, counts: Any) -> None:
+    """Compare every row with a star (``some``, in order) with every other row; ``place`` is the number before each."""
+    n, p = cells.shape
+    for position in range(len(some)):
+        i = some[position]
+        for j in range(n):
+            if j == i:
+                continue
+            starred = place[j] < len(some) and some[place[j]] == j
+            if starred and j < i:
+                continue
+            fits = True
+            for c in range(p):
+                if cells[i, c] != cells[j, c] and not wild[i, c] and not wild[j, c]:
+                    fits = False
+                    break
+            if fits:
+                counts[i] += records[j]
+                counts[j] += records[i]
