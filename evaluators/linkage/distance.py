@@ -64,7 +64,7 @@ class _Metric(NamedTuple):
 
     @property
     def scales(self) -> Scales:
-        """Where the kinds begin, and the unit of category distances."""
+        """Beginnings of the kinds, and the unit of category distances."""
         return self.numeric, self.numeric_or_ordinal, self.unit
 
     def seen_by(self, view: View) -> FloatArray:

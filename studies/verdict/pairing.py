@@ -340,7 +340,7 @@ def _inside(name: str, values: NDArray[np.float64], labels: list[str], codes: ND
 
 
 def _stars(column: PairedColumn, quasi: bool) -> NDArray[np.bool_]:
-    """Which protected cells are starred or missing, where the original is not so in the same places."""
+    """Cells of the protected file that are starred or missing, where the original is not so in the same places."""
     marks = np.array([text in SUPPRESSED for text in column.labels], dtype=np.bool_)
     found: NDArray[np.bool_] = marks[column.protected]
     if not quasi:

@@ -148,5 +148,5 @@ class Report:
         return np.stack([c.protected for c in self.quasi], axis=1)[self.kept]
 
     def stars(self) -> NDArray[np.bool_]:
-        """Which of these cells are starred."""
+        """Mask of the starred ones among these cells."""
         return np.stack([c.stars for c in self.quasi], axis=1)[self.kept]

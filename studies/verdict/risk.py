@@ -172,7 +172,7 @@ def no_distance(report: Report, what: str) -> str:
 
 
 class Compared(NamedTuple):
-    """What an intruder compares: the original's values, what is published, and how the two meet."""
+    """Tables that an intruder compares: the original's values, what is published, and how the two meet."""
 
     X: NDArray[np.float64]
     Y: NDArray[np.float64]
