@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         score_mean,
     )
     from sdc_problems.evaluators.edits import broken_edits
+    from sdc_problems.evaluators.engine import Engine
     from sdc_problems.evaluators.indicators import (
         additive_epsilon,
         convergence_error,
@@ -89,6 +90,7 @@ if TYPE_CHECKING:
     from sdc_problems.evaluators.wildcards import k_wildcard, wildcard_class_sizes
 
 __all__ = [
+    "Engine",
     "additive_epsilon",
     "average_class_size",
     "bivariate_difference",
@@ -163,6 +165,7 @@ __all__ = [
 __getattr__, __dir__ = _attach(
     __name__,
     {
+        "Engine": "engine",
         "additive_epsilon": "indicators",
         "average_class_size": "information_loss",
         "bivariate_difference": "information_loss",

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sdc_problems._validation import number, table, whole
+from sdc_problems._validation import choice, number, table, whole
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators.grouping._kernels import (
     centroids,
@@ -29,6 +29,8 @@ TIE = 1e-10
 """Distances of z-scored records that differ by less (plus this fraction of themselves) are equal."""
 
 ROWS_REMEMBERED = 100_000
+
+MEASURES = ("il_sse", "id_value", "dld")
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -148,24 +150,23 @@ class GroupingEngine:
         self._groups: OrderedDict[bytes, GroupMeasure] = OrderedDict()
         self._groups_kept = max(2 * self.p, memory // 2 // (4 * self.n + 500))
         self._rows: OrderedDict[bytes, tuple[float, int, int]] = OrderedDict()
+        self.measures = MEASURES
         self.stats = CacheStats()
         self._lock = Lock()  # one caller at a time: what one has placed in the memory, another would replace
 
-    def measure(self, labels: object, *, linkage: bool = True) -> NDArray[np.float64]:
-        """IL, ID and DLD of each row, in percent.
+    def measure(self, labels: object, names: Sequence[str] = MEASURES) -> NDArray[np.float64]:
+        """Measures of each row, in percent, one column per name.
 
         Parameters
         ----------
         labels
             Groupings × attributes: a group number per attribute; how groups are numbered does not matter.
-        linkage
-            Whether DLD is wanted; without it the column is NaN.
-
-        Returns
-        -------
-        measures
-            Columns 100·SSE/SST, share of disclosed cells, share of linked records.
+        names
+            ``il_sse`` (100·SSE/SST), ``id_value`` (share of disclosed cells) and ``dld`` (share of linked records). No
+            distance is computed where ``dld`` is not named.
         """
+        columns = [MEASURES.index(choice(name, "a measure", MEASURES)) for name in names]
+        linkage = "dld" in names
         rows = self._canonical(labels)
         with self._lock:
             found = self._find(rows, linkage)
@@ -173,8 +174,8 @@ class GroupingEngine:
         for r, (sse, disclosed, links) in enumerate(found):
             out[r, 0] = 100.0 * sse / self.sst
             out[r, 1] = 100.0 * disclosed / (self.n * self.p)
-            out[r, 2] = 100.0 * links / self.n if linkage else np.nan
-        return out
+            out[r, 2] = 100.0 * links / self.n
+        return out[:, columns]
 
     def groups(self, row: object) -> tuple[GroupMeasure, ...]:
         """Clusters, SSE and disclosed cells of each group of one row, in order of first use."""

@@ -278,6 +278,13 @@ class LatticeEngine:
             out[row] = values[_step(found, limits[row])]
         return out
 
+    def measure(
+        self, nodes: ArrayLike, names: Sequence[str] | None = None, *, thresholds: ArrayLike | None = None
+    ) -> Floats:
+        """Measure nodes: one column for each name, which is one of ``measures``; all of them if not given."""
+        columns = [self.measures.index(choice(name, "a measure", self.measures)) for name in names or self.measures]
+        return self.evaluate(nodes, thresholds)[:, columns]
+
     def steps(self, nodes: ArrayLike) -> list[tuple[Ints, Floats]]:
         """Thresholds of each node that make a difference, from 1 (nothing is suppressed), and their measures."""
         return [(limits + 1, values.copy()) for limits, values in self._known_steps(self._nodes(nodes))]

@@ -99,6 +99,8 @@ class PartitionEngine:
         The attributes, numeric ones as z-scores.
     sst
         SSE of a single group with all records.
+    measures
+        Names of what it measures.
 
     Notes
     -----
@@ -129,6 +131,7 @@ class PartitionEngine:
         self.kinds = tuple(KINDS[code] for code in codes)
         self.percent = number(percent, "percent", low=0.0, high=100.0)
         self.threads = thread_count(threads)
+        self.measures = MEASURES
         self.sst = float(self._errors(np.zeros((1, self.n), dtype=np.int64))[0][0])
 
     def measure(self, rows: object, names: Sequence[str] = MEASURES) -> NDArray[np.float64]:

@@ -9,12 +9,13 @@ ID of ordinal attributes, chi2, DR and the scores are close approximations; PRL 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from sdc_problems._validation import FloatArray, whole
+from sdc_problems._validation import FloatArray, choice, whole
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.evaluators.transition._data import Matrices, TransitionData
 from sdc_problems.evaluators.transition._expected import EXPECTED
@@ -29,6 +30,9 @@ MADE_OF: dict[str, tuple[str, ...]] = {
 }
 MEASURES = (*MADE_OF, *SAMPLED, *OF_THE_MATRICES)
 """What the engine measures, all in percent but for the expectation ratio."""
+
+CROSSED = ("bivariate", "chi2")
+"""What needs an attribute that stays as it is."""
 
 _CELLS_AT_ONCE = 2**22  # of fresh files in memory
 
@@ -111,12 +115,39 @@ class TransitionEngine:
     ) -> None:
         self.data = TransitionData(codes, n_categories=n_categories, kinds=kinds, against=against, percent=percent)
         shape = (whole(replicates, "replicates", least=1), self.data.p, self.data.n)
+        self.measures = tuple(name for name in MEASURES if against is not None or name not in CROSSED)
         self.uniforms = np.random.default_rng(whole(seed, "seed")).random(shape)
 
     @property
     def replicates(self) -> int:
         """Protected files per candidate."""
         return len(self.uniforms)
+
+    def measure(
+        self,
+        candidates: Iterable[Matrices],
+        names: Sequence[str] | None = None,
+        *,
+        evaluation: Literal["sampled", "expected"] = "sampled",
+    ) -> FloatArray:
+        """Measures of candidates, each with one matrix per attribute: one row for each, one column per name.
+
+        Parameters
+        ----------
+        candidates
+            Sets of matrices, taken as they are: rows that sum to 1.
+        names
+            Some of ``measures``; all of them if not given.
+        evaluation
+            ``"sampled"``: means of the replicate files; ``"expected"``: of all files that could be drawn.
+        """
+        choice(evaluation, "evaluation", ("sampled", "expected"))
+        wanted = [choice(name, "a measure", self.measures) for name in names or self.measures]
+        rows = []
+        for matrices in candidates:
+            found = self.sampled(matrices, wanted) if evaluation == "sampled" else self.expected(matrices, wanted)
+            rows.append([float(np.mean(found[name])) for name in wanted])
+        return np.array(rows, dtype=np.float64).reshape(len(rows), len(wanted))
 
     def draw(self, matrices: Matrices) -> Drawn:
         """Protected files of a candidate, and the counts of its moves."""
@@ -154,13 +185,13 @@ class TransitionEngine:
         asked = set(names)
         needed = parts_of(asked)
         values = {name: np.array(EXPECTED[name](self.data, matrices)) for name in EXPECTED if name in needed}
-        if "prl" in asked:
-            values["prl"] = SAMPLED["prl"](self.data, self.draw(matrices)).mean()
-        elif "prl" in needed:
-            values["prl"] = np.array(0.0)  # dr: DBRL stands for max(DBRL, PRL)
+        if "prl" in needed:
+            values["prl"] = np.array(0.0)  # dr: DBRL stands for max(DBRL, PRL), whatever else is asked for
         for name, value in self._of_the_matrices(matrices, needed).items():
             values[name] = np.array(value)
         combined = _combine(values, needed)
+        if "prl" in asked:
+            combined["prl"] = SAMPLED["prl"](self.data, self.draw(matrices)).mean()
         return {name: float(value) for name, value in combined.items() if name != "prl" or "prl" in asked}
 
     def _of_the_matrices(self, matrices: Matrices, needed: set[str]) -> dict[str, float]:

@@ -134,10 +134,12 @@ class GOMMProblem(SDCProblem):
         """Return what the named measures need, all of it by name."""
         measured = {"n_groups": restricted_growth(X).max(axis=1) + 1.0}
         if set(names) != {"n_groups"}:
-            linkage = bool({"dld", "dr_linkage", "score_mean"}.intersection(names))
-            measured["il_sse"], measured["id_value"], measured["dld"] = self.engine.measure(X, linkage=linkage).T
-            measured["dr_linkage"] = 0.5 * measured["id_value"] + 0.5 * measured["dld"]
-            measured["score_mean"] = (measured["il_sse"] + measured["dr_linkage"]) / 2
+            linkage = {"dld", "dr_linkage", "score_mean"}.intersection(names)
+            wanted = ("il_sse", "id_value", "dld") if linkage else ("il_sse", "id_value")
+            measured.update(zip(wanted, self.engine.measure(X, wanted).T, strict=True))
+            if linkage:
+                measured["dr_linkage"] = 0.5 * measured["id_value"] + 0.5 * measured["dld"]
+                measured["score_mean"] = (measured["il_sse"] + measured["dr_linkage"]) / 2
         return measured
 
     def _operators(self) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from pymoo.problems import get_problem
 
 from sdc_problems import PBGProblem, load
 from sdc_problems.errors import SDCError, SDCFailure
-from sdc_problems.parallel import Backend, ParallelEvaluator, ProcessPool, Serial, open_backend, processors
+from sdc_problems.parallel import ParallelEvaluator, ProcessPool, Serial, open_backend, processors
 from sdc_problems.parallel._threads import children_of_one_thread
 from sdc_problems.parallel.backend import batches
 
@@ -173,11 +173,3 @@ def test_processors_are_those_of_the_affinity_and_the_setting(monkeypatch: pytes
     with children_of_one_thread():
         assert processors() == 1
     assert processors() == 2
-
-
-def test_backends_have_all_that_the_protocol_names(problem: Problem) -> None:
-    for backend in (Serial(problem), ProcessPool(problem, workers=2)):
-        assert isinstance(backend, Backend)
-        assert backend.scheduler is None
-        backend.forget()
-        backend.close()

@@ -151,17 +151,8 @@ class TransitionProblem(SDCProblem):
 
     def _measure(self, X: NDArray[Any]) -> NDArray[np.float64]:
         names = [objective.name for objective in self.objectives]
-        values = np.empty((len(X), len(names)))
-        for i, x in enumerate(X):
-            values[i] = list(self._scores(self.matrices(x), names).values())
+        values: NDArray[np.float64] = self.engine.measure(map(self.matrices, X), names, evaluation=self.evaluation)
         return values
-
-    def _scores(self, matrices: Sequence[Matrix], names: Sequence[str]) -> dict[str, float]:
-        if self.evaluation == "expected":
-            means: Mapping[str, float] = self.engine.expected(matrices, names)
-            return {name: means[name] for name in names}
-        files = self.engine.sampled(matrices, names)
-        return {name: float(files[name].mean()) for name in names}
 
     def assess(self, x: ArrayLike, names: Sequence[str], *, files: int = 200, seed: int = 1) -> dict[str, float]:
         """Return means of measures over fresh files, drawn with numbers that no search has seen.
@@ -207,7 +198,9 @@ class TransitionProblem(SDCProblem):
     def figures(self, x: ArrayLike) -> dict[str, float]:
         """Measure the matrices: the objectives, and the measures that these are made of."""
         names = [objective.name for objective in self.objectives]
-        return self._scores(self.matrices(x), [*names, *sorted(parts_of(names) - set(names))])
+        names += sorted(parts_of(names) - set(names))
+        values = self.engine.measure([self.matrices(x)], names, evaluation=self.evaluation)[0]
+        return dict(zip(names, map(float, values), strict=True))
 
     def describe(self, x: ArrayLike) -> tuple[str, ...]:
         """Say in plain sentences what releasing ``x`` would do to the data."""

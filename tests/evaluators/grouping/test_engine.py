@@ -181,10 +181,10 @@ def test_linkage_is_measured_when_it_is_asked_for() -> None:
     Z = z_scores(continuous(np.random.default_rng(5)))
     engine = GroupingEngine(Z, 3)
     rows = [[0, 1, 2, 3, 4, 5, 6]]
-    assert np.isnan(engine.measure(rows, linkage=False)[0, 2])
+    assert engine.measure(rows, ("id_value", "il_sse")).shape == (1, 2)
     assert engine.stats.blocks == 0
     assert engine.measure(rows)[0, 2] > 0
-    assert np.isnan(engine.measure(rows, linkage=False)[0, 2])
+    assert engine.measure(rows, ("id_value", "il_sse")).tolist() == engine.measure(rows)[:, [1, 0]].tolist()
 
 
 def test_one_group_hides_everybody() -> None:

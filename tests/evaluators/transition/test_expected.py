@@ -134,4 +134,6 @@ def test_probabilistic_linkage_is_that_of_the_common_files() -> None:
     engine = TransitionEngine(X, replicates=3)
     matrices = [frequency_matrix(t, 0.7) for t in engine.data.frequencies]
     assert engine.expected(matrices, ["prl"])["prl"] == engine.sampled(matrices, ["prl"])["prl"].mean()
+    both = engine.expected(matrices, ["prl", "dr_categorical"])
+    assert both["dr_categorical"] == engine.expected(matrices, ["dr_categorical"])["dr_categorical"]
     assert "prl" not in engine.expected(matrices, ["dr_categorical"]), "not computed where DBRL stands for it"
