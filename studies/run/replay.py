@@ -20,7 +20,7 @@ from sdc_problems.studies.run.checkpoint import Gatherer, restore
 from sdc_problems.studies.run.evaluation_log import Diverged, EvaluationLog
 from sdc_problems.studies.run.generation import step
 from sdc_problems.studies.run.limits import Progress
-from sdc_problems.studies.store.writer import BEGINNING, Generation, RunWriter
+from sdc_problems.studies.store.writer import BEGINNING, Generation, RunWriter, check_stored
 
 
 class Replay:
@@ -56,7 +56,7 @@ class Replay:
                 again = step(algorithm, log, self.seed, self.number + 1)
             except Diverged as error:
                 raise _diverged(self.seed, self.number + 1, str(error)) from None
-            _check_stored(stored, expected, self.chain)
+            check_stored(stored, expected, self.chain)
             if again.chain(self.chain) != expected:
                 raise _diverged(self.seed, self.number + 1, _difference(again, stored))
             self._take(stored, expected, progress)
@@ -68,7 +68,7 @@ class Replay:
             return
         gathered = Gatherer(log, last)
         for stored, expected in self.writer.generations(self.seed):
-            _check_stored(stored, expected, self.chain)
+            check_stored(stored, expected, self.chain)
             gathered.add(stored)
             self._take(stored, expected, progress)
         state = self.writer.state(self.seed, last.number, self.chain)
@@ -83,14 +83,6 @@ class Replay:
     def _ends_too_soon(self) -> SDCError:
         return SDCError(
             f"[termination] now ends seed {self.seed} after generation {self.number}, but more are stored; raise it"
-        )
-
-
-def _check_stored(stored: Generation, expected: str, chain: str) -> None:
-    if stored.chain(chain) != expected:
-        raise SDCError(
-            f"seed {stored.seed}, generation {stored.number}: what is stored does not have the digest that was stored"
-            " with it; the run's database was changed or damaged, and it is not continued"
         )
 
 

@@ -84,7 +84,8 @@ def reopen(folder: Path, *, data: Path | None = None) -> tuple[Study, Built, Map
     folder = check_folder(folder)
     with Run(folder) as run:
         meta, seeds = dict(run.meta), run.seeds
-    check_continuable(meta, folder)
+        check_continuable(meta, folder)
+        run.verify()
     try:
         text = (folder / STUDY).read_text(encoding="utf-8-sig")
         given = _decisive(tomllib.loads(text))

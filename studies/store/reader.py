@@ -23,6 +23,7 @@ from sdc_problems.studies.store.hypervolume import Box, nondominated, shares
 from sdc_problems.studies.store.schema import DATABASE, check_schema, open_database
 from sdc_problems.studies.store.serializer import digest, unpack
 from sdc_problems.studies.store.tables import Aggregates, Axis, History, SeedRecord, SeedState, Solutions
+from sdc_problems.studies.store.writer import STORED, stored_generation
 
 FloatArray = NDArray[np.float64]
 BASELINE = "baseline-"
@@ -125,6 +126,11 @@ class Run:
         baselines = [(name, digest(unpack(a))) for name, a in self._rows("SELECT * FROM baselines ORDER BY name")]
         facts = json.dumps([[[s.seed, s.generations, s.chain] for s in self.progress()], baselines])
         return hashlib.sha256(facts.encode()).hexdigest()
+
+    def verify(self) -> None:
+        """Check every stored generation against its digest, which chains onto the one before; see `_record`."""
+        for seed in self.seeds:
+            self._record(seed)
 
     def sessions(self) -> list[dict[str, Any]]:
         """Sessions of the run: the time, versions and workers of its start and of every resume."""
@@ -293,18 +299,15 @@ class Run:
         return chosen
 
     def _record(self, seed: int) -> SeedRecord:
-        """Record of a seed; generations that were added since the last look are read now."""
+        """Record of a seed; generations that were added since the last look are read and verified now."""
         self._chosen([seed])
         with self._lock:
             record = self._records.setdefault(seed, SeedRecord())
             after = record.generation[-1] if record.generation else 0
-            sql = (
-                "SELECT generation, evaluated, solutions, arrays, seconds, measuring FROM generations"
-                " WHERE seed = ? AND generation > ? ORDER BY generation"
-            )
+            sql = f"{STORED} WHERE seed = ? AND generation > ? ORDER BY generation"
             try:
-                for generation, evaluated, solutions, blob, seconds, measuring in self._db.execute(sql, (seed, after)):
-                    record.add(generation, evaluated, solutions, unpack(blob), seconds, measuring, len(self.axes))
+                for row in self._db.execute(sql, (seed, after)):
+                    record.add(stored_generation(seed, row), str(row[5]), len(self.axes))
             except sqlite3.DatabaseError as error:
                 raise SDCError(f"{DATABASE} in {str(self.path)!r} cannot be read: {error}") from None
             return record

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sdc_problems.errors import SDCError
 from sdc_problems.objective import Objective
+from sdc_problems.studies.store.writer import BEGINNING, Generation, check_stored
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -144,6 +145,7 @@ class SeedRecord:
     """Record of a seed as far as it was read: it grows with the run, so that a live reader reads only what is new."""
 
     def __init__(self) -> None:
+        self.chain = BEGINNING
         self.generation: list[int] = []
         self.evaluated: list[int] = []
         self.solutions: list[int] = []
@@ -154,17 +156,10 @@ class SeedRecord:
         self.fronts: list[NDArray[Any]] = []
         self._together: tuple[int, FloatArray, IntArray, BoolArray] | None = None
 
-    def add(
-        self,
-        generation: int,
-        evaluated: int,
-        solutions: int,
-        arrays: Mapping[str, NDArray[Any]],
-        seconds: float,
-        measuring: float,
-        n_obj: int,
-    ) -> None:
-        """Take in the next generation, checking that it fits those before it."""
+    def add(self, stored: Generation, chain: str, n_obj: int) -> None:
+        """Take in the next generation, checking that it has its digest and fits those before it."""
+        check_stored(stored, chain, self.chain)
+        arrays, generation, solutions = stored.arrays, stored.number, stored.solutions
         F, front = arrays.get("F"), arrays.get("front")
         before = self.solutions[-1] if self.solutions else 0
         if F is None or front is None or F.shape != (solutions - before, n_obj) or "X" not in arrays:
@@ -173,11 +168,12 @@ class SeedRecord:
             raise SDCError(f"the run's database is damaged: generation {generation} has no proper front")
         if len(front) and int(front.max()) >= solutions:
             raise SDCError(f"the run's database is damaged: generation {generation} names solutions it does not hold")
+        self.chain = chain
         self.generation.append(generation)
-        self.evaluated.append(evaluated)
+        self.evaluated.append(stored.evaluated)
         self.solutions.append(solutions)
-        self.seconds.append(seconds)
-        self.measuring.append(measuring)
+        self.seconds.append(stored.seconds)
+        self.measuring.append(stored.measuring)
         self.F.append(F.astype(float))
         self.feasible.append(feasible(arrays, len(F)))
         self.fronts.append(front)

@@ -65,15 +65,25 @@ class Generation:
         return hashlib.sha256(f"{facts}{digest(self.arrays)}".encode()).hexdigest()
 
 
+def check_stored(stored: Generation, expected: str, previous: str) -> None:
+    """Refuse a stored generation whose digest is not the one that was stored with it."""
+    if stored.chain(previous) != expected:
+        raise SDCError(
+            f"seed {stored.seed}, generation {stored.number}: what is stored does not have the digest that was stored"
+            " with it; the run's database was changed or damaged, and nothing is taken from it"
+        )
+
+
 def now() -> str:
     """UTC, to the millisecond."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-_STORED = "SELECT generation, evaluated, solutions, rng, arrays, chain, seconds, measuring FROM generations"
+STORED = "SELECT generation, evaluated, solutions, rng, arrays, chain, seconds, measuring FROM generations"
 
 
-def _generation(seed: int, row: Sequence[Any]) -> Generation:
+def stored_generation(seed: int, row: Sequence[Any]) -> Generation:
+    """Generation from a row of ``STORED``."""
     number, evaluated, solutions, rng, arrays, _, seconds, measuring = row
     return Generation(seed, number, evaluated, solutions, rng, unpack(arrays), seconds, measuring)
 
@@ -162,13 +172,13 @@ class RunWriter:
 
     def generations(self, seed: int) -> Iterator[tuple[Generation, str]]:
         """Stored generations of a seed with their chain digests, one after the other."""
-        for row in self._db.execute(f"{_STORED} WHERE seed = ? ORDER BY generation", (seed,)):
-            yield _generation(seed, row), row[5]
+        for row in self._db.execute(f"{STORED} WHERE seed = ? ORDER BY generation", (seed,)):
+            yield stored_generation(seed, row), row[5]
 
     def last(self, seed: int) -> Generation | None:
         """Last stored generation of a seed."""
-        row = self._db.execute(f"{_STORED} WHERE seed = ? ORDER BY generation DESC LIMIT 1", (seed,)).fetchone()
-        return None if row is None else _generation(seed, row)
+        row = self._db.execute(f"{STORED} WHERE seed = ? ORDER BY generation DESC LIMIT 1", (seed,)).fetchone()
+        return None if row is None else stored_generation(seed, row)
 
     def state(self, seed: int, generation: int, chain: str) -> dict[str, NDArray[Any]] | None:
         """Return the algorithm's own state at the end of a seed's last generation, if it gave one."""

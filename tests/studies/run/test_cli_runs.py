@@ -268,6 +268,30 @@ def test_a_newer_major_version_is_refused(finished: Path, tmp_path: Path, sdc: S
         assert "newer version of sdc-problems" in sdc(*arguments, code=2).err
 
 
+@pytest.mark.parametrize(
+    ("statement", "where"),
+    [
+        ("UPDATE generations SET arrays = (SELECT arrays FROM generations WHERE seed = 3 AND generation = 9)"
+         " WHERE seed = 3", "seed 3, generation 1"),
+        ("UPDATE generations SET chain = replace(chain, '0', '1') WHERE seed = 1 AND generation = 40",
+         "seed 1, generation 40"),
+    ],
+)  # fmt: skip
+def test_an_edited_run_is_refused(statement: str, where: str, finished: Path, tmp_path: Path, sdc: Sdc) -> None:
+    folder, out = tmp_path / "run", tmp_path / "released.csv"
+    shutil.copytree(finished, folder)
+    db = sqlite3.connect(folder / "run.sqlite")
+    db.execute(statement)
+    db.commit()
+    db.close()
+    released = ("release", folder, "--solution", "3-0", "--out", out)
+    for arguments in (("status", folder), ("status", folder, "--json"), ("resume", folder), released):
+        said = sdc(*arguments, code=2)
+        assert f"{where}: what is stored does not have the digest" in said.err
+        assert not said.out
+    assert not out.exists()
+
+
 def test_other_versions_are_said(finished: Path, tmp_path: Path, sdc: Sdc) -> None:
     folder = tmp_path / "run"
     shutil.copytree(finished, folder)

@@ -27,6 +27,7 @@ from sdc_problems.studies.store.folder import inside, write_atomically
 from sdc_problems.studies.store.hypervolume import Box, nondominated
 from sdc_problems.studies.store.reader import Run
 from sdc_problems.studies.store.serializer import digest, pack, unpack
+from sdc_problems.studies.store.writer import BEGINNING, STORED, stored_generation
 
 Opened = Callable[[Path], Run]
 
@@ -264,10 +265,45 @@ def test_numbers_that_do_not_fit_are_refused(name: str, value: Any, folder: Path
     (blob,) = db.execute("SELECT arrays FROM generations WHERE seed = 4 AND generation = 3").fetchone()
     changed = pack({**unpack(blob), name: value})
     db.execute("UPDATE generations SET arrays = ? WHERE seed = 4 AND generation = 3", (changed,))
+    chain = BEGINNING  # with digests made anew, as a stranger would
+    for row in db.execute(f"{STORED} WHERE seed = 4 ORDER BY generation").fetchall():
+        chain = stored_generation(4, row).chain(chain)
+        db.execute("UPDATE generations SET chain = ? WHERE seed = 4 AND generation = ?", (chain, row[0]))
     db.commit()
     db.close()
-    with Run(folder) as run, pytest.raises(SDCError, match="damaged"):
+    with Run(folder) as run, pytest.raises(SDCError, match="the run's database is damaged: generation 3"):
         run.front()
+
+
+@pytest.mark.parametrize(
+    ("statement", "generation"),
+    [
+        ("UPDATE generations SET arrays = (SELECT arrays FROM generations WHERE seed = 4 AND generation = 12)"
+         " WHERE seed = 4", 1),
+        ("UPDATE generations SET chain = replace(chain, '0', '1') WHERE seed = 4 AND generation = 12", 12),
+        ("UPDATE generations SET evaluated = evaluated + 1 WHERE seed = 4 AND generation = 7", 7),
+        ("UPDATE generations SET rng = '{}' WHERE seed = 4 AND generation = 5", 5),
+        ("DELETE FROM generations WHERE seed = 4 AND generation = 6", 7),
+    ],
+)  # fmt: skip
+def test_an_edited_generation_is_named(statement: str, generation: int, folder: Path) -> None:
+    edited(folder, statement)
+    with Run(folder) as run:
+        for look in (run.verify, run.front, run.box, lambda: run.solution("4-0")):
+            with pytest.raises(SDCError, match=f"seed 4, generation {generation}: what is stored does not have"):
+                look()
+        run.front(2)  # of another seed
+
+
+def test_a_run_that_grows_is_verified_as_it_grows(workshop: Any, opened: Opened) -> None:
+    folder = workshop.create("run")
+    workshop.work(folder, stop_after=2)
+    run = opened(folder)
+    run.verify()
+    workshop.work(folder, stop_after=3)
+    edited(folder, "UPDATE generations SET evaluated = 1 WHERE generation = 3")
+    with pytest.raises(SDCError, match="generation 3: what is stored"):
+        run.verify()
 
 
 def read_all(folder: Path) -> None:
