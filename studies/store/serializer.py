@@ -90,7 +90,7 @@ def digest(arrays: Mapping[str, NDArray[Any]]) -> str:
     for name in sorted(arrays):
         array = _little(np.ascontiguousarray(arrays[name]))
         total.update(f"{name}|{array.dtype.str}|{arrays[name].shape}|".encode())
-        total.update(array)
+        total.update(array.data)
     return total.hexdigest()
 
 
