@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -10,9 +11,14 @@ from numpy.typing import NDArray
 
 from sdc_problems.errors import SDCError
 from sdc_problems.hierarchy import Hierarchy
+from sdc_problems.methods._by_name import codes_as_cells, missing_codes, numbers_as_cells
+from sdc_problems.methods.partition._centroids import microaggregate
 from sdc_problems.methods.recoding._generalize import Recoded
 from sdc_problems.methods.registry import Method, available
-from sdc_problems.microdata import Microdata
+from sdc_problems.microdata import Attribute, Microdata
+
+STAR = "*"
+"""Text of a suppressed cell."""
 
 
 def apply(
@@ -72,27 +78,111 @@ def apply(
         raise SDCError(f"method {method.name} takes no k: it promises none")
     if method.takes("hierarchies") and not hierarchies:
         raise SDCError(f"method {method.name} needs hierarchies: one for each column that it generalizes")
+    table = data if tuple(names) == data.quasi_identifiers else _with_columns(data, names)
     supplied: dict[str, Callable[[], Any]] = {
         "X": lambda: points(data, names),
         "codes": lambda: data.codes(names).astype(np.int64),
-        "data": lambda: data,
+        "data": lambda: table,
         "problem": lambda: None if problem is None else problem(),
         "hierarchies": lambda: hierarchies,
         "k": lambda: k,
         "kinds": lambda: kinds,
+        "missing_codes": lambda: missing_codes(data, names),
         "rng": lambda: rng,
     }
     given = {name: value() for name, value in supplied.items() if method.takes(name)}
     for name in ("problem", "rng"):
         if name in given and given[name] is None:
             raise SDCError(f"method {method.name} needs {name}")
-    if not method.takes("x"):
-        found = method.function(**given, **chosen)
-    else:
-        X = points(data, names)
-        each = [method.function(x=np.ascontiguousarray(X[:, j]), **given, **chosen) for j in range(len(names))]
-        found = each[0] if method.form == "partition" else np.stack([np.asarray(cells) for cells in each], axis=1)
-    return _checked(method, found, len(data), len(names))
+    try:
+        if not method.takes("x"):
+            found = method.function(**given, **chosen)
+        else:
+            X = points(data, names)
+            each = [method.function(x=np.ascontiguousarray(X[:, j]), **given, **chosen) for j in range(len(names))]
+            found = each[0] if method.form == "partition" else np.stack([np.asarray(cells) for cells in each], axis=1)
+    except SDCError as error:  # functions on arrays count columns; a person calls them by name
+        text = re.sub(r"column (\d+) of (?:X|codes)\b", lambda found: f"column {names[int(found[1])]!r}", str(error))
+        raise type(error)(text) from None
+    return _checked(method, found, len(data), names)
+
+
+def recoded(
+    method: Method, data: Microdata, found: NDArray[Any] | Recoded, *, columns: Sequence[str] | None = None
+) -> Recoded:
+    """New cells of the protected columns, whatever the form of what `apply` returned.
+
+    Parameters
+    ----------
+    method, data, columns
+        As they were given to `apply`.
+    found
+        What it returned.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sdc_problems.methods import find
+    >>> data = Microdata.from_frame(pd.DataFrame({"age": [20, 60, 21, 61]}), quasi_identifiers=["age"])
+    >>> method = find("mdav")
+    >>> done = recoded(method, data, apply(method, data, k=2))
+    >>> done.columns["age"].tolist(), done.sentences[0]
+    ([20.5, 60.5, 20.5, 60.5], 'The 4 records form 2 groups of 2 similar records; in age each record gets the mean of its group.')
+    """  # noqa: E501 -- the doctest's output is one line
+    if isinstance(found, Recoded):
+        return found
+    names = list(data.quasi_identifiers if columns is None else columns)
+    attributes = [data.attribute(name) for name in names]
+    kinds = tuple(attribute.kind.value for attribute in attributes)
+    if method.form == "partition":
+        labels = np.unique(found, return_inverse=True)[1]
+        cells: NDArray[Any] = microaggregate(points(data, names), labels, kinds=kinds)
+        sizes = np.bincount(labels)
+        span = str(sizes.min()) if sizes.min() == sizes.max() else f"{sizes.min()} to {sizes.max()}"
+        what = {"numeric": "mean", "ordinal": "median", "nominal": "most frequent value"}
+        used = " or ".join(dict.fromkeys(what[kind] for kind in kinds))
+        sentence = (
+            f"The {len(data)} records form {len(sizes)} groups of {span} similar records; in {', '.join(names)} each"
+            f" record gets the {used} of its group."
+        )
+        new = {
+            a.name: cells[:, j] if a.kind.value == "numeric" else codes_as_cells(a, cells[:, j])
+            for j, a in enumerate(attributes)
+        }
+        return Recoded(new, (sentence,))
+    new = {a.name: _cells(method, a, found[:, j]) for j, a in enumerate(attributes)}
+    before = points(data, names)
+    sentences = [
+        f"In {name} {int((before[:, j] != found[:, j]).sum()):,} of {len(data):,} cells changed: {method.title}."
+        for j, name in enumerate(names)
+    ]
+    return Recoded(new, tuple(sentences))
+
+
+def _cells(method: Method, attribute: Attribute, found: NDArray[Any]) -> NDArray[Any]:
+    if attribute.kind.value == "numeric":
+        values = np.asarray(found, dtype=np.float64)
+        if not np.isfinite(values).all():
+            raise SDCError(f"method {method.name} made values of column {attribute.name!r} that are no numbers")
+        return numbers_as_cells(attribute, values)
+    codes = found.astype(np.int64)
+    if (codes != found).any() or codes.min() < -1 or codes.max() >= attribute.n_categories:
+        raise SDCError(f"method {method.name} made values of column {attribute.name!r} that are none of its categories")
+    suppressed = codes < 0
+    cells = codes_as_cells(attribute, np.where(suppressed, 0, codes))
+    if suppressed.any():
+        cells = cells.astype(object)
+        cells[suppressed] = STAR
+    return cells
+
+
+def _with_columns(data: Microdata, names: Sequence[str]) -> Microdata:
+    """The table with these quasi-identifiers, each other role as it was."""
+    return data.with_roles(
+        quasi_identifiers=names,
+        sensitive=[name for name in data.sensitive if name not in names],
+        identifiers=[name for name in data.identifiers if name not in names],
+    )
 
 
 def points(data: Microdata, columns: Sequence[str]) -> NDArray[np.float64]:
@@ -120,12 +210,16 @@ def check_columns(method: Method, names: Sequence[str], kinds: Sequence[str]) ->
         raise SDCError(f"method {method.name} is for one column, not for {len(names)}: use mdav, mhm or hybrid")
 
 
-def _checked(method: Method, found: Any, n: int, p: int) -> NDArray[Any] | Recoded:
+def _checked(method: Method, found: Any, n: int, names: Sequence[str]) -> NDArray[Any] | Recoded:
     """Refuse what is not of the method's form: another package's function may return anything."""
     if method.form == "table":
         if not isinstance(found, Recoded) or any(len(cells) != n for cells in found.columns.values()):
             raise SDCError(f"method {method.name} must return a Recoded of {n} records, not {type(found).__name__}")
+        for name in found.columns:
+            if name not in names:
+                raise SDCError(f"method {method.name} changes column {name!r}, which is none of those to protect")
         return found
+    p = len(names)
     array = np.asarray(found)
     shape = (n,) if method.form == "partition" else (n, p)
     if method.form == "cells" and array.shape == (n,) and p == 1:

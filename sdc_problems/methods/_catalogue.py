@@ -5,6 +5,9 @@ from __future__ import annotations
 from sdc_problems.methods.registry import Method
 
 _PARTITION = "sdc_problems.methods.partition."
+_PERTURBATION = "sdc_problems.methods.perturbation."
+_RECODING = "sdc_problems.methods.recoding."
+_BY_NAME = "sdc_problems.methods._by_name:"
 
 METHODS = (
     Method(
@@ -57,15 +60,90 @@ METHODS = (
         guarantee="k",
     ),
     Method(
+        "mondrian",
+        "regions of at least k records by repeated cuts",
+        _BY_NAME + "mondrian_regions",
+        "table",
+        guarantee="k",
+    ),
+    Method(
         "generalize",
         "values become the labels of a level of their hierarchy",
-        "sdc_problems.methods.recoding._generalize:generalize",
+        _RECODING + "_generalize:generalize",
         "table",
+    ),
+    Method(
+        "recode-level",
+        "all columns at one level of their hierarchies",
+        _BY_NAME + "recode_level",
+        "table",
+    ),
+    Method(
+        "recode-intervals",
+        "numbers become intervals",
+        _BY_NAME + "recode_ranges",
+        "table",
+        kinds=("numeric",),
+    ),
+    Method(
+        "recode-map",
+        "named categories become one",
+        _BY_NAME + "recode_categories",
+        "table",
+        kinds=("ordinal", "nominal"),
+    ),
+    Method(
+        "recode-rare",
+        "the least frequent categories become one",
+        _RECODING + "_recode:recode_rare",
+        "cells",
+        kinds=("ordinal", "nominal"),
+    ),
+    Method(
+        "top-code",
+        "the highest values become one",
+        _BY_NAME + "top_code",
+        "table",
+        kinds=("numeric", "ordinal"),
+    ),
+    Method(
+        "bottom-code",
+        "the lowest values become one",
+        _BY_NAME + "bottom_code",
+        "table",
+        kinds=("numeric", "ordinal"),
+    ),
+    Method(
+        "rank-swap",
+        "values change places with values of near rank",
+        _PERTURBATION + "_rank_swap:rank_swap",
+        "cells",
+        kinds=("numeric", "ordinal"),
+    ),
+    Method(
+        "swap-records",
+        "pairs of records exchange their values",
+        _BY_NAME + "swap_columns",
+        "table",
+    ),
+    Method(
+        "add-noise",
+        "numbers move at random by a share of their spread",
+        _PERTURBATION + "_noise:add_noise",
+        "cells",
+        kinds=("numeric",),
+    ),
+    Method(
+        "rank-shuffle",
+        "new records from the old values, correlations nearly kept",
+        _PERTURBATION + "_rank_shuffle:rank_shuffle",
+        "cells",
+        kinds=("numeric",),
     ),
     Method(
         "pram",
         "categories move at random by a transition matrix",
-        "sdc_problems.methods.perturbation._pram:pram",
+        _PERTURBATION + "_pram:pram",
         "cells",
         kinds=("ordinal", "nominal"),
     ),

@@ -27,8 +27,24 @@ CATALOGUES = ("sdc_problems.methods._catalogue", "sdc_problems.algorithms._catal
 GROUP = "sdc_problems.methods"
 """Entry point group of other packages' methods; each entry is named as its method and leads to a `Method`."""
 
-GIVEN = ("X", "x", "codes", "data", "problem", "hierarchies", "k", "kinds", "rng", "progress")
-"""Arguments that whoever calls a method gives it by name; all others are its options."""
+GIVEN = (
+    "X",
+    "x",
+    "codes",
+    "data",
+    "problem",
+    "hierarchies",
+    "k",
+    "kinds",
+    "missing_codes",
+    "missing",
+    "rng",
+    "progress",
+)
+"""Arguments that whoever calls a method gives it by name; all others are its options.
+
+``missing`` is left at its default: a missing cell stays where it is.
+"""
 
 FORMS: tuple[Form, ...] = ("partition", "cells", "table")
 
@@ -63,8 +79,9 @@ class Method:
     Notes
     -----
     The function takes what it needs of ``GIVEN`` by these names: ``X`` records × columns (values of numeric columns,
-    codes of others), ``x`` one column of it, ``codes`` categories only, ``data`` the Microdata, ``problem`` the
-    MicroaggregationProblem of the columns, ``hierarchies`` by column, ``k``, ``kinds`` of the columns, ``rng``, the
+    codes of others), ``x`` one column of it, ``codes`` categories only, ``data`` the Microdata, whose quasi-identifiers
+    are the columns to protect, ``problem`` the MicroaggregationProblem of the columns, ``hierarchies`` by column,
+    ``k``, ``kinds`` of the columns, ``missing_codes``, the code of each one's missing value or None, ``rng``, the
     generator of a method that draws random numbers, and ``progress``, called as ``progress(done, total)`` between
     slices of the work. Its other parameters are options.
 
@@ -126,6 +143,13 @@ class Method:
         return self.random and not self.search
 
     @property
+    def promise(self) -> str:
+        """The guarantee in a sentence, for help and tables."""
+        if self.guarantee == "k":
+            return "every record looks like at least k − 1 others, counted in the written file"
+        return "promises no k"
+
+    @property
     def one_column(self) -> bool:
         """Whether it is for a single column."""
         return self.form == "partition" and self.takes("x")
@@ -184,7 +208,7 @@ def find(name: str) -> Method:
     >>> find("mdva")
     Traceback (most recent call last):
         ...
-    sdc_problems.errors.SDCError: there is no method 'mdva'; did you mean 'mdav'? (known: mdav, v-mdav, mhm, mhm-nearest, univariate, exhaustive, generalize, pram, memetic, hybrid, hybrid-one-step, ga, lattice)
+    sdc_problems.errors.SDCError: there is no method 'mdva'; did you mean 'mdav'? (known: mdav, v-mdav, mhm, mhm-nearest, univariate, exhaustive, mondrian, generalize, recode-level, recode-intervals, recode-map, recode-rare, top-code, bottom-code, rank-swap, swap-records, add-noise, rank-shuffle, pram, memetic, hybrid, hybrid-one-step, ga, lattice)
     """  # noqa: E501 -- the doctest's output is one line
     known = built_in()
     if name in known:

@@ -12,11 +12,22 @@ import pytest
 
 from sdc_problems import Hierarchy, MicroaggregationProblem, Microdata, SDCError
 from sdc_problems.methods import Method, Recoded, available, find
-from sdc_problems.methods._apply import apply
+from sdc_problems.methods._apply import apply, recoded
 from sdc_problems.methods.registry import FORMS, built_in
 
 METHODS = list(built_in().values())
 N = 12
+OPTIONS = {
+    "rank-swap": {"window": 2},
+    "add-noise": {"amplitude": 0.2},
+    "swap-records": {"percent": 50},
+    "recode-level": {"level": 1},
+    "recode-intervals": {"bins": 3},
+    "recode-map": {"groups": {"town": [["Olot", "Reus"]]}},
+    "recode-rare": {"categories": 2},
+    "top-code": {"percent": 90},
+    "bottom-code": {"percent": 10},
+}
 CODES = {"numeric": ["age", "wage"], "ordinal": ["school"], "nominal": ["town"]}
 
 
@@ -37,6 +48,7 @@ def hierarchies(data: Microdata) -> dict[str, Hierarchy]:
 
 
 def outcome(method: Method, data: Microdata, columns: list[str], **options: object) -> np.ndarray | Recoded:
+    options |= OPTIONS.get(method.name, {})
     if method.name == "generalize":
         options["levels"] = dict.fromkeys(columns, 1)
     if method.takes("epochs"):
@@ -59,7 +71,13 @@ def outcome(method: Method, data: Microdata, columns: list[str], **options: obje
 def test_a_method_returns_its_form_for_every_kind_that_it_accepts(method: Method, data: Microdata) -> None:
     columns = [name for kind in method.kinds for name in CODES[kind]]
     columns = columns[:1] if method.one_column else columns
+    if method.name in ("top-code", "bottom-code"):
+        columns = CODES["numeric"]
     found = outcome(method, data, columns)
+    new = recoded(method, data, found, columns=columns)
+    assert new.sentences, "a person reads what was done"
+    assert set(new.columns) <= set(columns)
+    assert all(len(cells) == N for cells in new.columns.values())
     if method.form == "partition":
         assert np.bincount(found).min() >= 3
         assert method.guarantee == "k"
@@ -77,6 +95,90 @@ def test_what_a_method_says_of_itself(method: Method) -> None:
     assert not method.signature.keys() & method.fixed.keys() - set(method.signature)
     assert method.takes_k or method.guarantee is None
     assert method.random == ("rng" in method.signature)
+
+
+def by_hand(name: str, data: Microdata, columns: list[str], **options: object) -> dict[str, list]:
+    method = find(name)
+    roles = data.with_roles(quasi_identifiers=columns)
+    rng = np.random.default_rng(1)
+    k = options.pop("k", None)
+    found = apply(method, roles, rng=rng, hierarchies=hierarchies(data), k=k, options=options)
+    return {column: cells.tolist() for column, cells in recoded(method, roles, found).columns.items()}
+
+
+@pytest.fixture
+def small() -> Microdata:
+    frame = pd.DataFrame({
+        "age": [20, 30, 40, 95],
+        "school": ["low", "mid", "high", "high"],
+        "town": ["Olot", "Vic", "Vic", "Reus"],
+    })  # fmt: skip
+    return Microdata.from_frame(frame, quasi_identifiers=list(frame.columns), orders={"school": ["low", "mid", "high"]})
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "options", "cells"),
+    [
+        ("top-code", "age", {"threshold": 40}, [20, 30, 40, 40]),
+        ("top-code", "age", {"threshold": {"age": 35}, "by": "median"}, [20, 30, 68, 68]),
+        ("top-code", "school", {"categories": 2}, ["low", "mid", "mid", "mid"]),
+        ("bottom-code", "age", {"threshold": 30}, [30, 30, 40, 95]),
+        ("bottom-code", "school", {"categories": 2}, ["mid", "mid", "high", "high"]),
+        ("recode-rare", "town", {"categories": 2}, ["Olot", "Vic", "Vic", "Olot"]),
+        ("recode-map", "town", {"groups": {"town": [["Reus", "Vic"]]}}, ["Olot", "Vic", "Vic", "Vic"]),
+        ("recode-level", "town", {"level": 1}, ["*"] * 4),
+        ("recode-intervals", "age", {"breaks": {"age": [0, 30, 99]}}, ["[0, 30)", "[30, 99]", "[30, 99]", "[30, 99]"]),
+        ("recode-intervals", "age", {"bins": 1, "show": "median"}, [35] * 4),
+        ("mondrian", "age", {"k": 2, "summary": "mean"}, [25, 25, 68, 68]),
+        ("mondrian", "school", {"k": 2}, ["low to mid", "low to mid", "high", "high"]),
+        ("rank-swap", "age", {"window": 1, "ties": "record"}, [30, 20, 95, 40]),
+    ],
+)  # fmt: skip
+def test_cells_of_masking_methods_by_hand(small: Microdata, name: str, column: str, options: dict, cells: list) -> None:
+    assert by_hand(name, small, [column], **options) == {column: cells}
+
+
+def test_swapped_records_agree_where_they_should(small: Microdata) -> None:
+    found = by_hand("swap-records", small, ["age", "town"], percent=100, within=["town"])
+    assert found == {"age": [20, 40, 30, 95]}, "only the two of Vic can exchange their ages"
+
+
+def test_missing_cells_stay_where_they_are() -> None:
+    frame = pd.DataFrame({"school": ["low", None, "mid", "high"] * 3, "town": ["Olot", "Vic", None, "Vic"] * 3})
+    data = Microdata.from_frame(
+        frame, quasi_identifiers=["school", "town"], orders={"school": ["low", "mid", "high"]}, missing="category"
+    )
+    for name, column, options in (
+        ("rank-swap", "school", {"window": 4}),
+        ("top-code", "school", {"categories": 2}),
+        ("recode-rare", "town", {"categories": 2}),
+    ):
+        cells = pd.Series(by_hand(name, data, [column], **options)[column])
+        assert cells.isna().tolist() == frame[column].isna().tolist(), name
+        assert (cells != frame[column]).sum() > cells.isna().sum(), name
+
+
+@pytest.mark.parametrize(
+    ("name", "columns", "options", "message"),
+    [
+        ("top-code", ["age"], {"categories": 1}, "column 'age' is numeric: give threshold or percent"),
+        ("top-code", ["school"], {"percent": 95}, "column 'school' is ordinal: give categories"),
+        ("top-code", ["age"], {"threshold": {"aeg": 3}}, "did you mean 'age'"),
+        ("top-code", ["age"], {}, "give exactly one of threshold, percent, categories"),
+        ("recode-map", ["town"], {"groups": {"town": [["Olot", "Vich"]]}}, "column 'town' does not have: 'Vich'"),
+        ("recode-map", ["town"], {"groups": {"town": ["Olot"]}}, "must be lists of categories"),
+        ("recode-intervals", ["age"], {"breaks": {"wage": [0, 1]}}, "none of those to protect"),
+        ("swap-records", ["town"], {"percent": 50, "within": ["town"]}, "nothing would be exchanged"),
+        ("recode-rare", ["town"], {"categories": 9}, "column 'town' has 3"),
+        ("generalize", ["town"], {"levels": {"school": 1}}, "changes column 'school', which is none of those"),
+    ],
+)  # fmt: skip
+def test_wrong_options_of_masking_methods_name_the_column(
+    small: Microdata, name: str, columns: list[str], options: dict, message: str
+) -> None:
+    with pytest.raises(SDCError) as error:
+        by_hand(name, small, columns, **options)
+    assert message in str(error.value)
 
 
 def test_all_forms_and_both_rooms_are_there() -> None:
@@ -123,7 +225,11 @@ def test_wrong_options_are_a_sentence(name: str, options: dict, message: str) ->
     [
         ("mdav", {}, "method mdav needs k"),
         ("pram", {"k": 3, "columns": ["town"]}, "method pram takes no k: it promises none"),
-        ("v-mdav", {"k": 3}, "'school' is ordinal: use mdav, generalize, lattice"),
+        (
+            "v-mdav",
+            {"k": 3},
+            "'school' is ordinal: use mdav, mondrian, generalize, recode-level, swap-records, lattice",
+        ),
         ("univariate", {"k": 3, "columns": ["age", "wage"]}, "for one column, not for 2"),
         ("lattice", {"k": 3}, "method lattice needs hierarchies"),
         ("pram", {"columns": ["town"]}, "method pram needs rng"),

@@ -1,0 +1,356 @@
+"""Methods that name columns: recoding, swapping and regions, applied to the quasi-identifiers of a table.
+
+The functions on arrays count columns from 0 and categories by code; these take a table and speak of its columns and
+categories by name, and say in a sentence what they did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdc_problems.errors import SDCError, did_you_mean
+from sdc_problems.hierarchy import Hierarchy
+from sdc_problems.methods._amounts import one_of, percentage
+from sdc_problems.methods.perturbation._swap_records import swap_records
+from sdc_problems.methods.recoding import _top_code
+from sdc_problems.methods.recoding._generalize import Recoded, generalize
+from sdc_problems.methods.recoding._mondrian import mondrian
+from sdc_problems.methods.recoding._recode import recode_intervals, recode_map
+from sdc_problems.microdata import Attribute, Microdata
+
+
+def codes_as_cells(attribute: Attribute, codes: NDArray[Any]) -> NDArray[Any]:
+    """Cells that codes stand for, of the type that the column has in a frame."""
+    return np.asarray(attribute.cells(np.asarray(codes, dtype=np.int32)))
+
+
+def numbers_as_cells(attribute: Attribute, values: NDArray[np.float64]) -> NDArray[Any]:
+    """Numbers as cells; those of a column of whole numbers stay whole where they are."""
+    whole = attribute.categories.dtype.kind in "iu" and bool((np.floor(values) == values).all())
+    return values.astype(np.int64) if whole and float(np.abs(values).max(initial=0)) < 2**53 else values
+
+
+def top_code(
+    data: Microdata,
+    *,
+    threshold: float | Mapping[str, float] | None = None,
+    percent: float | None = None,
+    categories: int | None = None,
+    by: str | float = "threshold",
+    decimals: int | None = None,
+) -> Recoded:
+    """Top coding of the quasi-identifiers: values above a limit become one value.
+
+    Parameters
+    ----------
+    data
+        The table.
+    threshold
+        The limit of numeric columns: one for all, or by column, as in age=85,wage=9000. A value at the limit stays.
+    percent
+        The limit as a quantile of each numeric column (95: the largest 5 % are cut).
+    categories
+        How many of the highest categories of each ordinal column become one.
+    by
+        What stands for the values beyond: the threshold, their mean or median, or a number.
+    decimals
+        Decimals of what stands for the values; by default a limit stays as it is, a mean has those of the column.
+    """
+    return _coded(data, threshold, percent, categories, by, decimals, top=True)
+
+
+def bottom_code(
+    data: Microdata,
+    *,
+    threshold: float | Mapping[str, float] | None = None,
+    percent: float | None = None,
+    categories: int | None = None,
+    by: str | float = "threshold",
+    decimals: int | None = None,
+) -> Recoded:
+    """Bottom coding of the quasi-identifiers: values below a limit become one value.
+
+    Parameters
+    ----------
+    data
+        The table.
+    threshold
+        The limit of numeric columns: one for all, or by column, as in age=18,wage=100. A value at the limit stays.
+    percent
+        The limit as a quantile of each numeric column (5: the smallest 5 % are cut).
+    categories
+        How many of the lowest categories of each ordinal column become one.
+    by
+        What stands for the values beyond: the threshold, their mean or median, or a number.
+    decimals
+        Decimals of what stands for the values; by default a limit stays as it is, a mean has those of the column.
+    """
+    return _coded(data, threshold, percent, categories, by, decimals, top=False)
+
+
+def _coded(
+    data: Microdata,
+    threshold: float | Mapping[str, float] | None,
+    percent: float | None,
+    categories: int | None,
+    by: str | float,
+    decimals: int | None,
+    *,
+    top: bool,
+) -> Recoded:
+    how = one_of(threshold=threshold, percent=percent, categories=categories)
+    function = _top_code.top_code if top else _top_code.bottom_code
+    columns: dict[str, NDArray[Any]] = {}
+    sentences = []
+    named = tuple(threshold) if isinstance(threshold, Mapping) else data.quasi_identifiers
+    for name in named:
+        _quasi_identifier(data, name, "threshold")
+    for name in named:
+        attribute = data.attribute(name)
+        numeric = attribute.kind.value == "numeric"
+        if numeric == (how == "categories"):
+            wanted = "threshold or percent" if numeric else "categories"
+            raise SDCError(f"column {name!r} is {attribute.kind.value}: give {wanted} for it, not {how}")
+        end = "highest" if top else "lowest"
+        if numeric:
+            before = data.values(name)[:, 0]
+            limit = threshold[name] if isinstance(threshold, Mapping) else threshold
+            after = function(before, threshold=limit, percent=percent, by=by, decimals=decimals)
+            columns[name] = numbers_as_cells(attribute, after)
+            what = f"values {'above' if top else 'below'} a limit become one value"
+        else:
+            before = data.codes(name)[:, 0].astype(np.float64)
+            missing = attribute.n_categories - 1 if attribute.has_missing else None
+            after = function(before, categories=categories, n_categories=attribute.n_categories, missing_codes=missing)
+            columns[name] = codes_as_cells(attribute, after)
+            what = f"the {categories} {end} categories become one"
+        sentences.append(f"In {name} {what}: {int((before != after).sum()):,} of {len(data):,} cells changed.")
+    return Recoded(columns, tuple(sentences))
+
+
+def recode_categories(data: Microdata, *, groups: Mapping[str, Sequence[Sequence[str]]]) -> Recoded:
+    """Global recoding: the categories of each group become one, called as its most frequent member.
+
+    Parameters
+    ----------
+    data
+        The table.
+    groups
+        Groups of categories by column, as in {town = [["Olot", "Vic"], ["Reus", "Valls"]]}; others stay.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"town": ["Olot", "Vic", "Vic", "Reus"]})
+    >>> data = Microdata.from_frame(frame, quasi_identifiers=["town"])
+    >>> recode_categories(data, groups={"town": [["Olot", "Vic"]]}).columns["town"].tolist()
+    ['Vic', 'Vic', 'Vic', 'Reus']
+    """
+    if not isinstance(groups, Mapping) or not groups:
+        raise SDCError("groups must give the groups of each column by name, such as groups={'town': [['A', 'B']]}")
+    columns: dict[str, NDArray[Any]] = {}
+    sentences = []
+    for name, listed in groups.items():
+        attribute = _quasi_identifier(data, name, "groups")
+        code = {label: i for i, label in enumerate(attribute.labels)}
+        members: list[list[int]] = []
+        for group in listed:
+            if isinstance(group, str):
+                raise SDCError(f"groups of column {name!r} must be lists of categories, not a text")
+            for label in group:
+                if str(label) not in code:
+                    raise SDCError(f"groups names a category that column {name!r} does not have: {str(label)!r}")
+            members.append([code[str(label)] for label in group])
+        before = data.codes(name)[:, 0].astype(np.int64)
+        after = recode_map(before, members)
+        columns[name] = codes_as_cells(attribute, after)
+        merged = len(np.unique(before)) - len(np.unique(after))
+        sentences.append(f"{name} has {merged} categories fewer: {int((before != after).sum()):,} cells changed.")
+    return Recoded(columns, tuple(sentences))
+
+
+def recode_level(data: Microdata, hierarchies: Mapping[str, Hierarchy], *, level: int) -> Recoded:
+    """Global recoding: the quasi-identifiers become the labels of one level of their hierarchies.
+
+    Parameters
+    ----------
+    data
+        The table.
+    hierarchies
+        A hierarchy for each quasi-identifier, by name.
+    level
+        Level of all columns: 0 the values themselves, each further one more general.
+    """
+    return generalize(data, hierarchies, levels=dict.fromkeys(data.quasi_identifiers, level))
+
+
+def recode_ranges(
+    data: Microdata,
+    *,
+    breaks: Mapping[str, Sequence[float]] | None = None,
+    bins: int | None = None,
+    spacing: str = "equal_width",
+    show: str = "interval",
+) -> Recoded:
+    """Global recoding of numbers: each value becomes its interval.
+
+    Parameters
+    ----------
+    data
+        The table.
+    breaks
+        Ends of the intervals by column, rising, as in {age = [0, 18, 65, 120]}; they must cover all values.
+    bins
+        Number of intervals of each column instead, made by ``spacing``.
+    spacing
+        "equal_width"; "equal_count" (between quantiles); "log_width" (of equal width on the logarithm, x > 0).
+    show
+        "interval" gives text such as "[20, 30)"; "midpoint" and "median" (of the values inside) give numbers.
+    """
+    how = one_of(breaks=breaks, bins=bins)
+    for name in breaks or ():
+        _quasi_identifier(data, name, "breaks")
+    columns: dict[str, NDArray[Any]] = {}
+    sentences = []
+    for name in data.quasi_identifiers if breaks is None else breaks:
+        attribute = data.attribute(name)
+        ends = None if breaks is None else breaks[name]
+        found = recode_intervals(data.values(name)[:, 0], breaks=ends, bins=bins, method=spacing, show=show)
+        columns[name] = found.values if show == "interval" else numbers_as_cells(attribute, found.values)
+        empty = int((found.counts == 0).sum())
+        used = f"{len(found.counts)} intervals" + (f", {empty} of them empty" if empty else "")
+        given = "given" if how == "breaks" else spacing.replace("_", " ")
+        sentences.append(f"{name} in {used} ({given}).")
+    return Recoded(columns, tuple(sentences))
+
+
+def swap_columns(
+    data: Microdata,
+    *,
+    percent: float,
+    within: Sequence[str] = (),
+    targeted: bool = False,
+    rng: np.random.Generator,
+) -> Recoded:
+    """Data swapping: pairs of records exchange their quasi-identifiers.
+
+    Parameters
+    ----------
+    data
+        The table.
+    percent
+        Percent of the records that take part in an exchange, at most.
+    within
+        Columns on which a pair agrees; those of them that are quasi-identifiers stay as they are.
+    targeted
+        Whether records that are rare on the quasi-identifiers look for a partner first.
+    rng
+        Where the draws come from.
+    """
+    percentage(percent)
+    agreed = [data.attribute(name).name for name in within]
+    moved = [name for name in data.quasi_identifiers if name not in agreed]
+    if not moved:
+        raise SDCError("within names every column to protect: nothing would be exchanged")
+    names = [*moved, *agreed]
+    found = swap_records(
+        data.codes(names),
+        range(len(moved)),
+        within=range(len(moved), len(names)),
+        percent=percent,
+        rng=rng,
+        targeted=targeted,
+        quasi_identifiers=[names.index(name) for name in data.quasi_identifiers],
+        missing_codes=missing_codes(data, names),
+    )
+    columns = {name: codes_as_cells(data.attribute(name), found.values[:, j]) for j, name in enumerate(moved)}
+    swapped = int((found.partner != np.arange(len(data))).sum())
+    alike = f" with one that agrees in {', '.join(agreed)}" if agreed else ""
+    sentences = [f"{swapped:,} of {len(data):,} records exchanged {', '.join(moved)}{alike}."]
+    if found.without_partner:
+        sentences.append(f"{found.without_partner:,} records found no partner.")
+    return Recoded(columns, tuple(sentences))
+
+
+def mondrian_regions(
+    data: Microdata, k: int, *, strict: bool = True, summary: str = "interval", decimals: int | None = None
+) -> Recoded:
+    """Mondrian: regions of at least k records by repeated cuts; each is published as one.
+
+    Parameters
+    ----------
+    data
+        The table.
+    k
+        Fewest records of a region.
+    strict
+        Whether equal values stay together; relaxed regions are halved between records and have k to 2k − 1.
+    summary
+        What stands for the values of a region: "interval"; "mean" of numbers; "median" or "global_median" of numbers
+        and ordered categories; "mode".
+    decimals
+        Decimals of means; by default those of the column.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"age": [20, 25, 60, 61], "town": ["Olot", "Reus", "Reus", "Reus"]})
+    >>> done = mondrian_regions(Microdata.from_frame(frame, quasi_identifiers=["age", "town"]), 2)
+    >>> done.columns["age"].tolist(), done.columns["town"].tolist()
+    (['20-25', '20-25', '60-61', '60-61'], ['Olot or Reus', 'Olot or Reus', 'Reus', 'Reus'])
+    """
+    names = data.quasi_identifiers
+    attributes = [data.attribute(name) for name in names]
+    kinds = [attribute.kind.value for attribute in attributes]
+    X = data.codes().astype(np.float64)
+    for j, name in enumerate(names):
+        if kinds[j] == "numeric":
+            X[:, j] = data.values(name)[:, 0]
+    found = mondrian(X, k, strict=strict, kinds=kinds, summary=summary, decimals=decimals)
+    columns: dict[str, NDArray[Any]] = {}
+    for j, attribute in enumerate(attributes):
+        if summary == "interval":
+            columns[attribute.name] = _regions(attribute, X[:, j], found.labels)
+        elif kinds[j] == "numeric":
+            columns[attribute.name] = numbers_as_cells(attribute, found.release[:, j])
+        else:
+            columns[attribute.name] = codes_as_cells(attribute, found.release[:, j])
+    sizes = np.bincount(found.labels)
+    text = f"The {len(data)} records form {len(sizes)} regions of {sizes.min()} to {sizes.max()} records in"
+    return Recoded(columns, (f"{text} {', '.join(names)}.",))
+
+
+def _regions(attribute: Attribute, column: NDArray[np.float64], labels: NDArray[np.int32]) -> NDArray[Any]:
+    """Interval of numbers, first and last of ordered categories, all that occur of others: one text per region."""
+    kind = attribute.kind.value
+    names = attribute.labels
+    texts = []
+    order = np.lexsort((column, labels))
+    for members in np.split(column[order], np.flatnonzero(np.diff(labels[order])) + 1):
+        inside = np.unique(members)
+        if kind == "numeric":
+            low, high = (f"{value:.12g}" for value in (inside[0], inside[-1]))
+            minus = low.startswith("-") or high.startswith("-") or "e" in low + high
+            texts.append(low if low == high else f"[{low}, {high}]" if minus else f"{low}-{high}")
+        elif kind == "ordinal" and len(inside) > 1:
+            texts.append(f"{names[int(inside[0])]} to {names[int(inside[-1])]}")
+        else:
+            texts.append(" or ".join(names[int(code)] for code in inside))
+    return np.array(texts, dtype=object)[labels]
+
+
+def missing_codes(data: Microdata, names: Sequence[str]) -> list[int | None]:
+    """Code of the missing value of each column, None for none."""
+    attributes = [data.attribute(name) for name in names]
+    return [attribute.n_categories - 1 if attribute.has_missing else None for attribute in attributes]
+
+
+def _quasi_identifier(data: Microdata, name: str, option: str) -> Attribute:
+    if name not in data.quasi_identifiers:
+        near = did_you_mean(str(name), data.quasi_identifiers)
+        raise SDCError(f"{option} names column {name!r}, which is none of those to protect{near}")
+    return data.attribute(name)
