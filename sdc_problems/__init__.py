@@ -15,7 +15,7 @@ __version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from sdc_problems.datasets import Dataset, load
-    from sdc_problems.errors import SDCError
+    from sdc_problems.errors import SDCError, SDCFailure
     from sdc_problems.front import Front
     from sdc_problems.graph import ProtectedGraph, SocialGraph
     from sdc_problems.hierarchy import Hierarchy
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from sdc_problems.problems.generalization import PBGProblem
     from sdc_problems.problems.microaggregation import MicroaggregationProblem
     from sdc_problems.problems.pram import PRAMEquationProblem, PRAMProblem
+    from sdc_problems.studies.release import protect, release
+    from sdc_problems.studies.store.reader import Run
+    from sdc_problems.studies.verdict import verdict
 
 __all__ = [
     "Attribute",
@@ -42,12 +45,18 @@ __all__ = [
     "PRAMProblem",
     "ProtectedGraph",
     "Role",
+    "Run",
     "SDCError",
+    "SDCFailure",
     "SDCProblem",
     "SocialGraph",
     "load",
+    "protect",
+    "release",
+    "verdict",
 ]
 
+# The only place above `studies` that names it: its names are looked up when they are asked for, never imported here.
 __getattr__, __dir__ = _attach(
     __name__,
     {
@@ -65,9 +74,14 @@ __getattr__, __dir__ = _attach(
         "PRAMProblem": "problems.pram",
         "ProtectedGraph": "graph",
         "Role": "microdata",
+        "Run": "studies.store.reader",
         "SDCError": "errors",
+        "SDCFailure": "errors",
         "SDCProblem": "problem",
         "SocialGraph": "graph",
         "load": "datasets",
+        "protect": "studies.release",
+        "release": "studies.release",
+        "verdict": "studies.verdict",
     },
 )

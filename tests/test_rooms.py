@@ -157,6 +157,24 @@ print({heavy} & set(sys.modules))
     assert run(code).strip() == "set()"
 
 
+def test_the_top_finds_what_studies_offer_without_importing_them() -> None:
+    code = """
+import sys, sdc_problems
+names = ("protect", "release", "verdict", "Run", "SDCFailure")
+assert set(names) <= set(sdc_problems.__all__) and set(names) <= set(dir(sdc_problems))
+assert not [name for name in sys.modules if name.startswith("sdc_problems.studies")]
+for name in names:
+    found = getattr(sdc_problems, name)
+    assert callable(found) and found.__name__ == name, found
+"""
+    run(code)
+    for _, path in modules():
+        name = path.relative_to(PACKAGE).parts[0] if path.is_relative_to(PACKAGE) else path.parts[-2]
+        if name in ("studies", "__main__.py"):
+            continue
+        assert "sdc_problems.studies" not in set(imports(ast.parse(path.read_text(encoding="utf-8")))), path
+
+
 def test_rooms_are_never_imported_twice() -> None:
     code = """
 import sys, sdc_problems.operators, sdc_problems.evaluators, sdc_problems.studies

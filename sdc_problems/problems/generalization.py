@@ -137,6 +137,7 @@ class PBGProblem(SDCProblem):
             if objective.name in NEED_LABELS and self.class_label is None:
                 raise SDCError(f"objective {objective.name!r} needs the attribute to be predicted: give class_label=")
         top = [hierarchy.length for hierarchy in self.hierarchies.values()]
+        self._figures: tuple[bytes, dict[str, float]] = (b"", {})
         super().__init__(data=data, objectives=chosen, n_var=len(top), xl=0, xu=top)
 
     # -- measuring ------------------------------------------------------------------------------------------------
@@ -246,8 +247,12 @@ class PBGProblem(SDCProblem):
 
     def figures(self, x: ArrayLike) -> dict[str, float]:
         """Measure the node: every objective for which the table has the data, by name."""
-        figures: dict[str, float] = self.engine.figures(self.genome(x))
-        return figures
+        node = self.genome(x)
+        last, figures = self._figures
+        if last != node.tobytes():  # a release asks several times for the same node
+            figures = self.engine.figures(node)
+            self._figures = (node.tobytes(), figures)
+        return dict(figures)
 
     def describe(self, x: ArrayLike) -> tuple[str, ...]:
         """Say in plain sentences what releasing ``x`` would do to the data: one per attribute, then the table."""

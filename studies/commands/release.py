@@ -8,6 +8,7 @@ from typing import Literal
 import click
 
 from sdc_problems.studies.commands._session import json_option
+from sdc_problems.studies.commands.evaluate import _names
 
 
 @click.command(name="release")
@@ -15,12 +16,17 @@ from sdc_problems.studies.commands._session import json_option
 @click.option("--solution", required=True, metavar="ID", help="As in `sdc status` and front.csv, such as 1-17.")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="The protected CSV file to write.")
 @click.option("--seed", type=click.IntRange(min=0), help="For a random protection; keep it secret. Drawn if not given.")
+@click.option("--new-draw", is_flag=True, help="Draw a random protection anew that was released before.")
 @click.option(
     "--suppressed",
     type=click.Choice(["drop", "star"]),
     default="drop",
     show_default=True,
     help="Leave suppressed records out, or keep them with stars (as `sdc evaluate` needs them).",
+)
+@click.option("--keep", help="All columns without a role that may leave unchanged; as the study says if not given.")
+@click.option(
+    "--override", metavar="REASON", help="Reason to break the study's [require] or k = 1; in the certificate."
 )
 @click.option("--data", type=click.Path(path_type=Path), help="The original CSV file, if it was moved.")
 @click.option("--formula-guard", is_flag=True, help="Put an apostrophe before text that a spreadsheet would execute.")
@@ -31,7 +37,10 @@ def command(
     solution: str,
     out: Path,
     seed: int | None,
+    new_draw: bool,
     suppressed: Literal["drop", "star"],
+    keep: str | None,
+    override: str | None,
     data: Path | None,
     formula_guard: bool,
     overwrite: bool,
@@ -51,7 +60,10 @@ def command(
         solution,
         out,
         seed=seed,
+        new_draw=new_draw,
         suppressed=suppressed,
+        keep=None if keep is None else _names(keep),
+        override=override,
         data=data,
         formula_guard=formula_guard,
         overwrite=overwrite,
@@ -67,6 +79,10 @@ def command(
         out_console.print(
             f"checked in the file: {promise['name']} {promise['found']:g} (promised {promise['promised']:g}){columns}"
         )
+    out_console.print(f"guarantee: {done.content['promise']}")
+    if done.content["override"]:
+        for requirement in done.content["override"]["broken"]:
+            out_console.print(f"released in spite of this: {plain(requirement, 500)}")
     out_console.print(f"released: {plain(str(done.file), 500)}")
     out_console.print(f"certificate: {plain(str(done.certificate), 500)}")
     out_console.print(f"value mapping (keep it to yourself): {plain(str(done.mapping), 500)}")

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 from sdc_problems._lazy import attach as _attach
 
 if TYPE_CHECKING:
-    from sdc_problems.studies.release._protect import METHODS, Protected, Settings, protect
+    from sdc_problems.studies.release._protect import Protected, protect
     from sdc_problems.studies.release._release import Released, release
 
 __all__ = [
-    "METHODS",
     "Protected",
     "Released",
-    "Settings",
     "protect",
     "release",
 ]
@@ -22,10 +20,8 @@ __all__ = [
 __getattr__, __dir__ = _attach(
     __name__,
     {
-        "METHODS": "_protect",
         "Protected": "_protect",
         "Released": "_release",
-        "Settings": "_protect",
         "protect": "_protect",
         "release": "_release",
     },

@@ -1,8 +1,9 @@
-"""Protect a file by microaggregation in one step: group its records, write their centroids, check what was written."""
+"""Protection of a table in one step: a registered method, what it promises counted, the files of a release."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import secrets
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -10,248 +11,289 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sdc_problems.errors import SDCError, SDCFailure, did_you_mean
-from sdc_problems.studies.release._release import read_back, temporary_beside, without_identifiers
-from sdc_problems.studies.release.csv_text import to_csv
-from sdc_problems.studies.release.guarantees import Guarantee
-from sdc_problems.studies.tasks import find_task
+from sdc_problems._validation import choice, whole
+from sdc_problems.errors import SDCError
+from sdc_problems.methods._apply import apply, recoded
+from sdc_problems.methods.registry import Method, find
+from sdc_problems.microdata import Microdata
+from sdc_problems.studies.release import _columns
+from sdc_problems.studies.release._columns import Columns, SingledOut, columns_that_leave, singled_out
+from sdc_problems.studies.release._transaction import Places, Written, refuse_broken, reserve, write
+from sdc_problems.studies.release.csv_text import as_written
+from sdc_problems.studies.release.guarantees import STAR, Guarantee, at_least, at_most, smallest_class
+from sdc_problems.studies.release.value_mapping import kept_seed, record_by_record, value_mapping
+from sdc_problems.studies.run.runner import file_digest, versions
 from sdc_problems.studies.verdict import LINKAGE_LIMIT, Verdict, verdict
-from sdc_problems.studies.verdict.pairing import read_protected
 
 if TYPE_CHECKING:
-    from sdc_problems.microdata import Microdata
-    from sdc_problems.problems.microaggregation import MicroaggregationProblem
+    import pandas as pd
 
-Labels = NDArray[np.int32]
+    from sdc_problems.hierarchy import Hierarchy
 
-
-@dataclass(frozen=True)
-class Settings:
-    """Settings of the methods besides k.
-
-    Attributes
-    ----------
-    gamma
-        How readily a group of V-MDAV grows.
-    K
-        Records of a macrogroup.
-    epochs
-        Epochs of the genetic algorithm.
-    seed
-        Of the methods that draw random numbers.
-    moves, seconds
-        Limits of the memetic search; if neither is given, 20,000 moves per record.
-    """
-
-    gamma: float = 0.2
-    K: int = 18
-    epochs: int = 10_000
-    seed: int = 1
-    moves: int | None = None
-    seconds: float | None = None
-
-
-@dataclass(frozen=True)
-class Method:
-    """A way to group records.
-
-    Attributes
-    ----------
-    title
-        What it is.
-    group
-        Makes one label per record.
-    numeric
-        Whether it is for numeric columns only.
-    """
-
-    title: str
-    group: Callable[[MicroaggregationProblem, Settings], NDArray[Any]]
-    numeric: bool = True
-
-
-def _mdav(problem: MicroaggregationProblem, settings: Settings) -> Labels:
-    from sdc_problems.methods import mdav
-
-    return mdav(problem.points(), problem.k, kinds=problem.kinds)
-
-
-def _v_mdav(problem: MicroaggregationProblem, settings: Settings) -> Labels:
-    from sdc_problems.methods import v_mdav
-
-    return v_mdav(problem.points(), problem.k, gamma=settings.gamma)
-
-
-def _mhm(problem: MicroaggregationProblem, settings: Settings) -> Labels:
-    from sdc_problems.methods import mhm
-
-    return mhm(problem.points(), problem.k)
-
-
-def _mhm_nearest(problem: MicroaggregationProblem, settings: Settings) -> Labels:
-    from sdc_problems.methods import mhm
-
-    return mhm(problem.points(), problem.k, order="nearest")
-
-
-def _univariate(problem: MicroaggregationProblem, settings: Settings) -> Labels:
-    from sdc_problems.methods import microaggregate_univariate
-
-    points = problem.points()
-    if points.shape[1] != 1:
-        raise SDCError(f"method univariate is for one column, not for {points.shape[1]}: use mdav, mhm or hybrid")
-    return microaggregate_univariate(points[:, 0], problem.k)
-
-
-def _exhaustive(problem: MicroaggregationProblem, settings: Settings) -> Labels:
-    from sdc_problems.methods import exhaustive
-
-    return exhaustive(problem.points(), problem.k)
-
-
-def _searched(problem: MicroaggregationProblem, algorithm: Any, settings: Settings) -> NDArray[Any]:
-    from pymoo.optimize import minimize
-
-    labels: NDArray[Any] = minimize(problem, algorithm, seed=settings.seed, copy_algorithm=False).X
-    return labels
-
-
-def _hybrid(steps: Literal[1, 2]) -> Callable[[MicroaggregationProblem, Settings], NDArray[Any]]:
-    def group(problem: MicroaggregationProblem, settings: Settings) -> NDArray[Any]:
-        from sdc_problems.algorithms import HybridMicroaggregation
-
-        return _searched(problem, HybridMicroaggregation(K=settings.K, steps=steps, epochs=settings.epochs), settings)
-
-    return group
-
-
-def _ga(problem: MicroaggregationProblem, settings: Settings) -> NDArray[Any]:
-    from sdc_problems.algorithms.microaggregation.solanas_ga import evolve
-
-    rng = np.random.default_rng(settings.seed)
-    return evolve(problem.points(), problem.k, rng=rng, epochs=settings.epochs).labels
-
-
-def _memetic(problem: MicroaggregationProblem, settings: Settings) -> NDArray[Any]:
-    from sdc_problems.algorithms import MemeticMicroaggregation
-
-    search = MemeticMicroaggregation(move_limit=settings.moves, time_limit=settings.seconds)
-    return _searched(problem, search, settings)
-
-
-METHODS: dict[str, Method] = {
-    "mdav": Method("fixed-size groups around the farthest records", _mdav, numeric=False),
-    "v-mdav": Method("groups of k to 2k − 1 around the farthest records", _v_mdav),
-    "mhm": Method("the best cut of MDAV's path", _mhm),
-    "mhm-nearest": Method("the best cut of the nearest-point path", _mhm_nearest),
-    "univariate": Method("the optimum of one column", _univariate),
-    "hybrid": Method("MDAV, then a genetic algorithm in macrogroups of its groups (two-step)", _hybrid(2)),
-    "hybrid-one-step": Method("a genetic algorithm in MDAV's groups of K", _hybrid(1)),
-    "memetic": Method("annealing, ruin and recreate, and crossover of groups: the smallest loss", _memetic),
-    "ga": Method("the genetic algorithm, for up to about 50 records", _ga),
-    "exhaustive": Method("the optimum of up to 12 records", _exhaustive),
-}
+CERTIFICATE_SCHEMA = "sdc.certificate/1"
+SEARCH_SEED = 1
+"""Seed of a search that is given none: its random numbers change no cell by themselves, so nobody need keep it."""
 
 
 @dataclass(frozen=True)
 class Protected:
-    """A protected file that was written.
+    """A protected table.
 
     Attributes
     ----------
-    file
-        Where it is.
+    frame
+        The table itself.
     method
-        How it was made.
-    groups
-        Number of groups.
+        Name of the method.
     what_was_done
         In plain sentences.
     guarantees
-        Promises, counted again in the file.
+        Promises, counted in the written file; in the table's text if none was written.
+    promise
+        The promise of the method in a sentence; "promises no k" if it has none.
+    groups
+        Number of groups of a partition.
+    places
+        The files, None if nothing was written.
+    certificate
+        Content of the certificate, None if nothing was written.
     verdict
-        What the file gives away and has lost.
+        What the file gives away and has lost, None if nothing was written.
     """
 
-    file: Path
+    frame: pd.DataFrame
     method: str
-    groups: int
     what_was_done: tuple[str, ...]
     guarantees: tuple[Guarantee, ...]
-    verdict: Verdict
+    promise: str
+    groups: int | None = None
+    places: Places | None = None
+    certificate: dict[str, Any] | None = None
+    verdict: Verdict | None = None
 
     def payload(self) -> dict[str, Any]:
         """Everything as JSON can hold it."""
         return {
             "schema": "sdc.protected/1",
-            "file": self.file.name,
+            "file": None if self.places is None else self.places.file.name,
+            "certificate": None if self.places is None else self.places.certificate.name,
+            "mapping": None if self.places is None else self.places.mapping.name,
             "method": self.method,
             "groups": self.groups,
             "what_was_done": list(self.what_was_done),
+            "promise": self.promise,
             "guarantees_checked_in_the_file": [g.as_dict() for g in self.guarantees],
-            "verdict": self.verdict.payload(),
+            "columns": None if self.certificate is None else self.certificate["columns"],
+            "verdict": None if self.verdict is None else self.verdict.payload(),
         }
+
+
+@dataclass(frozen=True)
+class _Work:
+    """A table on its way to a file: the protected cells, and what they are measured against."""
+
+    data: Microdata
+    method: Method
+    k: int | None
+    columns: Columns
+    frame: pd.DataFrame
+    original: pd.DataFrame
+    lost: NDArray[np.bool_]
+    what_was_done: tuple[str, ...]
+
+    def promises(self, text: pd.DataFrame) -> list[Guarantee]:
+        """Count in the file's cells what is promised of them."""
+        n, dropped = len(self.original), len(text) < len(self.original)
+        kept = text if dropped else text[~self.lost]
+        before = self.original[~self.lost] if dropped else self.original
+        if self.method.suppresses:
+            limit = "no more records are suppressed than was said"
+            found = [at_most("suppressed", self.columns.protected, int(self.lost.sum()), n - len(kept), limit)]
+        else:
+            whole_file = "no record is left out or added"
+            found = [Guarantee("records", (), float(n), float(len(text)), len(text) == n, whole_file)]
+        if not found[0].holds or len(before) != len(text):
+            return found
+        others = [name for name in text.columns if name not in self.columns.protected]
+        changed = sum(int((before[name].to_numpy() != text[name].to_numpy()).sum()) for name in others)
+        found.append(at_most("changed elsewhere", others, 0, changed, "no other column has changed"))
+        if self.method.guarantee == "k":
+            assert self.k is not None
+            alike = "every record looks like at least k − 1 others"
+            smallest = smallest_class(kept, self.columns.protected)
+            found.append(at_least("k", self.columns.protected, self.k, smallest, alike))
+        else:
+            same = all((before[name].to_numpy() == text[name].to_numpy()).all() for name in self.columns.protected)
+            if same:
+                raise SDCError(
+                    f"method {self.method.name} changed no cell of {', '.join(self.columns.protected)}: the file would"
+                    " be the original; give it larger amounts"
+                )
+        return found
 
 
 def protect(
     data: Microdata,
-    out: Path,
+    out: Path | str | None = None,
     *,
-    method: str,
-    k: int,
-    settings: Settings | None = None,
+    method: str = "mdav",
+    k: int | None = None,
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+    seed: int | None = None,
+    keep: Sequence[str] | None = None,
+    suppressed: Literal["drop", "star"] = "drop",
     formula_guard: bool = False,
     overwrite: bool = False,
     linkage_limit: int = LINKAGE_LIMIT,
+    source: Path | None = None,
+    **options: Any,
 ) -> Protected:
-    """Microaggregate the quasi-identifiers and write the protected file; all or nothing.
+    """Protect the quasi-identifiers by a registered method and write the files of a release; all or nothing.
 
     Parameters
     ----------
     data
         The table; its quasi-identifiers are the columns that are protected.
     out
-        The CSV file to write, without the direct identifiers.
+        The protected CSV file. Beside it come ``<out>.certificate.json`` and ``<out>.mapping.csv`` (private). Nothing
+        is written if it is not given.
     method
-        A name in ``METHODS``.
+        Name of a method (``sdc_problems.methods.available``).
     k
-        Smallest group.
-    settings
-        What some methods ask for besides k.
+        For a method that takes one.
+    hierarchies
+        By column, for a method that takes them.
+    seed
+        Of a method that draws random numbers. If not given, that of the mapping that is overwritten, or a new one.
+    keep
+        All columns without a role that may leave as they are; if not given, all of them.
+    suppressed
+        Whether suppressed records are left out, or stay with stars for their quasi-identifiers.
     formula_guard
         Put an apostrophe before text that a spreadsheet would take for a formula.
     overwrite
-        Whether a file that exists already may be replaced.
+        Whether files that exist already may be replaced.
     linkage_limit
         Most records for which the verdict links probabilistically.
-    """
-    from sdc_problems.problems.microaggregation import MicroaggregationProblem
+    source
+        File that the table was read from: it is named in the certificate and never written to.
+    **options
+        The method's own options.
 
-    if method not in METHODS:
-        raise SDCError(f"there is no method {method!r}{did_you_mean(method, METHODS)} (known: {', '.join(METHODS)})")
-    out = Path(out)
-    if not out.parent.is_dir():
-        raise SDCError(f"there is no folder {str(out.parent)!r} to write into")
-    if out.is_dir():
-        raise SDCError(f"{str(out)!r} is a folder: name a file")
-    if out.exists() and not overwrite:
-        raise SDCError(f"{str(out)!r} exists already: choose another --out, or give --overwrite")
-    problem = MicroaggregationProblem(data, k)
-    other = [name for name, kind in zip(problem.attributes, problem.kinds, strict=True) if kind != "numeric"]
-    if other and METHODS[method].numeric:
-        fit = ", ".join(name for name, entry in METHODS.items() if not entry.numeric)
-        raise SDCError(f"method {method} is for numeric columns, and {other[0]!r} is not one: use {fit}")
-    x = problem.genome(METHODS[method].group(problem, Settings() if settings is None else settings))
-    frame = without_identifiers(problem.release(x), problem)
-    with temporary_beside(out) as temporary:
-        temporary.write_bytes(to_csv(frame, formula_guard=formula_guard))
-        guarantees = find_task("microaggregation").guarantees(problem, x, read_back(temporary, frame, formula_guard))
-        broken = [g for g in guarantees if not g.holds]
-        if broken:
-            found = "; ".join(f"{g.name}: {g.found:g} where {g.promised:g} was promised" for g in broken)
-            raise SDCFailure(f"the written file does not keep what was promised ({found}): nothing is released")
-        measured = frame if formula_guard else read_protected(temporary)
-        found_out = verdict(data, measured, same_rows=True, linkage_limit=linkage_limit)
-        temporary.replace(out)
-    groups = int(problem.labels(x).max()) + 1
-    return Protected(out, method, groups, problem.describe(x), tuple(guarantees), found_out)
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"age": [20, 60, 21, 61], "ill": ["no", "no", "yes", "no"]})
+    >>> data = Microdata.from_frame(frame, quasi_identifiers=["age"], sensitive=["ill"])
+    >>> done = protect(data, method="mdav", k=2)
+    >>> done.frame["age"].tolist(), [(g.name, g.found) for g in done.guarantees if g.name == "k"]
+    ([20.5, 60.5, 20.5, 60.5], [('k', 2.0)])
+    """
+    found = find(method)
+    choice(suppressed, "suppressed", ("drop", "star"))
+    if not data.quasi_identifiers:
+        raise SDCError("no column was named to be protected: name the quasi-identifiers")
+    if found.guarantee == "k" and k is not None:
+        whole(k, "k", least=2)
+    if seed is not None and not found.random:
+        raise SDCError(f"method {found.name} draws no random numbers: leave the seed out")
+    places = None if out is None else reserve(Path(out), overwrite=overwrite, inputs=[source])
+    columns = columns_that_leave(data, data.quasi_identifiers, keep)
+    if seed is None and found.search:
+        seed = SEARCH_SEED
+    elif seed is None and found.random:
+        seed = None if places is None else kept_seed(places.mapping)
+        seed = secrets.randbits(63) if seed is None else seed
+    work, groups = _protected(data, found, k, columns, hierarchies, seed, suppressed, options)
+    if places is None:
+        counted = tuple(work.promises(as_written(work.frame)))
+        refuse_broken(counted)
+        return Protected(work.frame, found.name, work.what_was_done, counted, found.promise, groups)
+    found_out: list[tuple[Verdict, SingledOut]] = []
+
+    def papers(written: Written) -> tuple[dict[str, Any], bytes]:
+        aligned = record_by_record(written.text, work.original, work.lost, columns.protected)
+        roles = data.with_roles(
+            quasi_identifiers=data.quasi_identifiers,
+            sensitive=data.sensitive,
+            identifiers=[*data.identifiers, *columns.left_out],
+        )
+        measured = verdict(roles, aligned, same_rows=True, linkage_limit=linkage_limit)
+        alone = singled_out(written.text, columns)
+        found_out.append((measured, alone))
+        content = {
+            "schema": CERTIFICATE_SCHEMA,
+            "method": found.name,
+            "title": found.title,
+            "k": k,
+            "options": {**found.fixed, **options},
+            "promise": found.promise,
+            "what_was_done": list(work.what_was_done),
+            "guarantees_checked_in_the_file": [g.as_dict() for g in written.guarantees],
+            "columns": _columns.payload(columns, alone),
+            "measured_in_the_file": measured.payload(),
+            "input": {
+                "source": None if source is None else Path(source).name,
+                "sha256": None if source is None else file_digest(Path(source)),
+                "content_digest": data.digest,
+                "records": len(data),
+                "records_dropped_for_missing_values": data.n_dropped,
+            },
+            "output": {
+                "file": places.file.name,
+                "sha256": written.sha256,
+                "records": len(written.text),
+                "suppressed_records": "starred" if suppressed == "star" else "left out",
+                "columns": list(written.text.columns),
+                "identifiers_left_out": list(columns.identifiers),
+                "formula_guard": formula_guard,
+            },
+            "seed": "kept with the value mapping: who has it can undo the protection" if found.secret_seed else seed,
+            "versions": versions(),
+        }
+        return content, value_mapping(work.original, aligned, work.lost, seed if found.secret_seed else None)
+
+    written, certificate = write(places, work.frame, formula_guard=formula_guard, promises=work.promises, papers=papers)
+    ((measured, alone),) = found_out
+    said = (*work.what_was_done, *_columns.sentences(columns, alone))
+    return Protected(
+        work.frame, found.name, said, written.guarantees, found.promise, groups, places, certificate, measured
+    )
+
+
+def _protected(
+    data: Microdata,
+    method: Method,
+    k: int | None,
+    columns: Columns,
+    hierarchies: Mapping[str, Hierarchy] | None,
+    seed: int | None,
+    suppressed: str,
+    options: Mapping[str, Any],
+) -> tuple[_Work, int | None]:
+    def problem() -> Any:
+        from sdc_problems.problems.microaggregation import MicroaggregationProblem
+
+        assert k is not None
+        return MicroaggregationProblem(data, k)
+
+    rng = None if seed is None else np.random.default_rng(seed)
+    found = apply(method, data, k=k, hierarchies=hierarchies, rng=rng, problem=problem, options=options)
+    done = recoded(method, data, found)
+    lost = np.zeros(len(data), dtype=np.bool_) if done.suppressed is None else np.asarray(done.suppressed, dtype=bool)
+    whole_table = data.frame().reset_index(drop=True)
+    frame = whole_table.copy()
+    for name, cells in done.columns.items():
+        frame[name] = cells
+    if lost.any() and suppressed == "star":
+        for name in columns.protected:
+            frame[name] = frame[name].astype(object).mask(lost, STAR)
+    frame = columns.leaving(frame)
+    if lost.any() and suppressed == "drop":
+        frame = frame[~lost].reset_index(drop=True).infer_objects()
+    first = []
+    if data.n_dropped:
+        total = len(data) + data.n_dropped
+        first.append(f"{data.n_dropped:,} of {total:,} records are left out: they have missing values.")
+    work = _Work(data, method, k, columns, frame, as_written(whole_table), lost, (*first, *done.sentences))
+    return work, len(np.unique(found)) if method.form == "partition" else None  # type: ignore[arg-type]

@@ -1,29 +1,31 @@
-"""Release of a solution: the protected file, its value mapping, and a certificate that was checked.
+"""Release of a solution: its protected file, counted and certified, in one transaction.
 
-The file is written beside its place under another name, read back as text, and every promise is counted again in it.
-Only when all of them hold does it get its name. The certificate may be published with the file; the value mapping and
-the seed of a random protection may not: with them the original values come back.
+The certificate may be published with the file; the value mapping and the seed of a random protection may not: with them
+the original values come back.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 import secrets
 import shlex
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from sdc_problems.errors import SDCError, SDCFailure
-from sdc_problems.studies.release.csv_text import guarded, read_text, to_csv
-from sdc_problems.studies.release.value_mapping import measured_in_file, record_by_record, value_mapping
+import numpy as np
+from numpy.typing import NDArray
+
+from sdc_problems.errors import SDCError
+from sdc_problems.studies.release import _columns
+from sdc_problems.studies.release._columns import columns_that_leave, singled_out
+from sdc_problems.studies.release._transaction import Places, Written, reserve, write
+from sdc_problems.studies.release.csv_text import as_written
+from sdc_problems.studies.release.guarantees import Guarantee
+from sdc_problems.studies.release.value_mapping import kept_seed, record_by_record, value_mapping
 from sdc_problems.studies.run.runner import file_digest, reopen, versions
-from sdc_problems.studies.store.folder import STUDY, check_folder, write_atomically
+from sdc_problems.studies.store.folder import STUDY, check_folder, inside
 from sdc_problems.studies.store.reader import Run
 from sdc_problems.studies.tasks import find_task
 
@@ -31,13 +33,26 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from sdc_problems.problem import SDCProblem
+    from sdc_problems.studies.study.schema import Wanted
+    from sdc_problems.studies.tasks import Task
 
 CERTIFICATE_SCHEMA = "sdc.certificate/1"
+NO_K = "promises no k"
+DRAWN = "releases.json"
+"""File of a run folder that says which of its random solutions were drawn; it holds no seed and no record."""
 
 
 @dataclass(frozen=True)
 class Released:
-    """The files of a release."""
+    """The files of a release.
+
+    Attributes
+    ----------
+    file, certificate, mapping
+        Where they are.
+    content
+        The certificate.
+    """
 
     file: Path
     certificate: Path
@@ -51,7 +66,10 @@ def release(
     out: Path,
     *,
     seed: int | None = None,
+    new_draw: bool = False,
     suppressed: Literal["drop", "star"] = "drop",
+    keep: Sequence[str] | None = None,
+    override: str | None = None,
     data: Path | None = None,
     formula_guard: bool = False,
     overwrite: bool = False,
@@ -65,9 +83,16 @@ def release(
     out
         The protected CSV file. Beside it come ``<out>.certificate.json`` and ``<out>.mapping.csv`` (private).
     seed
-        For a protection that draws random numbers; drawn and kept in the private mapping file if not given.
+        For a protection that draws random numbers. If not given, that of the mapping of the same solution that is
+        overwritten; else it is drawn, once for each solution, and kept in the mapping.
+    new_draw
+        Whether a solution that was drawn before may be drawn anew.
     suppressed
         Whether suppressed records are left out, or stay with stars for their quasi-identifiers.
+    keep
+        All columns without a role that may leave as they are; as the study says if not given.
+    override
+        Reason to release although the study's ``[require]`` is broken or k is 1; the certificate says it.
     data
         Where the original CSV file is now, if it was moved.
     formula_guard
@@ -75,144 +100,221 @@ def release(
     overwrite
         Whether files that exist already may be replaced.
     """
-    folder, out = check_folder(folder), Path(out)
-    certificate, mapping = _beside(out, "certificate.json"), _beside(out, "mapping.csv")
-    if not out.parent.is_dir():
-        raise SDCError(f"there is no folder {str(out.parent)!r} to write into")
-    for path in (out, certificate, mapping):
-        if path.exists() and not overwrite:
-            raise SDCError(f"{str(path)!r} exists already: choose another --out, or give --overwrite")
+    folder = check_folder(folder)
+    places = reserve(Path(out), overwrite=overwrite, inputs=[data])
     study, built, meta = reopen(folder, data=data)
-    if out.resolve() == built.table.file:
-        raise SDCError("--out is the original file itself: nothing is written")
+    reserve(places.file, overwrite=overwrite, inputs=[built.table.file, *_hierarchy_files(study)])
     problem, task = built.problem, find_task(study.task)
     with Run(folder) as run:
         found = run.solution(solution)
         fingerprint = run.fingerprint()
     assert found.X is not None
     x = problem.genome(found.X[0])
-    measured = problem.evaluate(x[None, :])[0]
-    if measured.tobytes() != found.F[0].tobytes():
-        raise SDCError(f"solution {solution} is measured differently now than when it was found: nothing is written")
-    if seed is None and task.random:
-        seed = secrets.randbits(63)
+    _same_measures(problem, x, found.F[0], solution)
+    values = {o.name: float(v) for o, v in zip(problem.objectives, problem.natural(found.F[0]), strict=True)}
+    broken = _broken_requirements(study.sections.require, values)
+    if broken and override is None:
+        raise SDCError(_not_released(broken))
+    protected = tuple(getattr(problem, "attributes", problem.data.quasi_identifiers))
+    columns = columns_that_leave(problem.data, protected, study.sections.data.keep if keep is None else keep)
+    again = [*(["--seed", "SEED"] if task.random else []), *(["--formula-guard"] if formula_guard else [])]
+    again += ["--suppressed", "star"] if suppressed == "star" else []
+    again += [] if keep is None else ["--keep", ",".join(keep)]
+    again += [] if override is None else ["--override", override]
+    notes: dict[Path, str] = {}
+    if task.random:
+        seed, notes = _draw(folder, solution, fingerprint, places, seed=seed, new_draw=new_draw)
+    elif seed is not None or new_draw:
+        raise SDCError(f"the task {study.task} draws no random numbers: leave --seed and --new-draw out")
     if suppressed == "star" and not task.suppresses:
         raise SDCError(f"the task {study.task} suppresses no records: leave --suppressed out")
-    frame = without_identifiers(task.release(problem, x, seed=seed, suppressed=suppressed), problem)
-    text = to_csv(frame, formula_guard=formula_guard)
-    with temporary_beside(out) as temporary:
-        temporary.write_bytes(text)
-        written = read_back(temporary, frame, formula_guard)
-        guarantees = task.guarantees(problem, x, written)
-        broken = [g for g in guarantees if not g.holds]
-        if broken:
-            raise SDCFailure(
-                "the written file does not keep what was promised ("
-                + "; ".join(f"{g.name}: {g.found:g} where {g.promised:g} was promised" for g in broken)
-                + "): nothing is released"
-            )
-        aligned, lost = record_by_record(task, problem, x, written)
+    frame, lost = _protected(task, problem, x, seed)
+    frame = columns.leaving(frame)
+    if suppressed == "drop" and lost.any():
+        frame = frame[~lost].reset_index(drop=True).infer_objects()
+    original = as_written(problem.data.frame())
+    promised: list[str] = []
+
+    def promises(text: pd.DataFrame) -> list[Guarantee]:
+        counted = list(task.guarantees(problem, x, text))
+        if not all(g.holds for g in counted):
+            return counted
+        ks = [g.found for g in counted if g.name == "k" and set(g.columns) == set(protected)]
+        promised.append(f"k = {min(ks):g}, counted in the written file" if ks else NO_K)
+        if ks and min(ks) < 2:
+            broken.append("k is 1: some record is the only one of its kind")
+            if override is None:
+                raise SDCError(_not_released(broken))
+        if not ks and len(text) == len(original):
+            same = [(original[name].to_numpy() == text[name].to_numpy()).all() for name in protected]
+            if all(same):
+                raise SDCError(
+                    f"solution {solution} changes no cell of {', '.join(protected)}, so the file would be the original,"
+                    f" and the task {study.task} {NO_K}: nothing is released"
+                )
+        return counted
+
+    def papers(written: Written) -> tuple[dict[str, Any], bytes]:
+        aligned = record_by_record(written.text, original, lost, protected)
+        alone = singled_out(written.text, columns)
+        done = [*_dropped(problem), *problem.describe(x), *_columns.sentences(columns, alone)]
         content = {
             "schema": CERTIFICATE_SCHEMA,
             "title": study.title,
             "solution": solution,
             "task": study.task,
-            "what_was_done": list(problem.describe(x)),
+            "what_was_done": done,
+            "promise": promised[0],
             "measures": {
                 objective.name: {
                     "label": objective.label,
                     "unit": objective.unit,
                     "better": objective.sense,
-                    "value": float(value),
+                    "value": values[objective.name],
                     "meaning": objective.meaning,
                     "formula": objective.formula,
                     "source": objective.source,
                 }
-                for objective, value in zip(problem.objectives, problem.natural(measured), strict=True)
+                for objective in problem.objectives
             },
-            "guarantees_checked_in_the_file": [g.as_dict() for g in guarantees],
-            "measured_in_the_file": measured_in_file(problem, aligned),
+            "require": {name: wanted.model_dump(exclude_none=True) for name, wanted in study.sections.require.items()},
+            "override": {"reason": override, "broken": broken} if broken else None,
+            "guarantees_checked_in_the_file": [g.as_dict() for g in written.guarantees],
+            "columns": _columns.payload(columns, alone),
+            "measured_in_the_file": _measured(problem, aligned, protected, columns.left_out),
             "input": {
-                "source": _name_of(built.table.file, study.sections.data.name),
+                "source": str(study.sections.data.name) if built.table.file is None else built.table.file.name,
                 "sha256": None if built.table.file is None else file_digest(built.table.file),
                 "content_digest": built.table.digest,
                 "records": len(problem.data),
+                "records_dropped_for_missing_values": problem.data.n_dropped,
             },
             "output": {
-                "file": out.name,
-                "sha256": hashlib.sha256(text).hexdigest(),
-                "records": len(frame),
+                "file": places.file.name,
+                "sha256": written.sha256,
+                "records": len(written.text),
                 "suppressed_records": "starred" if suppressed == "star" else "left out",
-                "columns": list(frame.columns),
-                "identifiers_left_out": list(problem.data.identifiers),
+                "columns": list(written.text.columns),
+                "identifiers_left_out": list(columns.identifiers),
                 "formula_guard": formula_guard,
             },
             "run_fingerprint": fingerprint,
             "study_sha256": file_digest(folder / STUDY),
-            "reproduce": _reproduce(folder, solution, out, seed, task.random, formula_guard, suppressed),
+            "reproduce": [
+                shlex.join(["sdc", "run", STUDY, "--out", folder.name]),
+                shlex.join(["sdc", "release", folder.name, "--solution", solution, "--out", places.file.name, *again]),
+            ],
             "seed": "kept with the value mapping: who has it can undo the protection" if task.random else None,
             "versions": {"run": meta["versions"], "release": versions()},
         }
-        # The data comes last: it never stands there without its certificate.
-        write_atomically(mapping, value_mapping(problem, aligned, lost, seed if task.random else None), private=True)
-        write_atomically(certificate, json.dumps(content, indent=2, ensure_ascii=True, allow_nan=False) + "\n")
-        temporary.replace(out)
-    return Released(out, certificate, mapping, content)
+        return content, value_mapping(original, aligned, lost, seed if task.random else None)
+
+    _, content = write(places, frame, formula_guard=formula_guard, promises=promises, papers=papers, notes=notes)
+    return Released(places.file, places.certificate, places.mapping, content)
 
 
-def read_back(path: Path, frame: pd.DataFrame, formula_guard: bool) -> pd.DataFrame:
-    """Read the written file under the names that the columns had before the guard."""
-    written = read_text(path)
-    expected = [guarded(name) if formula_guard else name for name in frame.columns]
-    if list(written.columns) != expected or len(written) != len(frame):
-        raise SDCFailure("the written file cannot be read back as it was meant: nothing is released")
-    return written.set_axis(list(frame.columns), axis=1)
+def _hierarchy_files(study: Any) -> list[Path]:
+    """Files of hierarchies, which a release reads."""
+    named = [how.file for how in study.sections.data.hierarchies.values()]
+    return [study.folder / file for file in named if file is not None]
 
 
-def _beside(out: Path, ending: str) -> Path:
-    return out.with_name(f"{out.name}.{ending}")
+def _same_measures(problem: SDCProblem, x: NDArray[Any], before: NDArray[np.float64], solution: str) -> None:
+    """Refuse a solution that is measured differently now than when it was found."""
+    figures = problem.figures(x)  # all that is said of the solution below comes from this measurement
+    names = [objective.name for objective in problem.objectives]
+    if all(name in figures for name in names):
+        again = np.asarray(problem.minimised(np.array([[figures[name] for name in names]])), dtype=np.float64)[0]
+        if again.tobytes() == before.tobytes():
+            return
+    if problem.evaluate(x[None, :])[0].tobytes() != before.tobytes():
+        raise SDCError(f"solution {solution} is measured differently now than when it was found: nothing is written")
 
 
-def _name_of(file: Path | None, name: str | None) -> str:
-    return str(name) if file is None else file.name
+def _broken_requirements(require: Mapping[str, Wanted], values: Mapping[str, float]) -> list[str]:
+    """Bounds of the study that a solution does not keep, each in words."""
+    broken = []
+    for name, wanted in require.items():
+        if wanted.min is not None and values[name] < wanted.min:
+            broken.append(f"the study requires {name} of at least {wanted.min:g}, and it is {values[name]:.6g}")
+        if wanted.max is not None and values[name] > wanted.max:
+            broken.append(f"the study requires {name} of at most {wanted.max:g}, and it is {values[name]:.6g}")
+    return broken
 
 
-def without_identifiers(frame: pd.DataFrame, problem: SDCProblem) -> pd.DataFrame:
-    """Direct identifiers have no place in a protected file, whatever the problem does with them."""
-    return frame.drop(columns=[name for name in problem.data.identifiers if name in frame.columns])
+def _not_released(broken: Sequence[str]) -> str:
+    return (
+        f"nothing is released: {'; '.join(broken)}. Choose another solution, or give the reason for this one with"
+        " --override, which the certificate repeats"
+    )
 
 
-def _reproduce(
-    folder: Path, solution: str, out: Path, seed: int | None, random: bool, guard: bool, suppressed: str
-) -> list[str]:
-    run = ["sdc", "run", STUDY, "--out", folder.name]
-    take = ["sdc", "release", folder.name, "--solution", solution, "--out", out.name]
-    if random:
-        take += ["--seed", "SEED"]
-    elif seed is not None:
-        take += ["--seed", str(seed)]
-    if guard:
-        take.append("--formula-guard")
-    if suppressed == "star":
-        take += ["--suppressed", "star"]
-    return [shlex.join(run), shlex.join(take)]
+def _draw(
+    folder: Path, solution: str, fingerprint: str, places: Places, *, seed: int | None, new_draw: bool
+) -> tuple[int, dict[Path, str]]:
+    """Seed of a random release, and the note in the run folder that it was drawn.
 
-
-@contextmanager
-def temporary_beside(out: Path) -> Iterator[Path]:
-    """Make a private file beside ``out``; gone afterwards unless it was renamed."""
+    Files that are drawn independently from the same records give more away together than each alone: a solution is
+    drawn once, and again only when that is asked for.
+    """
+    if seed is not None and new_draw:
+        raise SDCError("--seed repeats a draw and --new-draw asks for another: give one of the two")
+    path = inside(folder, DRAWN)
     try:
-        descriptor, name = tempfile.mkstemp(dir=out.parent, prefix=".sdc-release-")
-    except OSError as error:
-        raise SDCFailure(f"cannot write in {str(out.parent)!r}: {error.strerror}") from None
-    os.close(descriptor)
-    temporary = Path(name)
+        drawn = json.loads(path.read_text(encoding="utf-8")) if path.is_file() and not path.is_symlink() else []
+        before = [str(name) for name in drawn]
+    except (OSError, ValueError, TypeError):
+        raise SDCError(f"{DRAWN} in {str(folder)!r} cannot be read, so nobody knows what was released") from None
+    if seed is None and not new_draw:
+        seed = _overwritten_seed(places, solution, fingerprint)
+        if seed is None and solution in before:
+            raise SDCError(
+                f"solution {solution} was released before: for the same draw give --seed, which its mapping file holds;"
+                " for another, which together with the first gives more away, --new-draw"
+            )
+    text = json.dumps([*before, *([] if solution in before else [solution])], indent=1) + "\n"
+    return secrets.randbits(63) if seed is None else seed, {} if solution in before else {path: text}
+
+
+def _overwritten_seed(places: Places, solution: str, fingerprint: str) -> int | None:
+    """Seed of the release that is overwritten, if it is of the same solution."""
     try:
-        mask = os.umask(0)
-        os.umask(mask)
-        temporary.chmod(0o666 & ~mask)
-        yield temporary
-    except OSError as error:
-        raise SDCFailure(f"cannot write {str(out)!r}: {error.strerror}; nothing is released") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+        content = json.loads(places.certificate.read_text(encoding="utf-8"))
+        same = content["solution"] == solution and content["run_fingerprint"] == fingerprint
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return kept_seed(places.mapping) if same else None
+
+
+def _protected(
+    task: Task, problem: SDCProblem, x: NDArray[Any], seed: int | None
+) -> tuple[pd.DataFrame, NDArray[np.bool_]]:
+    """The protected table with all records, and which of them are suppressed."""
+    frame = task.release(problem, x, seed=seed, suppressed="star")
+    lost = np.zeros(len(frame), dtype=np.bool_)
+    return frame, lost if task.suppressed_rows is None else task.suppressed_rows(problem, x, frame)
+
+
+def _dropped(problem: SDCProblem) -> list[str]:
+    """Sentence on the records that were left out when the table was read."""
+    n = problem.data.n_dropped
+    return [f"{n:,} of {n + len(problem.data):,} records are left out: they have missing values."] if n else []
+
+
+def _measured(
+    problem: SDCProblem, aligned: pd.DataFrame, protected: Sequence[str], left_out: Sequence[str]
+) -> dict[str, Any]:
+    """Measure the released records as ``sdc evaluate`` does: every measure that applies, or why none does."""
+    from sdc_problems.studies.verdict import verdict
+
+    data = problem.data
+    sensitive = [name for name in data.sensitive if name not in protected]
+    roles = data.with_roles(
+        quasi_identifiers=protected,
+        sensitive=sensitive,
+        identifiers=[*(name for name in data.identifiers if name not in protected), *left_out],
+    )
+    try:
+        return verdict(roles, aligned, same_rows=True).payload()
+    except SDCError as error:
+        return {"not_measured": str(error)}

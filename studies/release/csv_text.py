@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import csv
+import datetime
 import io
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 if TYPE_CHECKING:
     import pandas as pd
 
+TEXT_TYPES = ("object", "category", "str", "string")
+"""Names of pandas' types whose cells are written by Python's own ``str``."""
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -49,6 +54,11 @@ def guarded(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_STARTS) else value
 
 
+def unguarded(value: str) -> str:
+    """Take the apostrophe of the guard away again."""
+    return value[1:] if value.startswith("'") and value[1:].startswith(FORMULA_STARTS) else value
+
+
 def read_text(path: Path) -> pd.DataFrame:
     """Read a CSV file as a stranger would who takes every cell for text."""
     with path.open(encoding="utf-8", errors="surrogatepass", newline="") as stream:
@@ -57,7 +67,25 @@ def read_text(path: Path) -> pd.DataFrame:
 
 def as_written(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the text that a table's cells become in a CSV file."""
-    return _cells(io.StringIO(to_csv(frame).decode("utf-8", "surrogatepass"), newline=""))
+    import pandas as pd
+
+    return pd.DataFrame(
+        {name: _texts(frame.iloc[:, i]) for i, name in enumerate(frame.columns)}, columns=frame.columns, dtype=object
+    )
+
+
+def _texts(column: pd.Series[Any]) -> list[str]:
+    """Text of each cell; what pandas formats in a way of its own, such as dates, is written and read."""
+    if column.dtype.kind in "iub" or (column.dtype.kind == "O" and column.dtype.name in TEXT_TYPES):
+        cells = column.astype(object)
+        if not any(isinstance(value, (datetime.date, datetime.timedelta)) for value in cells):
+            return ["" if absent else str(value) for value, absent in zip(cells, column.isna(), strict=True)]
+    if column.dtype.kind == "f" and isinstance(column.dtype, np.dtype):
+        values = column.to_numpy()
+        return ["" if value == "nan" else value for value in values.astype(str).tolist()]
+    return (
+        _cells(io.StringIO(to_csv(column.to_frame()).decode("utf-8", "surrogatepass"), newline="")).iloc[:, 0].tolist()
+    )
 
 
 def _cells(stream: Iterable[str]) -> pd.DataFrame:

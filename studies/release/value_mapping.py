@@ -1,64 +1,68 @@
-"""The released file beside the original, record by record: what became of each value, and all measures."""
+"""Value mapping: the released file beside the original, record by record, and what became of each value."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sdc_problems.errors import SDCError, SDCFailure
-from sdc_problems.studies.release.csv_text import as_written, to_csv
+from sdc_problems.errors import SDCFailure
+from sdc_problems.studies.release.csv_text import to_csv
+from sdc_problems.studies.release.guarantees import STAR
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from sdc_problems.problem import SDCProblem
-    from sdc_problems.studies.tasks import Task
-
 SUPPRESSED = "(suppressed)"
+SEED = "(seed)"
 
 
 def record_by_record(
-    task: Task, problem: SDCProblem, x: NDArray[Any], written: pd.DataFrame
-) -> tuple[pd.DataFrame, NDArray[np.bool_]]:
-    """Put the records of the written file beside those of the original; suppressed ones have stars and are marked.
+    text: pd.DataFrame, original: pd.DataFrame, lost: NDArray[np.bool_], protected: Sequence[str]
+) -> pd.DataFrame:
+    """Put the records of the written file in the rows of the original; suppressed ones have stars.
 
     Parameters
     ----------
-    task, problem, x
-        The task, its problem and the solution that was released.
-    written
-        The file's cells as text, without the direct identifiers.
+    text
+        The file's cells.
+    original
+        The original's cells.
+    lost
+        Mask of the original's records that were suppressed.
+    protected
+        Columns that have stars there.
     """
-    if task.suppressed_rows is None:
-        return written, np.zeros(len(written), dtype=bool)
-    if len(written) == len(problem.data):
-        return written, task.suppressed_rows(problem, x, written)
-    starred = as_written(task.release(problem, x, suppressed="star"))[list(written.columns)]
-    lost = task.suppressed_rows(problem, x, starred)
-    if not starred[~lost].reset_index(drop=True).equals(written.reset_index(drop=True)):
+    if len(text) == len(original):
+        return text
+    if len(text) != int((~lost).sum()):
         raise SDCFailure("the written file is not the original without its suppressed records: nothing is released")
-    return starred, lost
+    whole = original[list(text.columns)].copy()
+    whole.loc[~lost] = text.to_numpy()
+    whole.loc[lost, list(protected)] = STAR
+    return whole
 
 
-def value_mapping(problem: SDCProblem, aligned: pd.DataFrame, lost: NDArray[np.bool_], seed: int | None) -> bytes:
+def value_mapping(original: pd.DataFrame, aligned: pd.DataFrame, lost: NDArray[np.bool_], seed: int | None) -> bytes:
     """Return what became of each value as CSV: column, original, released, number of records.
 
     For the data's holder only: it repeats original values. Columns that were left as they are do not appear.
 
     Parameters
     ----------
-    problem
-        The problem.
+    original
+        The original's cells.
     aligned, lost
-        The released records as text, as many as the original's, and which of them were suppressed.
+        The released records, as many as the original's, and which of them were suppressed.
     seed
         What a random protection was drawn with; kept here, where it is private.
     """
     import pandas as pd
 
-    original = as_written(problem.data.frame())
     parts = []
     for name in aligned.columns:
         pairs = pd.DataFrame(
@@ -72,20 +76,18 @@ def value_mapping(problem: SDCProblem, aligned: pd.DataFrame, lost: NDArray[np.b
         counted.insert(0, "column", name)
         parts.append(counted)
     if seed is not None:
-        parts.insert(0, pd.DataFrame({"column": ["(seed)"], "original": [""], "released": [str(seed)], "records": [0]}))
+        parts.insert(0, pd.DataFrame({"column": [SEED], "original": [""], "released": [str(seed)], "records": [0]}))
     table = pd.concat(parts) if parts else pd.DataFrame(columns=["column", "original", "released", "records"])
     return to_csv(table)
 
 
-def measured_in_file(problem: SDCProblem, aligned: pd.DataFrame) -> dict[str, Any]:
-    """Measure the released records as ``sdc evaluate`` does: every measure that applies, or why none does."""
-    from sdc_problems.studies.verdict import verdict
-
-    data = problem.data
-    attributes = getattr(problem, "attributes", data.quasi_identifiers)
-    sensitive = [name for name in data.sensitive if name not in attributes]
+def kept_seed(path: Path) -> int | None:
+    """Seed that a value mapping keeps; None if there is no such file, or it keeps none."""
     try:
-        found = verdict(data, aligned, quasi_identifiers=attributes, sensitive=sensitive, same_rows=True)
-    except SDCError as error:
-        return {"not_measured": str(error)}
-    return found.payload()
+        with path.open(encoding="utf-8", errors="surrogatepass", newline="") as stream:
+            rows = [row for _, row in zip(range(2), csv.reader(stream), strict=False)]
+    except (OSError, csv.Error, UnicodeError):
+        return None
+    if len(rows) < 2 or rows[1][:1] != [SEED] or len(rows[1]) != 4 or not rows[1][2].isdecimal():
+        return None
+    return int(rows[1][2])

@@ -55,6 +55,11 @@ class DataSection(Section):
     )
     sensitive: list[str] | None = Field(default=None, description="Columns that must not be learned about a person.")
     identifiers: list[str] | None = Field(default=None, description="Columns that identify a person directly.")
+    keep: list[str] | None = Field(
+        default=None,
+        description="All columns without a role that a release leaves as they are; the others without a role are left"
+        " out. If not given all of them leave, and one whose values are nearly all different is refused.",
+    )
     kinds: dict[str, Literal["numeric", "ordinal", "nominal"]] = Field(default_factory=dict)
     orders: dict[str, list[str | int | float]] = Field(
         default_factory=dict, description="Categories of ordinal columns, from first to last."
@@ -112,7 +117,7 @@ def load_table(section: DataSection, folder: Path) -> Table:
     for name, how in section.hierarchies.items():
         if name not in data.names:
             raise SDCError(f"[data.hierarchies] has no column {shown(name)}{did_you_mean(name, data.names)}")
-        hierarchies[name] = _hierarchy(how, data, name, folder)
+        hierarchies[name] = load_hierarchy(how, data, name, folder)
     facts = [data.digest, sorted((name, h.digest) for name, h in hierarchies.items())]
     return Table(data, hierarchies, hashlib.sha256(json.dumps(facts).encode()).hexdigest(), file)
 
@@ -159,7 +164,8 @@ def _from_file(section: DataSection, file: Path) -> Microdata:
     )
 
 
-def _hierarchy(how: HierarchySection, data: Microdata, name: str, folder: Path) -> Hierarchy:
+def load_hierarchy(how: HierarchySection, data: Microdata, name: str, folder: Path) -> Hierarchy:
+    """Make the hierarchy of a column as a study says it; a file's path starts at `folder`."""
     from sdc_problems.hierarchy import Hierarchy
 
     if how.file is not None:

@@ -172,7 +172,7 @@ class Explorer:
         return Response(status_code=204)
 
     async def release(self, request: Request) -> Response:
-        """Release a solution into its run folder, by the function behind ``sdc release``."""
+        """Release a solution into a folder beside the run's, by the function behind ``sdc release``."""
         self._may_write()
         wanted = await _body(request)
         if not isinstance(wanted, dict) or set(wanted) != {"run", "id"} or not isinstance(wanted["id"], str):
@@ -186,7 +186,14 @@ class Explorer:
         from sdc_problems.studies.release import release
 
         source.run.solution(ident)  # refuses an unknown id before it becomes a part of a name
-        out = inside(source.run.path, f"released-{_plain(ident)}.csv")
+        folder = source.run.path.with_name(f"{source.run.path.name}-released")  # a run folder holds no record
+        if folder.is_symlink():
+            raise SDCError(f"{folder.name} is a link: nothing is released through it")
+        try:
+            folder.mkdir(mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise SDCFailure(f"cannot make the folder {folder.name!r}: {error.strerror}") from None
+        out = inside(folder, f"released-{_plain(ident)}.csv")
         done = release(source.run.path, ident, out, data=self.data, overwrite=True)
         files = {"table": done.file, "mapping": done.mapping, "certificate": done.certificate}
         self._released[number, ident] = files

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import stat
+import subprocess
+import sys
 from pathlib import Path
 
+import click
 import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
 from sdc_problems.errors import SDCError, SDCFailure
+from sdc_problems.methods.registry import built_in
 from sdc_problems.studies.cli import cli, main
-from sdc_problems.studies.release import METHODS
 from sdc_problems.studies.release import _protect as module
 
 N = 30
@@ -34,28 +39,121 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def protect(folder: Path, *more: str, file: str = "in.csv", k: str = "3", columns: str = "age,wage") -> Result:
-    where = [str(folder / file), "--out", str(folder / "out.csv")]
-    return CliRunner().invoke(cli, ["protect", *where, "--k", k, "--columns", columns, *more])
+def protect(folder: Path, *more: str, file: str = "in.csv", k: str | None = "3", columns: str = "age,wage") -> Result:
+    where = [str(folder / file), "--out", str(folder / "out.csv"), "--columns", columns, *more]
+    where += [] if k is None else ["--k", k]
+    header = (folder / file).read_text().partition("\n")[0].split(",") if (folder / file).exists() else []
+    where += ["--identifiers", "name"] if "name" in header else []
+    others = [name for name in header if name not in ("name", *columns.split(","))]
+    where += ["--keep", ",".join(others)] if "wage" in others or "age" in others else []
+    return CliRunner().invoke(cli, ["protect", *where])
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_every_method_keeps_k(folder: Path, method: str) -> None:
-    columns = "age" if method == "univariate" else "age,wage"
-    file = "few.csv" if method == "exhaustive" else "in.csv"
-    options = ["--method", method, "--identifiers", "name", "--sensitive", "ill", "--epochs", "50", "--json"]
-    result = protect(folder, *options, file=file, columns=columns)
-    assert result.exit_code == 0, result.output
+METHODS = built_in()
+OPTIONS = {
+    "memetic": ["--moves", "2000"],
+    "hybrid": ["--epochs", "50"],
+    "hybrid-one-step": ["--epochs", "50"],
+    "ga": ["--epochs", "50"],
+    "lattice": ["--hierarchy", "age={intervals = [10, 20]}", "--max-suppression", "0.1"],
+    "generalize": ["--levels", "age=1", "--hierarchy", "age={intervals = [10, 20]}"],
+    "recode-level": ["--level", "2", "--hierarchy", "age={intervals = [10, 20]}"],
+    "recode-intervals": ["--breaks", "{age = [0, 30, 50, 99]}"],
+    "recode-map": ["--groups", '{town = [["Olot", "Reus"]]}'],
+    "recode-rare": ["--categories", "2"],
+    "top-code": ["--threshold", "age=60"],
+    "bottom-code": ["--percent", "10"],
+    "rank-swap": ["--window", "4"],
+    "swap-records": ["--percent", "50"],
+    "add-noise": ["--amplitude", "0.5", "--structure", "correlated"],
+}
+COLUMN = {"recode-map": "town", "recode-rare": "town", "pram": "town"} | dict.fromkeys(
+    ["univariate", "lattice", "generalize", "recode-level", "recode-intervals", "top-code"], "age"
+)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_protects_a_file(folder: Path, name: str) -> None:
+    method = METHODS[name]
+    columns = COLUMN.get(name, "age,wage")
+    file = "few.csv" if name == "exhaustive" else "in.csv"
+    result = protect(
+        folder, "--method", name, *OPTIONS.get(name, []), "--json",
+        file=file, columns=columns, k="3" if method.takes_k else None,
+    )  # fmt: skip
+    assert result.exit_code == 0, (result.output, result.exception)
     payload = json.loads(result.stdout)
-    assert payload["method"] == method
+    assert payload["method"] == name
     assert payload["verdict"]["schema"] == "sdc.verdict/2"
-    before, after = pd.read_csv(folder / file), pd.read_csv(folder / "out.csv")
+    before, after = (pd.read_csv(folder / each, dtype=str) for each in (file, "out.csv"))
     names = columns.split(",")
-    assert list(after.columns) == [name for name in before.columns if name != "name"]
-    assert after.groupby(names).size().min() >= 3
-    np.testing.assert_allclose(after[names].mean(), before[names].mean())
-    for name in ("town", "ill", "same"):
-        pd.testing.assert_series_equal(after[name], before[name])
+    assert list(after.columns) == [column for column in before.columns if column != "name"]
+    counted = {g["name"]: g["found"] for g in payload["guarantees_checked_in_the_file"]}
+    smallest = after.groupby(names).size().min()
+    if method.guarantee == "k":
+        assert counted["k"] == smallest >= 3
+        assert "k − 1 others" in payload["promise"]
+    else:
+        assert "k" not in counted
+        assert payload["promise"] == "promises no k"
+        assert not after[names].equals(before[names])
+    for column in {"age", "wage", "town", "ill", "same"} - set(names):
+        assert len(after) < len(before) or after[column].equals(before[column])
+    if method.form == "partition":
+        np.testing.assert_allclose(after["age"].astype(float).mean(), before["age"].astype(float).mean())
+        assert payload["groups"] == len(after[names].drop_duplicates())
+    certificate = json.loads((folder / "out.csv.certificate.json").read_text())
+    assert certificate["output"]["sha256"] == hashlib.sha256((folder / "out.csv").read_bytes()).hexdigest()
+    assert certificate["input"]["sha256"] == hashlib.sha256((folder / file).read_bytes()).hexdigest()
+    assert certificate["promise"] == payload["promise"]
+    mapping = pd.read_csv(folder / "out.csv.mapping.csv", dtype=str, keep_default_na=False)
+    kept = mapping[mapping["column"] == "(seed)"]
+    assert len(kept) == method.secret_seed
+    if method.secret_seed:
+        assert kept["released"].iloc[0] not in json.dumps(certificate)
+    assert set(mapping["column"]) - {"(seed)"} <= set(names)
+    for column in set(mapping["column"]) - {"(seed)"}:
+        part = mapping[mapping["column"] == column]
+        assert part["records"].astype(int).sum() == len(before)
+    assert stat.S_IMODE((folder / "out.csv.mapping.csv").stat().st_mode) == 0o600
+
+
+def test_options_of_methods_are_none_of_the_commands_own() -> None:
+    own = {parameter.name for parameter in cli.get_command(click.Context(cli), "protect").params}
+    for method in METHODS.values():
+        assert not own & {option.name for option in method.options}, method.name
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_help_of_a_method_says_what_the_registry_knows(name: str) -> None:
+    method = METHODS[name]
+    said = "".join(CliRunner().invoke(cli, ["protect", "--method", name, "--help"]).stdout.split())
+    parts = [f"{name}: {method.title}.", f"Guarantee: {method.promise}."]
+    parts += [part for option in method.options for part in ("--" + option.name.replace("_", "-"), option.help)]
+    for part in parts:
+        assert part.replace(" ", "") in said
+    assert ("Drawsnorandomnumbers" in said) != method.random
+
+
+def test_help_is_short_and_methods_are_listed() -> None:
+    said = CliRunner().invoke(cli, ["protect", "--help"]).stdout
+    assert len(said.splitlines()) < 60
+    assert "--gamma" not in said
+    table = CliRunner().invoke(cli, ["protect", "--methods"]).stdout
+    assert all(f"\n{name} " in table and method.title in table for name, method in METHODS.items())
+
+
+def test_help_loads_no_compiler() -> None:
+    code = """
+import sys
+from click.testing import CliRunner
+from sdc_problems.studies.cli import cli
+for more in ([], ["--methods"]):
+    assert CliRunner().invoke(cli, ["protect", *more, "--help"]).exit_code == 0
+print({"numba", "pymoo", "pandas", "scipy", "pydantic"} & set(sys.modules))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "set()", done.stdout + done.stderr
 
 
 def test_a_person_reads_what_was_done_and_the_verdict(folder: Path) -> None:
@@ -84,22 +182,42 @@ def test_the_same_seed_writes_the_same_bytes(folder: Path) -> None:
         ({"k": "16"}, "at most 15 gives two groups"),
         ({"columns": "wages"}, "did you mean 'wage'"),
         ({"columns": "same"}, "same"),
-        ({"columns": ""}, "no quasi-identifiers"),
-        ({"columns": "age,town", "more": ["--method", "mhm"]}, "'town' is not one: use mdav"),
+        ({"columns": ""}, "no column was named to be protected"),
+        ({"columns": "age,town", "more": ["--method", "mhm"]}, "'town' is nominal: use mdav"),
+        ({"k": None}, "method mdav needs k"),
+        ({"more": ["--method", "rank-swap", "--percent", "5"]}, "takes no k: it promises none"),
+        ({"k": None, "more": ["--method", "rank-swap"]}, "give exactly one of percent, window"),
+        ({"k": None, "more": ["--method", "add-noise"]}, "needs amplitude"),
+        ({"k": None, "more": ["--method", "add-noise", "--amplitude", "0"]}, "changed no cell of age, wage"),
+        ({"k": None, "more": ["--method", "top-code", "--threshold", "x"]}, "a number or values by column"),
+        ({"more": ["--gama", "1"]}, "method mdav has no option '--gama'"),
+        ({"more": ["--method", "v-mdav", "--gama", "1"]}, "did you mean '--gamma'"),
+        ({"more": ["--gamma", "1"]}, "'--gamma'; it is one of v-mdav (its options: --standardize)"),
+        ({"more": ["--seed", "1"]}, "draws no random numbers"),
+        ({"k": "1", "more": ["--method", "mondrian"]}, "k must be a whole number ≥ 2"),
+        ({"more": ["--method", "lattice", "--hierarchy", "age"]}, "'age' is not NAME=VALUE"),
+        ({"more": ["--method", "lattice", "--hierarchy", "age={x}"]}, "is not as in a study file"),
+        (
+            {"more": ["--method", "lattice", "--hierarchy", "age={widths = [2]}"]},
+            "has no key 'widths'",
+        ),
         ({"columns": "town", "more": ["--kinds", "town=numeric"]}, "town"),
         ({"more": ["--method", "mdva"]}, "did you mean 'mdav'"),
         ({"more": ["--method", "univariate"]}, "for one column, not for 2"),
         ({"more": ["--method", "exhaustive"]}, "at most 12"),
         ({"more": ["--method", "v-mdav", "--gamma", "-1"]}, "gamma"),
-        ({"more": ["--method", "hybrid", "--macrogroup", "2"]}, "K must be a whole number ≥ 4"),
+        ({"more": ["--method", "hybrid", "--macrogroup", "2"]}, "macrogroup must be a whole number ≥ 4"),
         ({"file": "missing.csv"}, "missing.csv"),
     ],
 )
 def test_bad_input_is_refused_and_nothing_is_written(folder: Path, options: dict, message: str) -> None:
     more = options.pop("more", [])
     result = protect(folder, *more, **options)
-    assert isinstance(result.exception, SDCError), result.output
-    assert message in str(result.exception)
+    if result.exit_code == 2:
+        assert message in result.output
+    else:
+        assert isinstance(result.exception, SDCError), result.output
+        assert message in str(result.exception)
     assert not (folder / "out.csv").exists()
 
 
@@ -125,7 +243,7 @@ def test_an_existing_file_and_the_original_are_safe(folder: Path) -> None:
     original = (folder / "in.csv").read_bytes()
     again = CliRunner().invoke(
         cli, ["protect", str(folder / "in.csv"), "--k", "3", "--columns", "age", "--out", str(folder / "in.csv"),
-              "--overwrite"],
+              "--overwrite", "--identifiers", "name"],
     )  # fmt: skip
     assert "the original file itself" in str(again.exception)
     assert (folder / "in.csv").read_bytes() == original
@@ -133,10 +251,13 @@ def test_an_existing_file_and_the_original_are_safe(folder: Path) -> None:
 
 
 def test_a_broken_promise_leaves_no_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    release = module.without_identifiers
-    monkeypatch.setattr(
-        module, "without_identifiers", lambda frame, problem: release(frame, problem).assign(age=range(len(frame)))
-    )
+    honest = module.recoded
+
+    def sloppy(*args: object) -> object:
+        done = honest(*args)
+        return done._replace(columns={**done.columns, "age": np.arange(N)})
+
+    monkeypatch.setattr(module, "recoded", sloppy)
     result = protect(folder)
     assert isinstance(result.exception, SDCFailure)
     assert "does not keep what was promised" in str(result.exception)

@@ -130,6 +130,36 @@ def test_a_broken_promise_releases_nothing(run: Path, tmp_path: Path, monkeypatc
     assert sorted(tmp_path.iterdir()) == before
 
 
+def test_a_release_measures_writes_and_reads_once(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of one node of a lattice: the six measurements, three readings and four writings of old are one each."""
+    from sdc_problems.evaluators.lattice import LatticeEngine
+    from sdc_problems.problems.generalization import PBGProblem
+    from sdc_problems.studies.release import _transaction, csv_text
+
+    ident = "baseline-Datafly, k = 5"  # suppresses records, so that the file has fewer than the original
+    counted: list[str] = []
+
+    def count(owner: Any, name: str, what: str) -> None:
+        honest = getattr(owner, name)
+
+        def counting(*args: Any, **kwargs: Any) -> Any:
+            counted.append(what)
+            return honest(*args, **kwargs)
+
+        monkeypatch.setattr(owner, name, counting)
+
+    count(LatticeEngine, "figures", "measured")
+    count(LatticeEngine, "evaluate", "measured")
+    count(PBGProblem, "release", "made")
+    count(csv_text, "_cells", "read")
+    count(_transaction, "to_csv", "written")
+    count(csv_text, "to_csv", "written")
+    for seed in ("drop", "star"):
+        counted.clear()
+        release(run, ident, tmp_path / f"{seed}.csv", suppressed=seed)
+        assert sorted(counted) == ["made", "measured", "read", "written"]
+
+
 def test_suppressed_records_stay_with_stars(run: Path, tmp_path: Path, sdc: Sdc) -> None:
     with Run(run) as opened:
         baselines = opened.baselines()
@@ -246,7 +276,9 @@ def test_every_task_is_released_and_checked(example: Path, tmp_path: Path, sdc: 
     (tmp_path / "study.toml").write_text(text)
     sdc("run", tmp_path / "study.toml", "--out", tmp_path / "run", "--no-pictures")
     with Run(tmp_path / "run") as run:
-        ident = run.front().ids[-1]
+        front = run.front()
+        ks = [axis.name for axis in run.axes].index("k") if "k" in [axis.name for axis in run.axes] else None
+        ident = front.ids[-1 if ks is None else int(np.argmax(front.values[:, ks]))]
     done = release(tmp_path / "run", ident, tmp_path / "out.csv")
     checked = done.content["guarantees_checked_in_the_file"]
     assert checked
@@ -261,7 +293,7 @@ def test_every_task_is_released_and_checked(example: Path, tmp_path: Path, sdc: 
         seed = random["released"].iloc[0]
         assert seed not in done.certificate.read_text(), "the seed undoes the protection"
         again = release(tmp_path / "run", ident, tmp_path / "again.csv", seed=int(seed))
-        other = release(tmp_path / "run", ident, tmp_path / "other.csv")
+        other = release(tmp_path / "run", ident, tmp_path / "other.csv", new_draw=True)
         assert again.file.read_bytes() == done.file.read_bytes()
         assert other.file.read_bytes() != done.file.read_bytes()
         assert "--seed SEED" in done.content["reproduce"][1]
@@ -285,3 +317,23 @@ def test_a_value_that_moved_where_it_may_not_is_found() -> None:
         forged.loc[row, column] = value
         assert [g.name for g in find_task("pram").guarantees(problem, x, forged) if not g.holds] == [name]
     assert [g.name for g in find_task("pram").guarantees(problem, x, honest.iloc[1:]) if not g.holds] == ["records"]
+
+
+FRAMES = {
+    "numbers": pd.DataFrame({"i": [1, -2, 3], "f": [0.1, float("nan"), 1e16], "g": np.float32([0.1, 2, 3e-9])}),
+    "flags": pd.DataFrame({"b": [True, False, True], "n": pd.array([True, None, False], dtype="boolean")}),
+    "nullable": pd.DataFrame({"i": pd.array([1, None, 3], dtype="Int64"),
+                              "s": pd.array(["a", None, ""], dtype="string")}),
+    "text": pd.DataFrame({"t": ["a,b", 'c"d', "e\nf"], "m": ["x", None, 3.0], "r": ["\r", "'", ""]}),
+    "categories": pd.DataFrame({"c": pd.Categorical(["b", None, "a"], ["a", "b"]),
+                                "d": pd.Categorical([1.0, 2.5, 1.0])}),
+    "dates": pd.DataFrame({"d": pd.to_datetime(["2020-01-01", "2020-02-02", None]),
+                           "t": pd.to_datetime(["2020-01-01 10:00", "2020-02-02 00:00", None])}),
+    "spans": pd.DataFrame({"s": pd.to_timedelta([1, 2, 3], unit="h")}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
+def test_text_of_cells_is_what_the_file_holds(frame: pd.DataFrame, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(to_csv(frame))
+    pd.testing.assert_frame_equal(as_written(frame), read_text(tmp_path / "t.csv"))

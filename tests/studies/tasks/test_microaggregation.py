@@ -14,7 +14,6 @@ from matplotlib.figure import Figure
 from sdc_problems import MicroaggregationProblem, Microdata
 from sdc_problems.errors import SDCFailure
 from sdc_problems.studies.cli import cli
-from sdc_problems.studies.release import _release as release_module
 from sdc_problems.studies.report.pictures import PICTURES
 from sdc_problems.studies.tasks import find_task
 
@@ -24,6 +23,7 @@ title = "merge"
 name = "people"
 records = 60
 quasi_identifiers = ["age", "hours", "wage"]
+keep = ["sex", "income"]
 [problem]
 task = "microaggregation"
 k = 3
@@ -69,11 +69,11 @@ def test_run_and_release(name: str, tmp_path: Path) -> None:
 def test_a_broken_promise_is_found_in_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = run(tmp_path, "GA")
     solution = pd.read_csv(folder / "front.csv").iloc[0, 0]
-    original = release_module.without_identifiers
+    honest = MicroaggregationProblem.release
     monkeypatch.setattr(
-        release_module,
-        "without_identifiers",
-        lambda frame, problem: original(frame, problem).assign(age=range(len(frame))),
+        MicroaggregationProblem,
+        "release",
+        lambda self, x, **options: honest(self, x, **options).assign(age=range(len(self.data))),
     )
     done = CliRunner().invoke(cli, ["release", str(folder), "--solution", solution, "--out", str(tmp_path / "out.csv")])
     assert isinstance(done.exception, SDCFailure)

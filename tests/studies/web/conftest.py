@@ -43,6 +43,7 @@ title = {title!r}
 [data]
 name = "people"
 records = 400
+keep = ["hours"]
 [problem]
 task = "pbg"
 objectives = ["k", "glm", "suppressed"]

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from sdc_problems.studies.store.reader import Run
 from sdc_problems.studies.web.payload import SHORTLIST, Source
 from sdc_problems.studies.web.server import Explorer
 
@@ -152,6 +153,13 @@ def test_no_parameter_reaches_the_file_system(client: Client, folder: Path, iden
     assert sorted(p.name for p in folder.iterdir()) == before
 
 
+def largest_k(folder: Path) -> str:
+    """Solution of the front with the largest k."""
+    with Run(folder) as run:
+        front = run.front()
+    return front.ids[int(front.values[:, 0].argmax())]
+
+
 def test_the_shortlist_is_kept_in_the_run_folder(client: Client, folder: Path) -> None:
     entries = [{"id": "1-3", "note": "for the board"}]
     assert client.ask("/api/shortlist?run=0", method="PUT", body=entries)[0] == 204
@@ -167,41 +175,54 @@ def test_a_shortlist_that_is_none_is_refused(client: Client, folder: Path, body:
     assert not (folder / SHORTLIST).exists()
 
 
+def test_a_release_that_would_be_refused_is_refused_on_the_page(client: Client, folder: Path) -> None:
+    status, said = client.json("/api/release", method="POST", body={"run": 0, "id": "baseline-nothing generalised"})
+    assert status == 400
+    assert "k is 1" in said["error"]
+    assert not folder.with_name("people-released").exists() or not list(folder.with_name("people-released").iterdir())
+
+
 def test_a_release_is_the_one_of_sdc_release(client: Client, folder: Path, tmp_path: Path) -> None:
     from sdc_problems.studies.release import release
 
-    wanted = {"run": 0, "id": "1-3"}
-    assert client.json("/api/released?run=0&id=1-3&kind=table")[0] == 400
+    ident = largest_k(folder)
+    wanted = {"run": 0, "id": ident}
+    assert client.json(f"/api/released?run=0&id={ident}&kind=table")[0] == 400
     status, done = client.json("/api/release", method="POST", body=wanted)
     assert status == 200
     assert [f["kind"] for f in done["files"]] == ["table", "mapping", "certificate"]
     assert any("Counted in the file" in line for line in done["summary"])
-    expected = release(folder, "1-3", tmp_path / "same.csv")
-    status, headers, table = client.ask("/api/released?run=0&id=1-3&kind=table")
+    expected = release(folder, ident, tmp_path / "same.csv")
+    status, headers, table = client.ask(f"/api/released?run=0&id={ident}&kind=table")
     assert status == 200
     assert headers["content-type"].startswith("text/csv")
     assert table == expected.file.read_bytes()
-    assert (folder / "released-1-3.csv").read_bytes() == table
-    certificate = json.loads(client.ask("/api/released?run=0&id=1-3&kind=certificate")[2])
-    assert certificate["solution"] == "1-3"
-    assert client.json("/api/released?run=0&id=1-3&kind=../run.sqlite")[0] == 400
+    beside = folder.with_name("people-released")
+    assert (beside / f"released-{ident}.csv").read_bytes() == table
+    assert not list(folder.glob("*released*")), "a run folder holds no record"
+    certificate = json.loads(client.ask(f"/api/released?run=0&id={ident}&kind=certificate")[2])
+    assert certificate["solution"] == ident
+    assert client.json(f"/api/released?run=0&id={ident}&kind=../run.sqlite")[0] == 400
 
 
 def test_a_baseline_is_released_under_a_plain_name(client: Client, folder: Path) -> None:
-    name = "baseline-nothing generalised"
+    name = "baseline-everything generalised"
     status, done = client.json("/api/release", method="POST", body={"run": 0, "id": name})
     assert status == 200, done
     for file in done["files"]:
-        assert (folder / file["name"]).is_file()
+        assert (folder.with_name("people-released") / file["name"]).is_file()
         assert " " not in file["name"]
 
 
 def test_a_link_in_the_folder_is_replaced_and_never_followed(client: Client, folder: Path, tmp_path: Path) -> None:
+    ident = largest_k(folder)
     victim = tmp_path / "victim"
     victim.write_text("precious")
-    (folder / "released-1-3.csv").symlink_to(victim)
+    beside = folder.with_name("people-released")
+    beside.mkdir()
+    (beside / f"released-{ident}.csv").symlink_to(victim)
     (folder / SHORTLIST).symlink_to(victim)
-    assert client.json("/api/release", method="POST", body={"run": 0, "id": "1-3"})[0] == 200
+    assert client.json("/api/release", method="POST", body={"run": 0, "id": ident})[0] == 200
     assert client.ask("/api/shortlist?run=0", method="PUT", body=[])[0] == 204
     assert victim.read_text() == "precious"
 

@@ -1,0 +1,170 @@
+"""``sdc protect``: protect a file by a registered method and say what that did."""
+
+from __future__ import annotations
+
+import tomllib
+import warnings
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+
+from sdc_problems.errors import SDCError
+from sdc_problems.studies.commands._session import json_option
+from sdc_problems.studies.commands.evaluate import _kinds, _names, show
+from sdc_problems.studies.commands.protect._method_options import DEFAULT, MethodCommand, listed
+
+
+def _list_methods(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    from sdc_problems.methods.registry import available
+
+    if value and not ctx.resilient_parsing:
+        click.echo(listed(available().values()))
+        click.echo("\nOptions of one: sdc protect --method NAME --help")
+        ctx.exit()
+
+
+@click.command(name="protect", cls=MethodCommand)
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--method", default=DEFAULT, show_default=True, help="Method; with --help its own options.")
+@click.option(
+    "--methods", is_flag=True, is_eager=True, expose_value=False, callback=_list_methods, help="List methods."
+)
+@click.option("--k", type=int, help="Smallest group, for methods that promise it.")
+@click.option("--columns", required=True, help="Columns to protect, separated by commas.")
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="The protected CSV file to write.")
+@click.option("--sensitive", default="", help="Columns whose values must stay secret; they are not changed.")
+@click.option("--identifiers", default="", help="Columns that are left out.")
+@click.option("--keep", help="All other columns that may leave unchanged; those not named are left out.")
+@click.option("--kinds", default="", help="Kinds that are not as they look, as in age=numeric,zip=nominal.")
+@click.option("--order", multiple=True, metavar="NAME=A,B,…", help="Categories of an ordinal column, first to last.")
+@click.option(
+    "--hierarchy",
+    multiple=True,
+    metavar="NAME=HOW",
+    help="Hierarchy of a column: an ARX file, or as in a study, age={intervals = [5, 10]}.",
+)
+@click.option(
+    "--missing",
+    type=click.Choice(["error", "drop", "category"]),
+    default="error",
+    show_default=True,
+    help="Missing values: stop at the first, leave such records out, or take them as a category.",
+)
+@click.option("--delimiter", default=",", show_default=True, help="Delimiter of FILE.")
+@click.option("--seed", type=click.IntRange(min=0), help="Seed of methods that draw random numbers.")
+@click.option(
+    "--suppressed",
+    type=click.Choice(["drop", "star"]),
+    default="drop",
+    show_default=True,
+    help="Leave suppressed records out, or keep them with stars.",
+)
+@click.option("--formula-guard", is_flag=True, help="Put an apostrophe before text that a spreadsheet would execute.")
+@click.option("--overwrite", is_flag=True, help="Replace files that exist already.")
+@json_option
+def command(
+    file: Path,
+    method: str,
+    k: int | None,
+    columns: str,
+    out: Path,
+    sensitive: str,
+    identifiers: str,
+    keep: str | None,
+    kinds: str,
+    order: tuple[str, ...],
+    hierarchy: tuple[str, ...],
+    missing: str,
+    delimiter: str,
+    seed: int | None,
+    suppressed: Literal["drop", "star"],
+    formula_guard: bool,
+    overwrite: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Protect columns of FILE by a method and write OUT, its certificate and its value mapping.
+
+    The written file is read back, and what the method promises is counted in it; then follows the verdict of
+    `sdc evaluate`. `sdc protect --methods` lists the methods, `--method NAME --help` says all about one.
+    """
+    from sdc_problems.microdata import Microdata
+    from sdc_problems.studies.release import protect
+    from sdc_problems.studies.report.summary import as_json as to_json
+    from sdc_problems.studies.report.terminal import console, plain
+
+    data = Microdata.from_csv(
+        file,
+        quasi_identifiers=_names(columns),
+        sensitive=_names(sensitive),
+        identifiers=_names(identifiers),
+        kinds=_kinds(kinds),
+        orders={name: _names(listed) for name, listed in _pairs(order, "--order")},
+        missing=missing,
+        delimiter=delimiter,
+    )
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always", UserWarning)
+        done = protect(
+            data,
+            out,
+            method=method,
+            k=k,
+            hierarchies=_hierarchies(hierarchy, data),
+            seed=seed,
+            keep=None if keep is None else _names(keep),
+            suppressed=suppressed,
+            formula_guard=formula_guard,
+            overwrite=overwrite,
+            source=file,
+            **{name: value for name, value in options.items() if value is not None},
+        )
+    for warning in warned:
+        if issubclass(warning.category, UserWarning):
+            click.echo(f"note: {warning.message}", err=True)
+    if as_json:
+        click.echo(to_json(done.payload()))
+        return
+    assert done.places is not None
+    assert done.verdict is not None
+    screen = console()
+    for sentence in done.what_was_done:
+        screen.print(plain(sentence, 1000))
+    for promise in done.guarantees:
+        screen.print(f"checked in the file: {promise.name} {promise.found:g} (promised {promise.promised:g})")
+    screen.print(f"guarantee: {done.promise}")
+    screen.print(f"written: {plain(str(done.places.file), 500)}")
+    screen.print(f"certificate: {plain(str(done.places.certificate), 500)}")
+    screen.print(f"value mapping (keep it to yourself): {plain(str(done.places.mapping), 500)}\n")
+    show(done.verdict)
+
+
+def _pairs(given: tuple[str, ...], option: str) -> list[tuple[str, str]]:
+    found = []
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise SDCError(f"{option} {text!r} is not NAME=VALUE")
+        found.append((name.strip(), value.strip()))
+    return found
+
+
+def _hierarchies(given: tuple[str, ...], data: Any) -> dict[str, Any]:
+    """Hierarchies by column, as a study says them."""
+    if not given:
+        return {}
+    from sdc_problems.studies.study.data import HierarchySection, load_hierarchy
+    from sdc_problems.studies.study.validation import validated
+
+    found = {}
+    for name, value in _pairs(given, "--hierarchy"):
+        try:
+            how = tomllib.loads(f"it = {value}")["it"] if value.startswith("{") else {"file": value}
+        except tomllib.TOMLDecodeError as error:
+            raise click.BadParameter(
+                f"{value!r} is not as in a study file: {error}", param_hint="--hierarchy"
+            ) from None
+        section = validated(HierarchySection, how, f"--hierarchy {name}")
+        found[name] = load_hierarchy(section, data, data.attribute(name).name, Path())
+    return found

@@ -1,0 +1,170 @@
+"""Columns of a released file: which are protected, which leave as they were, which do not leave."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sdc_problems.errors import SDCError
+from sdc_problems.microdata import Attribute, Microdata, Role
+from sdc_problems.studies.release.guarantees import classes_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOSTLY_UNIQUE = 0.9
+"""Share of a column's values that occur once from which on it is taken for an identifier."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Columns of a table by what a release does with them, in the order of the table.
+
+    Attributes
+    ----------
+    protected
+        Columns that the protection is about.
+    sensitive
+        Columns that must not be learned about a person; they leave as they were.
+    unchanged
+        All others that leave as they were.
+    left_out
+        Columns without a role that do not leave.
+    identifiers
+        Direct identifiers; they never leave.
+    """
+
+    protected: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    unchanged: tuple[str, ...]
+    left_out: tuple[str, ...]
+    identifiers: tuple[str, ...]
+
+    def leaving(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """The table without the columns that do not leave."""
+        gone = {*self.left_out, *self.identifiers}
+        return frame[[name for name in frame.columns if name not in gone]]
+
+
+@dataclass(frozen=True)
+class SingledOut:
+    """Records of a file that are the only ones with their combination of values.
+
+    Attributes
+    ----------
+    unchanged
+        In the columns left as they were.
+    together
+        In these and the protected ones.
+    records
+        Records of the file.
+    """
+
+    unchanged: int
+    together: int
+    records: int
+
+
+def columns_that_leave(data: Microdata, protected: Sequence[str], keep: Sequence[str] | None = None) -> Columns:
+    """Decide which columns leave, and refuse those without a role that look like an identifier.
+
+    Parameters
+    ----------
+    data
+        The table.
+    protected
+        The columns that the protection is about.
+    keep
+        All columns without a role that may leave as they were. If not given, all of them leave but for those of which
+        90 % or more of the values occur once: these are an error.
+    """
+    others = [a for a in data.attributes if a.role is Role.OTHER and a.name not in protected]
+    names = [attribute.name for attribute in others]
+    left_out: tuple[str, ...] = ()
+    if keep is not None:
+        for name in keep:
+            if data.attribute(name).role is Role.IDENTIFIER:
+                raise SDCError(f"keep names {name!r}, a direct identifier: these never leave")
+            if name not in names:
+                what = "protected" if name in protected else f"a {data.attribute(name).role.value} column"
+                raise SDCError(f"keep names {name!r}, which is {what}: it is for columns without a role")
+        left_out = tuple(name for name in names if name not in keep)
+    else:
+        for attribute in others:
+            _refuse_identifying(data, attribute)
+    sensitive = tuple(name for name in data.sensitive if name not in protected)
+    gone = {*protected, *sensitive, *left_out, *data.identifiers}
+    return Columns(
+        tuple(protected),
+        sensitive,
+        tuple(name for name in data.names if name not in gone),
+        left_out,
+        tuple(name for name in data.identifiers if name not in protected),
+    )
+
+
+def _refuse_identifying(data: Microdata, attribute: Attribute) -> None:
+    counts = np.bincount(data.codes(attribute.name)[:, 0], minlength=attribute.n_categories)
+    if attribute.has_missing:
+        counts = counts[:-1]
+    once, present = int((counts == 1).sum()), int(counts.sum())
+    if present and once >= MOSTLY_UNIQUE * present:
+        raise SDCError(
+            f"column {attribute.name!r} has no role and {once:,} of its {present:,} values occur once: unchanged it"
+            " would single people out. Make it an identifier (it is left out), protect it, or name it in keep (--keep)"
+            " with all other columns without a role that are to leave as they are"
+        )
+
+
+def singled_out(text: pd.DataFrame, columns: Columns) -> SingledOut:
+    """Count the records that the columns left as they were single out, alone and with the protected ones.
+
+    Parameters
+    ----------
+    text
+        The cells of the released file.
+    columns
+        Its columns.
+    """
+
+    def once(names: Sequence[str]) -> int:
+        there = [name for name in names if name in text.columns]
+        return int((np.bincount(classes_of(text, there)) == 1).sum()) if there and len(text) else 0
+
+    return SingledOut(once(columns.unchanged), once([*columns.protected, *columns.unchanged]), len(text))
+
+
+def sentences(columns: Columns, found: SingledOut) -> tuple[str, ...]:
+    """Sentences on what leaves unchanged, and what that gives away."""
+    said = []
+    if columns.unchanged:
+        said.append(
+            f"Left as they were: {', '.join(columns.unchanged)}. Who knows these finds {found.unchanged:,} of"
+            f" {found.records:,} records alone with their values, with {', '.join(columns.protected)} as well"
+            f" {found.together:,}."
+        )
+    if columns.sensitive:
+        said.append(f"Sensitive, left as they were: {', '.join(columns.sensitive)}.")
+    if columns.left_out:
+        said.append(f"Without a role and not kept, so left out: {', '.join(columns.left_out)}.")
+    if columns.identifiers:
+        said.append(f"Identifiers, left out: {', '.join(columns.identifiers)}.")
+    return tuple(said)
+
+
+def payload(columns: Columns, found: SingledOut) -> dict[str, Any]:
+    """Entry of a certificate on its columns."""
+    return {
+        "protected": list(columns.protected),
+        "sensitive": list(columns.sensitive),
+        "left_as_they_were": list(columns.unchanged),
+        "left_out": list(columns.left_out),
+        "records_singled_out": {
+            "by_columns_left_as_they_were": found.unchanged,
+            "together_with_protected": found.together,
+            "of": found.records,
+        },
+    }

@@ -1,0 +1,238 @@
+"""Transaction of a release: the protected file, its certificate and its value mapping, all of them or none.
+
+Everything is written under temporary names in the folder of the files. The protected file is read back once, as text,
+and what is promised is counted in what was read. Only then the files get their names, the protected one last: it never
+stands there without its certificate. What fails on the way leaves every file as it was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sdc_problems.errors import SDCError, SDCFailure
+from sdc_problems.studies.release.csv_text import guarded, read_text, to_csv, unguarded
+from sdc_problems.studies.store.schema import DATABASE
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from sdc_problems.studies.release.guarantees import Guarantee
+
+
+@dataclass(frozen=True)
+class Places:
+    """Places of the files of a release.
+
+    Attributes
+    ----------
+    file
+        The protected file.
+    certificate
+        What was done and what was counted; may be published with it.
+    mapping
+        What became of each value; for the holder of the data only.
+    """
+
+    file: Path
+    certificate: Path
+    mapping: Path
+
+    @classmethod
+    def of(cls, out: Path) -> Places:
+        """Place certificate and mapping beside the protected file."""
+        out = Path(out)
+        return cls(out, out.with_name(f"{out.name}.certificate.json"), out.with_name(f"{out.name}.mapping.csv"))
+
+
+@dataclass(frozen=True)
+class Written:
+    """The protected file as it was read back.
+
+    Attributes
+    ----------
+    text
+        Its cells as text, without the formula guard.
+    guarantees
+        What was promised, counted in them.
+    sha256
+        Of its bytes.
+    """
+
+    text: pd.DataFrame
+    guarantees: tuple[Guarantee, ...]
+    sha256: str
+
+
+def reserve(out: Path, *, overwrite: bool, inputs: Iterable[Path | None] = ()) -> Places:
+    """Places of a release that may be written to; refused before anything is computed.
+
+    Parameters
+    ----------
+    out
+        The protected file.
+    overwrite
+        Whether files that exist already may be replaced.
+    inputs
+        Files that are read: none of them is ever written to.
+    """
+    found = Places.of(out)
+    if not found.file.name:
+        raise SDCError(f"{str(out)!r} is a folder: name a file")
+    if not found.file.parent.is_dir():
+        raise SDCError(f"there is no folder {str(found.file.parent)!r} to write into")
+    read = [path for path in inputs if path is not None and Path(path).exists()]
+    for path in (found.file, found.certificate, found.mapping):
+        if path.is_dir():
+            raise SDCError(f"{str(path)!r} is a folder: name a file")
+        if path.exists() and any(path.samefile(given) for given in read):
+            raise SDCError(f"{_option(path, found)} is the original file itself, or another input: nothing is written")
+        for folder in path.resolve().parents:
+            if (folder / DATABASE).is_file():
+                raise SDCError(
+                    f"{str(path)!r} lies in the run folder {folder.name!r}, which holds no record and is often shared:"
+                    " choose an --out elsewhere"
+                )
+        if (path.exists() or path.is_symlink()) and not overwrite:
+            raise SDCError(f"{str(path)!r} exists already: choose another --out, or give --overwrite")
+    return found
+
+
+def _option(path: Path, places: Places) -> str:
+    return "--out" if path == places.file else f"{path.name!r} beside --out"
+
+
+def write(
+    places: Places,
+    frame: pd.DataFrame,
+    *,
+    formula_guard: bool,
+    promises: Callable[[pd.DataFrame], Sequence[Guarantee]],
+    papers: Callable[[Written], tuple[dict[str, Any], bytes]],
+    notes: dict[Path, str] | None = None,
+) -> tuple[Written, dict[str, Any]]:
+    """Write a protected table, count its promises in the file, and give all its files their names.
+
+    Parameters
+    ----------
+    places
+        From `reserve`.
+    frame
+        The protected table.
+    formula_guard
+        Put an apostrophe before text that a spreadsheet would take for a formula.
+    promises
+        Counts what is promised in the cells that were read back.
+    papers
+        Makes the certificate and the value mapping of what was written.
+    notes
+        Further files to be replaced in the same step, with their new text.
+
+    Returns
+    -------
+    Written
+        The file as it was read back.
+    dict
+        The certificate.
+    """
+    content = to_csv(frame, formula_guard=formula_guard)
+    with _temporaries() as make:
+        temporary = make(places.file, content, private=False)
+        written = _read_back(temporary, frame, formula_guard)
+        guarantees = tuple(promises(written))
+        refuse_broken(guarantees)
+        done = Written(written, guarantees, hashlib.sha256(content).hexdigest())
+        certificate, mapping = papers(done)
+        text = json.dumps(certificate, indent=2, ensure_ascii=True, allow_nan=False, default=str) + "\n"
+        renames = [(make(path, note.encode("utf-8"), private=False), path) for path, note in (notes or {}).items()]
+        renames.append((make(places.mapping, mapping, private=True), places.mapping))
+        renames.append((make(places.certificate, text.encode("ascii"), private=False), places.certificate))
+        _rename_all([*renames, (temporary, places.file)])
+    return done, certificate
+
+
+def refuse_broken(guarantees: Iterable[Guarantee]) -> None:
+    """Refuse a file that does not keep what was promised."""
+    broken = [g for g in guarantees if not g.holds]
+    if broken:
+        found = "; ".join(f"{g.name}: {g.found:g} where {g.promised:g} was promised" for g in broken)
+        raise SDCFailure(f"the written file does not keep what was promised ({found}): nothing is released")
+
+
+def _read_back(path: Path, frame: pd.DataFrame, formula_guard: bool) -> pd.DataFrame:
+    """Cells of the written file, under the names and with the text that they had before the guard."""
+    written = read_text(path)
+    names = list(frame.columns)
+    if list(written.columns) != [guarded(name) if formula_guard else name for name in names] or len(written) != len(
+        frame
+    ):
+        raise SDCFailure("the written file cannot be read back as it was meant: nothing is released")
+    written = written.set_axis(names, axis=1)
+    return written.map(unguarded) if formula_guard else written
+
+
+@contextmanager
+def _temporaries() -> Iterator[Callable[..., Path]]:
+    """Make files beside others; those that were not renamed are gone afterwards."""
+    made: list[Path] = []
+
+    def make(beside: Path, content: bytes, *, private: bool) -> Path:
+        try:
+            descriptor, name = tempfile.mkstemp(dir=beside.parent, prefix=".sdc-release-")
+        except OSError as error:
+            raise SDCFailure(f"cannot write in {str(beside.parent)!r}: {error.strerror}; nothing is released") from None
+        made.append(Path(name))
+        try:
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(content)
+                stream.flush()
+                os.fsync(stream.fileno())
+            if not private:  # as mkstemp makes it; otherwise it gets the permissions of an ordinary new file
+                mask = os.umask(0)
+                os.umask(mask)
+                made[-1].chmod(0o666 & ~mask)
+        except OSError as error:
+            raise SDCFailure(f"cannot write {str(beside)!r}: {error.strerror}; nothing is released") from None
+        return made[-1]
+
+    try:
+        yield make
+    finally:
+        for path in made:
+            path.unlink(missing_ok=True)
+
+
+def _rename_all(renames: Sequence[tuple[Path, Path]]) -> None:
+    """Give files their names; when one cannot get its own, all that stood there before come back."""
+    former: list[tuple[Path, Path | None]] = []
+    try:
+        for temporary, path in renames:
+            kept = None
+            if path.exists() or path.is_symlink():
+                kept = temporary.with_name(f"{temporary.name}.former")
+                try:
+                    os.link(path, kept, follow_symlinks=False)  # the old file keeps its name until the new one has it
+                except OSError:  # a file system without links
+                    path.rename(kept)
+            former.append((path, kept))
+            temporary.replace(path)
+    except BaseException as error:
+        for path, kept in reversed(former):
+            if kept is None:
+                path.unlink(missing_ok=True)
+            else:
+                kept.replace(path)
+                kept.unlink(missing_ok=True)  # renaming one link of a file to another changes nothing
+        if isinstance(error, OSError):
+            raise SDCFailure(f"cannot write {str(path)!r}: {error.strerror}; nothing is released") from None
+        raise
+    for _, kept in former:
+        if kept is not None:
+            kept.unlink(missing_ok=True)
