@@ -173,7 +173,7 @@ class Microdata:
             has one in any column (`n_dropped` says how many); "category" makes them the last category, "?", of
             ordinal and nominal columns (a numeric column with missing values is still an error).
         na_values
-            Text that stands for a missing value, compared without surrounding blanks; ``()`` for none.
+            Text that stands for a missing value; ``()`` for none. Blanks around a cell are no part of it.
         delimiter, encoding, decimal, thousands
             How the file is written.
         chunksize
@@ -230,7 +230,7 @@ class Microdata:
         roles = named_roles(names, quasi_identifiers, sensitive, identifiers)
         columns = []
         for i, name in enumerate(names):
-            column = column_from_series(frame.iloc[:, i], name).without_markers(na_values)
+            column = column_from_series(frame.iloc[:, i], name).stripped().without_markers(na_values)
             if name not in kinds and name not in orders and not column.declared:
                 refuse_disguised_numbers(column, from_text=False)
             columns.append(column)

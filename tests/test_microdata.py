@@ -207,7 +207,7 @@ COLUMNS = {
     "int64": np.array([2**62, -(2**62), 0]),
     "float32": np.array([0.1, 0.5, 0.1], dtype=np.float32),
     "bool": np.array([True, False, True]),
-    "object text": np.array(["x", "y\n", "é"], dtype=object),
+    "object text": np.array(["x", "y\nz", "é"], dtype=object),
     "surrogates": pd.Series(["\ud800", "x", "x"], dtype=object),
     "dates": pd.Series([datetime.date(1, 1, 1), datetime.date(9999, 1, 1), datetime.date(2000, 1, 1)], dtype=object),
     "seconds": np.array(["2020-01-03", "1650-01-01", "2020-01-01"], dtype="datetime64[s]"),
@@ -311,7 +311,7 @@ def frames(draw: st.DrawFn) -> pd.DataFrame:
     return pd.DataFrame(
         {
             f"c{i}": pd.Series(
-                ["t" + c if kind == "text" else c for c in draw(st.lists(cells[kind], min_size=n, max_size=n))]
+                ["t" + c + "t" if kind == "text" else c for c in draw(st.lists(cells[kind], min_size=n, max_size=n))]
             )
             for i, kind in enumerate(kinds)
         }
@@ -328,6 +328,25 @@ def test_frame_round_trip(frame: pd.DataFrame) -> None:
         assert pd.Index(data.categories(name)).equals(
             pd.Index(distinct.to_numpy() if hasattr(distinct, "to_numpy") else distinct)
         )
+
+
+@pytest.mark.parametrize("dtype", ["object", "string", "category", "ordered"])
+def test_blanks_around_a_value_are_no_part_of_it(dtype: str) -> None:
+    cells = ["37006", "37006  ", "\u00a008001", " ?", "08001"]
+    series: Any = pd.Series(cells, dtype=dtype if dtype in ("object", "string") else "category")
+    if dtype == "ordered":
+        series = series.cat.as_ordered()
+    data = Microdata.from_frame(pd.DataFrame({"zip": series, "n": range(5)}), missing="category")
+    assert sorted(data.attribute("zip").labels) == sorted(["08001", "37006", "?"])
+    codes = data.codes("zip")[:, 0]
+    assert codes[0] == codes[1] != codes[2] == codes[4]
+    assert data.frame()["zip"].isna().tolist() == [False, False, False, True, False]
+
+
+def test_blanks_around_the_categories_of_an_order_are_no_part_of_them() -> None:
+    frame = pd.DataFrame({"size": ["small ", "large", " small"]})
+    data = Microdata.from_frame(frame, orders={"size": ["small", " large "]})
+    assert data.codes("size")[:, 0].tolist() == [0, 1, 0]
 
 
 # --------------------------------------------------------------------------- missing values

@@ -53,7 +53,8 @@ def test_a_plain_file(read: Reader) -> None:
         ("a,b\nx,1\n\n   \ny,2", ["x", "y"]),
         ("\ufeffa,b\nx,1\ny,2\n", ["x", "y"]),
         ('\ufeff"a",b\nx,1\ny,2\n', ["x", "y"]),
-        ("a,b\n x,1\ny ,2\n", [" x", "y "]),
+        ("a,b\n x,1\ny ,2\n", ["x", "y"]),
+        ("a,b\n07006  ,1\n07006,2\n43,3\n", ["07006", "07006", "43"]),
         ("a,b\nTrue,1\nFalse,2\n", [True, False]),
         ("a,b\ntrue,1\nfalse,2\n", ["true", "false"]),
         ("a,b\n 1,1\n2 ,2\n", [1, 2]),
@@ -193,7 +194,7 @@ def tables(draw: st.DrawFn) -> pd.DataFrame:
     cells: dict[str, st.SearchStrategy[Any]] = {
         "int": st.integers(-(10**17), 10**17),
         "float": st.floats(allow_nan=False, allow_infinity=False),
-        "text": text.map(lambda t: "t" + t),
+        "text": text.map(lambda t: f"t{t}t"),
         "bool": st.booleans(),
     }
     kinds = draw(st.lists(st.sampled_from(list(cells)), min_size=1, max_size=4))

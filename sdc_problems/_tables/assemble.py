@@ -204,7 +204,7 @@ def _ordered(column: Column, order: Sequence[object]) -> Column:
     name = column.name
     if isinstance(order, str):
         raise SDCError(f"orders[{name!r}] must be a list of categories, not a text")
-    labels = [label(category) for category in order]
+    labels = [label(category).strip() for category in order]
     position = {text: i for i, text in enumerate(labels)}
     if len(position) < len(labels):
         twice = next(text for i, text in enumerate(labels) if position[text] != i)

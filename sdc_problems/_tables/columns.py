@@ -107,12 +107,20 @@ class Column:
             return all(a < b for a, b in pairwise(self.values))
         return bool((self.values[:-1] < self.values[1:]).all())
 
+    def stripped(self) -> Column:
+        """Text without blanks around it, which are no part of a value, as they are none of a missing marker."""
+        if not isinstance(self.values, list) or all(text == text.strip() for text in self.values):
+            return self
+        place: dict[str, int] = {}
+        mapping = [place.setdefault(text.strip(), len(place)) for text in self.values]
+        return self.recoded(np.array(mapping, dtype=np.int32), list(place)).canonical()
+
     def without_markers(self, na_values: Sequence[str]) -> Column:
         """Text cells that stand for a missing value become missing."""
         if not isinstance(self.values, list) or not na_values:
             return self
         markers = frozenset(na_values)
-        missing = [i for i, text in enumerate(self.values) if text.strip() in markers]
+        missing = [i for i, text in enumerate(self.values) if text in markers]
         if not missing:
             return self
         mapping = np.arange(len(self.values), dtype=np.int32)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sdc_problems._tables.columns import label
+from sdc_problems._tables.columns import MISSING, label
 from sdc_problems.errors import SDCError
 
 #: The label of the group of everything.
@@ -67,7 +67,7 @@ def text_row(number: int, row: object, what: str) -> list[str]:
     """One row as text."""
     if isinstance(row, str) or not isinstance(row, Sequence | np.ndarray):
         raise SDCError(f"{what}: row {number} must be a list of a value and its labels, not {type(row).__name__}")
-    return [label(entry) for entry in row]
+    return [label(entry).strip() for entry in row]
 
 
 def mapping_rows(levels: Mapping[Any, Sequence[object]], what: str) -> Rows:
@@ -76,7 +76,7 @@ def mapping_rows(levels: Mapping[Any, Sequence[object]], what: str) -> Rows:
     for number, (value, labels) in enumerate(levels.items(), 1):
         if isinstance(labels, str):
             raise SDCError(f"{what}: value {label(value)!r} needs a list of labels, one for each level, not a text")
-        rows.append([label(value), *text_row(number, labels, what)])
+        rows.append([label(value).strip(), *text_row(number, labels, what)])
     return rows
 
 
@@ -84,7 +84,7 @@ def distinct_texts(values: Iterable[object], what: str) -> list[str]:
     """Values as text, each once, in the order of first use."""
     if isinstance(values, str):
         raise SDCError(f"{what} needs a list of values, not a text")
-    texts = list(dict.fromkeys(label(value) for value in values))
+    texts = list(dict.fromkeys(label(value).strip() for value in values))
     if not texts:
         raise SDCError(f"{what} has no values")
     return texts
@@ -100,7 +100,10 @@ def masked_rows(texts: list[str], mark: str, levels: int | None) -> tuple[Rows, 
         raise SDCError(f"levels must be between 1 and {width}, the length of the longest value, not {depth}")
     shown = range(width - 1, width - depth - 1, -1)
     rows = [[text, *(text[:keep].ljust(width, mark) for keep in shown)] for text in texts]
-    phrases = ["last character hidden", *(f"last {i} characters hidden" for i in range(2, depth + 1))]
+    if _one_length(texts):
+        phrases = [_hidden(i) for i in range(1, depth + 1)]
+    else:  # of shorter values fewer characters are hidden: what all have in common is what is shown
+        phrases = [_shown(keep) for keep in shown]
     if depth == width:
         phrases[-1] = "suppressed"
     return rows, phrases
@@ -139,13 +142,15 @@ def interval_rows(
     return [list(row) for row in zip(*columns, strict=True)], phrases
 
 
-def phrase(labels: Sequence[str]) -> str:
-    """Short phrase for a level, read off its labels.
+def phrase(labels: Sequence[str], values: Sequence[str]) -> str:
+    """Short phrase for a level, read off its labels and the values under them.
 
     Examples
     --------
-    >>> phrase(["20-29", "30-39"]), phrase(["430**", "432**"]), phrase(["*"]), phrase(["north", "south"])
-    ('bands of 10', 'last 2 characters hidden', 'suppressed', '2 groups')
+    >>> phrase(["20-29", "30-39"], ["20", "31"]), phrase(["*"], ["a", "b"]), phrase(["north", "south"], ["a", "b", "c"])
+    ('bands of 10', 'suppressed', '2 groups')
+    >>> phrase(["430**", "432**"], ["43001", "43203"]), phrase(["430**", "432**"], ["43001", "4320"])
+    ('last 2 characters hidden', 'first 3 characters shown')
     """
     if len(labels) == 1:
         return "suppressed" if set(labels[0]) == {TOP} else f"all as {labels[0]!r}"
@@ -154,10 +159,24 @@ def phrase(labels: Sequence[str]) -> str:
     if len(widths) == 1 and None not in ends:
         return f"bands of {widths.pop()}"
     hidden = {len(text) - len(text.rstrip(TOP)) for text in labels}
-    if len(hidden) == 1 and hidden != {0}:
-        n = hidden.pop()
-        return f"last {n} characters hidden" if n > 1 else "last character hidden"
+    shown = {len(text.rstrip(TOP)) for text in labels}
+    if len(hidden) == len(shown) == 1 and hidden != {0}:
+        n, keep = hidden.pop(), shown.pop()
+        return _hidden(n) if _one_length(values) and len(values[0]) == n + keep else _shown(keep)
     return f"{len(labels)} groups"
+
+
+def _one_length(values: Sequence[str]) -> bool:
+    """Whether all values have as many characters as the others, the mark of missing ones aside."""
+    return len({len(text) for text in values if text not in (MISSING, TOP)}) <= 1
+
+
+def _hidden(n: int) -> str:
+    return f"last {n} characters hidden" if n > 1 else "last character hidden"
+
+
+def _shown(n: int) -> str:
+    return f"first {n} characters shown" if n != 1 else "first character shown"
 
 
 def _numbers(values: Iterable[object], what: str) -> NDArray[Any]:

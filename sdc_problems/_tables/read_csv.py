@@ -62,9 +62,10 @@ class _Growing:
         import pandas as pd
 
         found, distinct = pd.factorize(cells)
-        texts: list[str] = distinct.tolist()
+        # Blanks around a value are no part of it, as they are none of a missing marker.
+        texts: list[str] = [text.strip() for text in distinct.tolist()]
         markers = frozenset(form.na_values)
-        present = [i for i, text in enumerate(texts) if text.strip() not in markers]
+        present = [i for i, text in enumerate(texts) if text not in markers]
         table = np.full(len(texts), -1, dtype=np.int32)
         kept = [texts[i] for i in present] if len(present) < len(texts) else texts
         if self.numeric:

@@ -35,8 +35,8 @@ _META = "hierarchy"
 class Hierarchy:
     """A domain generalization hierarchy: level 0 is the values, each further level merges groups of the one before.
 
-    Made by `from_csv`, `from_levels`, `intervals`, `masking` or `suppression`. Immutable. Values and labels are text;
-    numbers meet their text form, so 39, 39.0 and "39" are the same value.
+    Made by `from_csv`, `from_levels`, `intervals`, `masking` or `suppression`. Immutable. Values and labels are text
+    without surrounding blanks; numbers meet their text form, so 39, 39.0 and "39" are the same value.
 
     Examples
     --------
@@ -150,7 +150,8 @@ class Hierarchy:
     ) -> Hierarchy:
         """Hide one more trailing character at each level, as is usual for postal codes.
 
-        Shorter values are read as if filled with the mark on the right, so that levels nest.
+        Shorter values are read as if filled with the mark on the right, so that levels nest: where lengths differ, a
+        level is described by the characters that it shows ("first 3 characters shown"), which holds for every value.
 
         Parameters
         ----------
@@ -291,7 +292,7 @@ class Hierarchy:
         phrases = self._meta["phrases"]
         if phrases is not None:
             return str(phrases[level - 1])
-        return phrase(self.labels(level))
+        return phrase(self.labels(level), self.values)
 
     def table(self, categories: Iterable[object], *, attribute: str | None = None) -> NDArray[np.int32]:
         """Group of every category of an attribute at every level: an array of levels × categories.
@@ -305,7 +306,7 @@ class Hierarchy:
         """
         if self._position is None:
             self._position = {text: i for i, text in enumerate(self.values)}
-        texts = [label(category) for category in categories]
+        texts = [label(category).strip() for category in categories]
         find = self._position
         where = np.array([find.get(text, -1) for text in texts], dtype=np.intp)
         if len(where) and where.min() < 0:
@@ -378,6 +379,6 @@ def _what(name: str | None) -> str:
 def _read_rows(text: str, delimiter: str, path: Path) -> list[list[str]]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
-        return [row for row in reader if row]
+        return [[cell.strip() for cell in row] for row in reader if row]
     except csv.Error as error:
         raise SDCError(f"{path}, line {reader.line_num}: {error}; is a quotation mark left open?") from error

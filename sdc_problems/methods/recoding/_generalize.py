@@ -73,7 +73,7 @@ def level_phrase(name: str, what: str) -> str:
     """
     if what in ("unchanged", "suppressed"):
         return f"is {what}"
-    if what.endswith("hidden"):
+    if what.endswith(("hidden", "shown")):
         return f"with {what}"
     years = what.startswith("bands of ") and "age" in name.lower().replace("_", " ").replace("-", " ").split()
     return f"in {what}" + " years" * years
