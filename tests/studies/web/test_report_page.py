@@ -271,7 +271,7 @@ def test_without_its_data_a_report_still_shows_the_front(
     html = path.read_text(encoding="utf-8")
     assert str(workbench.root) not in html
     page = open_tab(path.as_uri()).page
-    page.locator(".solutions tbody th button").first.click()
+    page.locator(".solutions tbody tr", has_text="front").first.locator("th button").click()
     page.get_by_role("button", name="Understand it").click()
     page.wait_for_selector(".notice:visible")
     assert "not at hand" in page.locator(".notice:visible").inner_text()
