@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
+from sdc_problems.methods.registry import Method, built_in
 from sdc_problems.objective import Objective
 from sdc_problems.problems._generalization_objectives import generalization_objectives
 from sdc_problems.problems._microaggregation_objectives import grouping_objectives, partition_objectives
@@ -35,7 +36,35 @@ def objectives(catalogue: Mapping[str, Objective]) -> str:
     )
 
 
+def methods() -> str:
+    """Table of the registered methods."""
+
+    def needs(method: Method) -> str:
+        own = [f"`{option.name}`" for option in method.options]
+        given = ["`k`"] if method.takes_k else []
+        return ", ".join([*given, *(["hierarchies"] if method.takes("hierarchies") else []), *own])
+
+    def drawn(method: Method) -> str:
+        return "" if not method.random else "keep the seed secret" if method.secret_seed else "search"
+
+    return table(
+        ("`--method`", "what it does", "columns", "promises", "random numbers", "options"),
+        (
+            (
+                f"`{m.name}`",
+                m.title,
+                f"one, {m.kinds[0]}" if m.one_column else "any" if len(m.kinds) == 3 else ", ".join(m.kinds),
+                m.guarantee or "",
+                drawn(m),
+                needs(m),
+            )
+            for m in built_in().values()
+        ),
+    )
+
+
 TABLES: dict[str, Callable[[], str]] = {
+    "methods": methods,
     "objectives of PBGProblem": partial(objectives, generalization_objectives(1, 1, 2)),
     "objectives of GOMMProblem": partial(objectives, grouping_objectives(2)),
     "objectives of MicroaggregationProblem": partial(objectives, partition_objectives(2, 3)),

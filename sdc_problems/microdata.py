@@ -170,8 +170,9 @@ class Microdata:
             Column to its categories from first to last; makes the column ordinal.
         missing
             What to do about missing values: "error" names the first one; "drop" leaves out every record that
-            has one in any column (`n_dropped` says how many); "category" makes them the last category, "?", of
-            ordinal and nominal columns (a numeric column with missing values is still an error).
+            has one in a column with a role, or in any column if none has one (`n_dropped` says how many);
+            "category" makes them the last category, "?", of ordinal and nominal columns (a numeric column with
+            missing values is still an error).
         na_values
             Text that stands for a missing value; ``()`` for none. Blanks around a cell are no part of it.
         delimiter, encoding, decimal, thousands
@@ -249,6 +250,7 @@ class Microdata:
         for name, role in roles.items():
             if role is Role.QUASI_IDENTIFIER:
                 refuse_constant(self._attributes[name]._column())
+                _refuse_gaps(self._attributes[name])
         meta = {
             **self._meta,
             "columns": [{**spec, "role": roles[spec["name"]].value} for spec in self._meta["columns"]],
@@ -351,6 +353,7 @@ class Microdata:
                     f"column {attribute.name!r} is nominal and has no numbers: choose numeric or ordinal columns, or "
                     f"declare kinds={{{attribute.name!r}: 'ordinal'}} with its orders"
                 )
+            _refuse_gaps(attribute)
         values = np.empty((self.n_records, len(wanted)), dtype=np.float64)
         for j, attribute in enumerate(wanted):
             codes = self._arrays[f"{attribute._prefix}/codes"]
@@ -448,3 +451,12 @@ class Microdata:
 
     def __reduce__(self) -> tuple[type[Microdata], tuple[SharedArrays]]:
         return Microdata, (self._arrays,)
+
+
+def _refuse_gaps(attribute: Attribute) -> None:
+    """Numbers have no value for a missing cell."""
+    if attribute.kind is Kind.NUMERIC and attribute.has_missing:
+        raise SDCError(
+            f"column {attribute.name!r} has missing values, kept because it had no role when the table was read: read"
+            " it again with its role and missing='drop', or fill them"
+        )

@@ -638,3 +638,27 @@ def test_a_million_categories(rng: np.random.Generator) -> None:
     assert len(np.unique(data.codes("id"))) == n
     assert data.categories("id")[data.codes("id")[:5, 0]].tolist() == frame["id"].head().tolist()
     assert len(pickle.dumps(data)) < 1_000
+
+
+def test_only_gaps_in_columns_with_a_role_cost_a_record() -> None:
+    frame = pd.DataFrame(
+        {
+            "age": [30, None, 50, 60, 31],
+            "ill": ["no", "yes", None, "no", "yes"],
+            "wage": [1.5, 2.0, 2.5, None, 3.5],
+            "floor": pd.array([1, 2, 3, None, 5], dtype="Int64"),
+            "note": ["a", "b", "c", None, "e"],
+        }
+    )
+    data = Microdata.from_frame(frame, quasi_identifiers=["age"], sensitive=["ill"], missing="drop")
+    assert (data.n_records, data.n_dropped) == (3, 2)
+    back = data.frame()
+    assert back["age"].tolist() == [30, 60, 31]
+    assert back["wage"].isna().tolist() == back["floor"].isna().tolist() == back["note"].isna().tolist()
+    assert back["wage"].isna().tolist() == [False, True, False]
+    assert back["floor"].dropna().tolist() == [1, 5]
+    assert Microdata.from_frame(frame, missing="drop").n_dropped == 3, "no column has a role yet: each may get one"
+    for use in (lambda: data.values(["wage"]), lambda: data.with_roles(quasi_identifiers=["wage"])):
+        with pytest.raises(SDCError, match="column 'wage' has missing values, kept because it had no role"):
+            use()
+    assert data.with_roles(quasi_identifiers=["note"]).codes().ravel().tolist() == [0, 2, 1]

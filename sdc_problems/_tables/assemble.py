@@ -118,7 +118,9 @@ def assemble(
     plain, levels = index
     kept: NDArray[np.intp] | None = None
     if missing != "category":
-        kept = _complete(columns, missing)
+        # Whoever has named the roles has said which columns matter: a gap in another one costs no record.
+        named = [column for column in columns if roles[column.name] is not Role.OTHER]
+        kept = _complete(named if named and missing == "drop" else columns, missing)
     n_dropped = 0
     if kept is not None:
         n_dropped = n - len(kept)
@@ -134,7 +136,7 @@ def assemble(
         kind, role = Kind(column.declared), roles[column.name]
         absent = bool((column.codes < 0).any())
         if absent:
-            column = _missing_category(column, kind)
+            column = _missing_category(column, kind, numbers_too=missing == "drop")
         if role is Role.QUASI_IDENTIFIER:
             refuse_constant(column)
         arrays |= column.arrays(f"column{i}")
@@ -268,10 +270,10 @@ def _missing_error(column: Column) -> SDCError:
     return SDCError(f"{_missing_place(column)}: {others}")
 
 
-def _missing_category(column: Column, kind: Kind) -> Column:
-    """Missing cells as the last category."""
+def _missing_category(column: Column, kind: Kind, *, numbers_too: bool) -> Column:
+    """Missing cells as the last category; of numbers only where they are in a column without a role."""
     absent = column.codes < 0
-    if kind is Kind.NUMERIC:
+    if kind is Kind.NUMERIC and not numbers_too:
         raise SDCError(
             f"{_missing_place(column)}, and numbers have no category for them: use missing='drop', or declare "
             "the column ordinal"

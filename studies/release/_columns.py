@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sdc_problems.errors import SDCError
-from sdc_problems.microdata import Attribute, Microdata, Role
+from sdc_problems.microdata import Attribute, Kind, Microdata, Role
 from sdc_problems.studies.release.guarantees import classes_of
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from sdc_problems.studies.verdict import Verdict
 
 MOSTLY_UNIQUE = 0.9
 """Share of a column's values that occur once from which on it is taken for an identifier."""
@@ -94,7 +96,7 @@ def columns_that_leave(data: Microdata, protected: Sequence[str], keep: Sequence
         left_out = tuple(name for name in names if name not in keep)
     else:
         for attribute in others:
-            _refuse_identifying(data, attribute)
+            _refuse_identifying(data, attribute, names)
     sensitive = tuple(name for name in data.sensitive if name not in protected)
     gone = {*protected, *sensitive, *left_out, *data.identifiers}
     return Columns(
@@ -106,7 +108,7 @@ def columns_that_leave(data: Microdata, protected: Sequence[str], keep: Sequence
     )
 
 
-def _refuse_identifying(data: Microdata, attribute: Attribute) -> None:
+def _refuse_identifying(data: Microdata, attribute: Attribute, others: Sequence[str]) -> None:
     counts = np.bincount(data.codes(attribute.name)[:, 0], minlength=attribute.n_categories)
     if attribute.has_missing:
         counts = counts[:-1]
@@ -114,8 +116,8 @@ def _refuse_identifying(data: Microdata, attribute: Attribute) -> None:
     if present and once >= MOSTLY_UNIQUE * present:
         raise SDCError(
             f"column {attribute.name!r} has no role and {once:,} of its {present:,} values occur once: unchanged it"
-            " would single people out. Make it an identifier (it is left out), protect it, or name it in keep (--keep)"
-            " with all other columns without a role that are to leave as they are"
+            " would single people out. Make it an identifier (it is left out), protect it, or name in keep (--keep) all"
+            f" columns without a role that are to leave as they are (now: {', '.join(others)})"
         )
 
 
@@ -135,6 +137,29 @@ def singled_out(text: pd.DataFrame, columns: Columns) -> SingledOut:
         return int((np.bincount(classes_of(text, there)) == 1).sum()) if there and len(text) else 0
 
     return SingledOut(once(columns.unchanged), once([*columns.protected, *columns.unchanged]), len(text))
+
+
+def measured(data: Microdata, aligned: pd.DataFrame, columns: Columns, **options: Any) -> Verdict:
+    """Measure released records as ``sdc evaluate`` does.
+
+    Parameters
+    ----------
+    data
+        The original table.
+    aligned
+        The released cells, one row for each record of the original.
+    columns
+        Columns of the release.
+    **options
+        Options of `verdict`.
+    """
+    from sdc_problems.studies.verdict import verdict
+
+    # Numbers with gaps are in columns without a role only; they leave as they were, and no measure looks at them.
+    gaps = [a.name for a in data.attributes if a.kind is Kind.NUMERIC and a.has_missing and a.name in aligned.columns]
+    gone = [*columns.identifiers, *columns.left_out, *gaps]
+    roles = data.with_roles(quasi_identifiers=columns.protected, sensitive=columns.sensitive, identifiers=gone)
+    return verdict(roles, aligned.drop(columns=gaps), same_rows=True, **options)
 
 
 def sentences(columns: Columns, found: SingledOut) -> tuple[str, ...]:

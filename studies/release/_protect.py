@@ -23,7 +23,7 @@ from sdc_problems.studies.release.csv_text import as_written
 from sdc_problems.studies.release.guarantees import STAR, Guarantee, at_least, at_most, smallest_class
 from sdc_problems.studies.release.value_mapping import kept_seed, record_by_record, value_mapping
 from sdc_problems.studies.run.runner import file_digest, versions
-from sdc_problems.studies.verdict import LINKAGE_LIMIT, Verdict, verdict
+from sdc_problems.studies.verdict import LINKAGE_LIMIT, Verdict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -213,12 +213,7 @@ def protect(
 
     def papers(written: Written) -> tuple[dict[str, Any], bytes]:
         aligned = record_by_record(written.text, work.original, work.lost, columns.protected)
-        roles = data.with_roles(
-            quasi_identifiers=data.quasi_identifiers,
-            sensitive=data.sensitive,
-            identifiers=[*data.identifiers, *columns.left_out],
-        )
-        measured = verdict(roles, aligned, same_rows=True, linkage_limit=linkage_limit)
+        measured = _columns.measured(data, aligned, columns, linkage_limit=linkage_limit)
         alone = singled_out(written.text, columns)
         found_out.append((measured, alone))
         content = {

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from sdc_problems.errors import SDCError
 from sdc_problems.studies.release import _columns
-from sdc_problems.studies.release._columns import columns_that_leave, singled_out
+from sdc_problems.studies.release._columns import Columns, columns_that_leave, singled_out
 from sdc_problems.studies.release._transaction import Places, Written, reserve, write
 from sdc_problems.studies.release.csv_text import as_written
 from sdc_problems.studies.release.guarantees import Guarantee
@@ -181,7 +181,7 @@ def release(
             "override": {"reason": override, "broken": broken} if broken else None,
             "guarantees_checked_in_the_file": [g.as_dict() for g in written.guarantees],
             "columns": _columns.payload(columns, alone),
-            "measured_in_the_file": _measured(problem, aligned, protected, columns.left_out),
+            "measured_in_the_file": _measured(problem, aligned, columns),
             "input": {
                 "source": str(study.sections.data.name) if built.table.file is None else built.table.file.name,
                 "sha256": None if built.table.file is None else file_digest(built.table.file),
@@ -301,20 +301,9 @@ def _dropped(problem: SDCProblem) -> list[str]:
     return [f"{n:,} of {n + len(problem.data):,} records are left out: they have missing values."] if n else []
 
 
-def _measured(
-    problem: SDCProblem, aligned: pd.DataFrame, protected: Sequence[str], left_out: Sequence[str]
-) -> dict[str, Any]:
-    """Measure the released records as ``sdc evaluate`` does: every measure that applies, or why none does."""
-    from sdc_problems.studies.verdict import verdict
-
-    data = problem.data
-    sensitive = [name for name in data.sensitive if name not in protected]
-    roles = data.with_roles(
-        quasi_identifiers=protected,
-        sensitive=sensitive,
-        identifiers=[*(name for name in data.identifiers if name not in protected), *left_out],
-    )
+def _measured(problem: SDCProblem, aligned: pd.DataFrame, columns: Columns) -> dict[str, Any]:
+    """Measures of the released records, or why there are none."""
     try:
-        return verdict(roles, aligned, same_rows=True).payload()
+        return _columns.measured(problem.data, aligned, columns).payload()
     except SDCError as error:
         return {"not_measured": str(error)}

@@ -337,3 +337,117 @@ FRAMES = {
 def test_text_of_cells_is_what_the_file_holds(frame: pd.DataFrame, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(to_csv(frame))
     pd.testing.assert_frame_equal(as_written(frame), read_text(tmp_path / "t.csv"))
+
+
+REQUIRING = STUDY + "[require]\nk = {min = 3}\nglm = {max = 1000000}\n"
+
+
+def test_a_broken_requirement_is_released_only_with_a_reason(tmp_path: Path, run: Path, sdc: Sdc) -> None:
+    (tmp_path / "study.toml").write_text(REQUIRING)
+    sdc("run", tmp_path / "study.toml", "--out", tmp_path / "strict", "--no-pictures")
+    with Run(tmp_path / "strict") as opened:
+        everything = opened.solutions()
+    two = everything.ids[int(np.flatnonzero(everything.values[:, 0] < 3)[0])]
+    k = everything.values[everything.ids.index(two), 0]
+    out = tmp_path / "out.csv"
+    before = sorted(tmp_path.iterdir())
+    said = sdc("release", tmp_path / "strict", "--solution", two, "--out", out, code=2).err
+    assert f"the study requires k of at least 3, and it is {k:g}" in said
+    with pytest.raises(SDCError, match="the study requires k of at least 3"):
+        release(tmp_path / "strict", two, out)
+    assert sorted(tmp_path.iterdir()) == before
+    said = sdc("release", tmp_path / "strict", "--solution", two, "--out", out, "--override", "the board agreed").out
+    assert "released in spite of this: the study requires k" in said
+    certificate = json.loads((tmp_path / "out.csv.certificate.json").read_text())
+    assert certificate["override"]["reason"] == "the board agreed"
+    assert certificate["override"]["broken"][0].startswith("the study requires k of at least 3")
+    assert certificate["require"] == {"k": {"min": 3.0}, "glm": {"max": 1e6}}
+    assert "--override 'the board agreed'" in certificate["reproduce"][1]
+    kept = release(tmp_path / "strict", best(tmp_path / "strict", 3), tmp_path / "kept.csv", override="not needed")
+    assert kept.content["override"] is None
+
+
+def test_k_of_one_is_no_protection(tmp_path: Path, run: Path, sdc: Sdc) -> None:
+    ident = "baseline-nothing generalised"
+    said = sdc("release", run, "--solution", ident, "--out", tmp_path / "out.csv", code=2).err
+    assert "k is 1" in said
+    assert not list(tmp_path.glob("out.csv*"))
+    done = release(run, ident, tmp_path / "out.csv", override="a public register")
+    assert done.content["override"]["broken"] == ["k is 1: some record is the only one of its kind"]
+    assert done.content["promise"] == "k = 1, counted in the written file"
+
+
+RANDOM = """
+[data]
+name = "people"
+records = 400
+keep = []
+[problem]
+task = "pram"
+attributes = ["sex", "income"]
+replicates = 1
+[algorithm]
+name = "NSGA2"
+pop_size = 6
+[termination]
+generations = 1
+"""
+
+
+@pytest.fixture
+def random_run(tmp_path: Path, sdc: Sdc) -> Path:
+    (tmp_path / "random.toml").write_text(RANDOM)
+    sdc("run", tmp_path / "random.toml", "--out", tmp_path / "random", "--no-pictures")
+    return tmp_path / "random"
+
+
+def test_a_solution_is_drawn_once_unless_another_draw_is_asked_for(tmp_path: Path, random_run: Path, sdc: Sdc) -> None:
+    given = ["release", random_run, "--solution", "1-1"]
+    assert "guarantee: promises no k" in sdc(*given, "--out", tmp_path / "a.csv").out
+    said = sdc(*given, "--out", tmp_path / "b.csv", code=2).err
+    assert "was released before" in said
+    assert not (tmp_path / "b.csv").exists()
+    first = (tmp_path / "a.csv").read_bytes()
+    sdc(*given, "--out", tmp_path / "a.csv", "--overwrite")
+    assert (tmp_path / "a.csv").read_bytes() == first, "replacing a file is the same draw"
+    seed = pd.read_csv(tmp_path / "a.csv.mapping.csv", dtype=str)["released"].iloc[0]
+    sdc(*given, "--out", tmp_path / "b.csv", "--seed", seed)
+    assert (tmp_path / "b.csv").read_bytes() == first
+    sdc(*given, "--out", tmp_path / "c.csv", "--new-draw")
+    assert (tmp_path / "c.csv").read_bytes() != first
+    assert "give one of the two" in sdc(*given, "--out", tmp_path / "d.csv", "--new-draw", "--seed", 1, code=2).err
+    noted = (random_run / "releases.json").read_text()
+    assert json.loads(noted) == ["1-1"]
+    assert not [file.name for file in random_run.iterdir() if seed.encode() in file.read_bytes()]
+    sdc("release", random_run, "--solution", "1-2", "--out", tmp_path / "other.csv")
+    assert json.loads((random_run / "releases.json").read_text()) == ["1-1", "1-2"]
+    (random_run / "releases.json").write_text("[")
+    assert "nobody knows what was released" in sdc(
+        "release", random_run, "--solution", "1-3", "--out", tmp_path / "e.csv", code=2
+    ).err  # fmt: skip
+
+
+def test_a_refused_release_notes_no_draw(tmp_path: Path, random_run: Path) -> None:
+    with pytest.raises(SDCError, match="so the file would be the original, and the task pram promises no k"):
+        release(random_run, "baseline-identity", tmp_path / "out.csv")
+    assert not (random_run / "releases.json").exists()
+    assert not list(tmp_path.glob("out.csv*"))
+
+
+def test_a_task_without_chance_takes_no_seed(tmp_path: Path, run: Path) -> None:
+    for options in ({"seed": 1}, {"new_draw": True}):
+        with pytest.raises(SDCError, match="draws no random numbers"):
+            release(run, best(run, 5), tmp_path / "out.csv", **options)
+
+
+def test_a_release_never_destroys_the_run_or_an_input(tmp_path: Path, run: Path, sdc: Sdc) -> None:
+    before = {path.name: path.read_bytes() for path in run.iterdir() if path.is_file()}
+    original = (tmp_path / "mine.csv").read_bytes()
+    for out in (run / "run.sqlite", run / "study.toml", run / "out.csv", tmp_path / "mine.csv"):
+        said = sdc("release", run, "--solution", best(run, 5), "--out", out, "--overwrite", code=2).err
+        assert "run folder" in said or "original file" in said
+    assert {name: (run / name).read_bytes() for name in before if name in ("study.toml", "run.sqlite")} == {
+        name: before[name] for name in ("study.toml", "run.sqlite")
+    }
+    assert (tmp_path / "mine.csv").read_bytes() == original
+    assert not list(run.glob("out.csv*"))

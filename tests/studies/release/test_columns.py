@@ -1,0 +1,202 @@
+"""Columns of a released file: none leaves unseen, and none that looks like an identifier leaves unasked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sdc_problems import Microdata, SDCError, protect
+from sdc_problems.studies.release._columns import columns_that_leave, singled_out
+
+Sdc = Callable[..., Any]
+N = 60
+
+
+@pytest.fixture
+def frame() -> pd.DataFrame:
+    rng = np.random.default_rng(4)
+    return pd.DataFrame(
+        {
+            "patient": [f"p{i}" for i in range(N)],
+            "age": rng.integers(20, 60, N),
+            "town": rng.choice(["Olot", "Reus", "Vic"], N),
+            "born": rng.integers(1, 60, N),
+            "floor": rng.integers(0, 4, N),
+            "ill": rng.choice(["yes", "no"], N),
+        }
+    )
+
+
+def alone(frame: pd.DataFrame, names: list[str]) -> int:
+    """Records that are the only ones of their kind, by plain pandas."""
+    return int((frame.groupby(names)[names[0]].transform("size") == 1).sum())
+
+
+def study(tmp_path: Path, frame: pd.DataFrame, data: str = "") -> Path:
+    frame.to_csv(tmp_path / "mine.csv", index=False)
+    text = f'[data]\nfile = "mine.csv"\nquasi_identifiers = ["age", "town"]\nsensitive = ["ill"]\n{data}\n'
+    text += "[data.hierarchies]\nage = {intervals = [5, 10, 20]}\ntown = {suppression = true}\n"
+    text += '[problem]\ntask = "pbg"\n[algorithm]\nname = "NSGA2"\npop_size = 6\n[termination]\ngenerations = 2\n'
+    (tmp_path / "study.toml").write_text(text)
+    return tmp_path / "study.toml"
+
+
+def test_a_column_without_a_role_that_is_nearly_unique_is_refused(frame: pd.DataFrame) -> None:
+    data = Microdata.from_frame(frame, quasi_identifiers=["age", "town"], sensitive=["ill"])
+    with pytest.raises(SDCError, match="column 'patient' has no role and 60 of its 60 values occur once") as error:
+        columns_that_leave(data, data.quasi_identifiers)
+    assert "p17" not in str(error.value)
+    assert columns_that_leave(data, data.quasi_identifiers, ["patient"]).unchanged == ("patient",)
+
+
+@pytest.mark.parametrize(("once", "refused"), [(54, True), (53, False)])
+def test_the_limit_is_nine_tenths_of_the_values_that_are_there(once: int, refused: bool) -> None:
+    values: list[Any] = [f"x{i}" for i in range(once)] + ["y"] * (60 - once) + [None] * 20
+    frame = pd.DataFrame({"age": np.arange(80) % 7, "key": values})
+    data = Microdata.from_frame(frame, quasi_identifiers=["age"], missing="category")
+    if refused:
+        with pytest.raises(SDCError, match=f"{once} of its 60 values occur once"):
+            columns_that_leave(data, ["age"])
+    else:
+        assert columns_that_leave(data, ["age"]).unchanged == ("key",)
+
+
+def test_keep_is_the_complete_list_of_unchanged_columns(frame: pd.DataFrame) -> None:
+    roles = {"quasi_identifiers": ["age", "town"], "sensitive": ["ill"], "identifiers": ["patient"]}
+    data = Microdata.from_frame(frame, **roles)
+    everything = columns_that_leave(data, data.quasi_identifiers)
+    assert (everything.unchanged, everything.left_out, everything.sensitive) == (("born", "floor"), (), ("ill",))
+    some = columns_that_leave(data, data.quasi_identifiers, ["floor"])
+    assert (some.unchanged, some.left_out, some.identifiers) == (("floor",), ("born",), ("patient",))
+    assert list(some.leaving(frame).columns) == ["age", "town", "floor", "ill"]
+    for name, says in (
+        ("patient", "a direct identifier: these never leave"),
+        ("age", "is protected"),
+        ("ill", "a sensitive column"),
+        ("flor", "did you mean 'floor'"),
+    ):
+        with pytest.raises(SDCError, match=says):
+            columns_that_leave(data, data.quasi_identifiers, [name])
+
+
+def test_a_quasi_identifier_that_is_not_protected_counts_as_unchanged(frame: pd.DataFrame) -> None:
+    data = Microdata.from_frame(frame, quasi_identifiers=["age", "town"], identifiers=["patient"])
+    columns = columns_that_leave(data, ["town"])
+    assert columns.unchanged == ("age", "born", "floor", "ill")
+    found = singled_out(frame.astype(str), columns)
+    assert found.unchanged == alone(frame, list(columns.unchanged))
+    assert found.together == alone(frame, ["town", *columns.unchanged])
+
+
+def test_protect_says_what_leaves_unchanged_and_whom_it_singles_out(
+    frame: pd.DataFrame, tmp_path: Path, sdc: Sdc
+) -> None:
+    frame.to_csv(tmp_path / "in.csv", index=False)
+    given = ["--k", 5, "--columns", "age,town", "--sensitive", "ill", "--out", tmp_path / "out.csv"]
+    assert "'patient' has no role" in sdc("protect", tmp_path / "in.csv", *given, code=2).err
+    assert not (tmp_path / "out.csv").exists()
+    said = " ".join(sdc("protect", tmp_path / "in.csv", *given, "--identifiers", "patient").out.split())
+    after = pd.read_csv(tmp_path / "out.csv")
+    counts = alone(after, ["born", "floor"]), alone(after, ["age", "town", "born", "floor"])
+    assert counts[0] > 0
+    assert f"Left as they were: born, floor. Who knows these finds {counts[0]} of 60 records alone" in said
+    assert f"with age, town as well {counts[1]}." in said
+    assert "Sensitive, left as they were: ill." in said
+    assert "Identifiers, left out: patient." in said
+    certificate = json.loads((tmp_path / "out.csv.certificate.json").read_text())
+    assert certificate["columns"]["left_as_they_were"] == ["born", "floor"]
+    assert certificate["columns"]["records_singled_out"] == {
+        "by_columns_left_as_they_were": counts[0], "together_with_protected": counts[1], "of": 60
+    }  # fmt: skip
+    sdc("protect", tmp_path / "in.csv", *given, "--overwrite", "--keep", "floor")
+    assert list(pd.read_csv(tmp_path / "out.csv").columns) == ["age", "town", "floor", "ill"]
+
+
+def test_a_release_says_it_too(frame: pd.DataFrame, tmp_path: Path, sdc: Sdc) -> None:
+    sdc("run", study(tmp_path, frame), "--out", tmp_path / "run", "--no-pictures")
+    given = ["release", tmp_path / "run", "--solution", "baseline-Datafly, k = 5", "--out", tmp_path / "out.csv"]
+    assert "'patient' has no role" in sdc(*given, code=2).err
+    said = " ".join(sdc(*given, "--keep", "born").out.split())
+    after = pd.read_csv(tmp_path / "out.csv")
+    assert list(after.columns) == ["age", "town", "born", "ill"]
+    assert f"Left as they were: born. Who knows these finds {alone(after, ['born'])} of {len(after)} records" in said
+    assert "Without a role and not kept, so left out: patient, floor." in said
+    certificate = json.loads((tmp_path / "out.csv.certificate.json").read_text())
+    assert certificate["columns"]["left_out"] == ["patient", "floor"]
+    assert "--keep born" in certificate["reproduce"][1]
+    assert certificate["measured_in_the_file"]["schema"] == "sdc.verdict/2"
+
+
+def test_a_study_names_what_leaves(frame: pd.DataFrame, tmp_path: Path, sdc: Sdc) -> None:
+    sdc("run", study(tmp_path, frame, 'keep = ["floor"]'), "--out", tmp_path / "run", "--no-pictures")
+    sdc("release", tmp_path / "run", "--solution", "baseline-Datafly, k = 5", "--out", tmp_path / "out.csv")
+    assert list(pd.read_csv(tmp_path / "out.csv").columns) == ["age", "town", "floor", "ill"]
+
+
+def test_records_dropped_for_gaps_stand_in_the_first_line(frame: pd.DataFrame, tmp_path: Path, sdc: Sdc) -> None:
+    holes = frame.drop(columns="patient").astype({"age": "Int64", "born": "Int64"})
+    holes.loc[:5, "age"] = pd.NA
+    holes.loc[10:19, "born"] = pd.NA  # no role: it costs no record
+    holes.to_csv(tmp_path / "in.csv", index=False)
+    given = ["--k", 4, "--columns", "age,town", "--sensitive", "ill", "--missing", "drop"]
+    said = sdc("protect", tmp_path / "in.csv", *given, "--out", tmp_path / "a.csv").out
+    first = "6 of 60 records are left out: they have missing values."
+    assert said.startswith(first)
+    after = pd.read_csv(tmp_path / "a.csv")
+    assert len(after) == 54
+    assert after["born"].isna().sum() == 10
+    assert f"of {len(after)} records alone" in " ".join(said.split())
+    content = json.loads((tmp_path / "a.csv.certificate.json").read_text())
+    assert (content["input"]["records"], content["input"]["records_dropped_for_missing_values"]) == (54, 6)
+    sdc("run", study(tmp_path, holes, 'missing = "drop"'), "--out", tmp_path / "run", "--no-pictures")
+    ident = "baseline-Datafly, k = 5"
+    said = sdc("release", tmp_path / "run", "--solution", ident, "--out", tmp_path / "b.csv").out
+    assert said.startswith(first)
+    content = json.loads((tmp_path / "b.csv.certificate.json").read_text())
+    assert content["what_was_done"][0] == first
+    assert content["input"]["records_dropped_for_missing_values"] == 6
+    assert content["measured_in_the_file"]["schema"] == "sdc.verdict/2"
+
+
+def test_python_protects_with_and_without_a_file(frame: pd.DataFrame, tmp_path: Path) -> None:
+    roles = {"quasi_identifiers": ["age", "town"], "sensitive": ["ill"], "identifiers": ["patient"]}
+    data = Microdata.from_frame(frame, **roles)
+    done = protect(data, method="mdav", k=5)
+    assert (done.places, done.verdict, done.certificate) == (None, None, None)
+    assert {g.name: g.found for g in done.guarantees}["k"] == done.frame.groupby(["age", "town"]).size().min() >= 5
+    assert list(done.frame.columns) == ["age", "town", "born", "floor", "ill"]
+    assert list(tmp_path.iterdir()) == []
+    written = protect(data, tmp_path / "out.csv", method="mdav", k=5)
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "out.csv"), done.frame, check_dtype=False)
+    assert written.places is not None
+    assert written.places.mapping.is_file()
+    for options, says in (
+        ({"method": "mdva", "k": 3}, "did you mean 'mdav'"),
+        ({"method": "mdav", "k": 3, "gama": 2}, "has no option 'gama'"),
+        ({"method": "mdav"}, "needs k"),
+        ({"method": "mdav", "k": 3, "suppressed": "hide"}, "suppressed must be"),
+    ):
+        with pytest.raises(SDCError, match=says):
+            protect(data, **options)
+
+
+def test_what_promises_no_k_says_so_and_is_drawn_secretly(frame: pd.DataFrame, tmp_path: Path, sdc: Sdc) -> None:
+    frame.to_csv(tmp_path / "in.csv", index=False)
+    given = ["protect", tmp_path / "in.csv", "--method", "rank-swap", "--percent", 10, "--columns", "age"]
+    given += ["--identifiers", "patient"]
+    said = sdc(*given, "--out", tmp_path / "a.csv").out
+    assert "guarantee: promises no k" in said
+    sdc(*given, "--out", tmp_path / "b.csv")
+    assert (tmp_path / "a.csv").read_bytes() != (tmp_path / "b.csv").read_bytes(), "the seed is a secret, not 1"
+    before = (tmp_path / "a.csv").read_bytes()
+    sdc(*given, "--out", tmp_path / "a.csv", "--overwrite")
+    assert (tmp_path / "a.csv").read_bytes() == before, "replacing a file does not draw it anew in silence"
+    seed = pd.read_csv(tmp_path / "a.csv.mapping.csv", dtype=str)["released"].iloc[0]
+    sdc(*given, "--out", tmp_path / "c.csv", "--seed", seed)
+    assert (tmp_path / "c.csv").read_bytes() == before
