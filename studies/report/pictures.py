@@ -1,27 +1,31 @@
-"""Pictures of a solution, one per task."""
+"""Pictures of a solution, drawn by matplotlib from the plain values that its task gives."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, FigureBase
 from numpy.typing import NDArray
 
+from sdc_problems.studies.report.picture_types import Bars, Blocks, Formula, Lattice, Lines, Matrix, Picture
 from sdc_problems.studies.report.plots import COLOURS, FRONT, STYLE, Format, keep
 from sdc_problems.studies.report.summary import number
 from sdc_problems.studies.report.terminal import plain
+from sdc_problems.studies.tasks import find_task
 
 if TYPE_CHECKING:
     from sdc_problems.problem import SDCProblem
     from sdc_problems.studies.store.reader import Run
 
 MANY = 40  # attributes or groups that one picture shows
+MOST_MATRICES = 6
 
 
 def draw_solution(run: Run, task: str, problem: SDCProblem, ident: str, formats: Sequence[Format]) -> list[Path]:
@@ -52,53 +56,98 @@ def picture(task: str, problem: SDCProblem, x: NDArray[Any], *, title: str = "")
         f"{objective.name} {number(value)}{' ' + objective.unit if objective.unit == '%' else ''}"
         for objective, value in zip(problem.objectives, values, strict=True)
     )
+    return drawn(find_task(task).pictures(problem, x), title=f"{title}: {facts}" if title else facts)
+
+
+def drawn(pictures: Sequence[Picture], *, title: str) -> Figure:
+    """Draw pictures of any types into one figure.
+
+    Parameters
+    ----------
+    pictures
+        The pictures.
+    title
+        What stands above them.
+    """
     with rc_context(STYLE):
         figure = Figure(layout="constrained")
         FigureCanvasAgg(figure)
-        PICTURES[task](figure, problem, x)
-        figure.suptitle(plain(f"{title}: {facts}" if title else facts, 100), fontsize=11, parse_math=False)
+        _draw(figure, pictures)
+        figure.suptitle(plain(title, 100), fontsize=11, parse_math=False)
     return figure
 
 
-def _levels(figure: Figure, problem: Any, x: NDArray[Any]) -> None:
+def _draw(figure: Figure, pictures: Sequence[Picture]) -> None:
+    """Draw pictures below each other, matrices beside each other, equations at the foot."""
+    formulas = [picture for picture in pictures if isinstance(picture, Formula)]
+    others = [picture for picture in pictures if not isinstance(picture, Formula)]
+    rows = [list(row) for _, row in groupby(others, key=type)]
+    rows = [part for row in rows for part in ([row] if isinstance(row[0], Matrix) else [[one] for one in row])]
+    if not rows:
+        figure.text(0.5, 0.5, "too large for a picture" if not formulas else "", ha="center", va="center")
+    sizes = [_SIZES[type(row[0])](row) for row in rows]
+    if sizes:
+        figure.set_size_inches(max(width for width, _ in sizes), sum(height for _, height in sizes))
+    parts: Sequence[FigureBase] = [figure]
+    if len(rows) > 1:
+        made = figure.subfigures(len(rows), 1, height_ratios=[height for _, height in sizes], squeeze=False)
+        parts = [made[row, 0] for row in range(len(rows))]
+    for part, row in zip(parts, rows, strict=False):
+        _DRAWERS[type(row[0])](part, row, len(rows) > 1)
+    if formulas:
+        text = "; ".join(f"{formula.caption} {formula.text}".strip() for formula in formulas)
+        figure.supxlabel(plain(text, 110), fontsize=9, parse_math=False)
+
+
+def _lattice(figure: FigureBase, row: list[Any], titled: bool) -> None:
     """One bar per attribute: how far up its hierarchy it goes."""
-    node = problem.decode(x)
-    names = list(node.levels)[:MANY]
-    heights = [problem.hierarchies[name].length for name in names]
-    figure.set_size_inches(7.5, 1.2 + 0.42 * len(names))
-    panel = figure.subplots()
-    rows = np.arange(len(names))
-    panel.barh(rows, heights, color="#ededed", height=0.62)
-    panel.barh(rows, [node.levels[name] for name in names], color=FRONT, height=0.62)
-    for row, name in enumerate(names):
-        text = f"{node.levels[name]} of {heights[row]}: {plain(node.phrases[name], 40)}"
-        panel.text(max(heights) * 1.02, row, text, va="center", fontsize=9, parse_math=False)
-    panel.set_yticks(rows, [plain(name, 24) for name in names], parse_math=False)
+    (picture,) = row
+    shown = picture.attributes[:MANY]
+    heights = [len(attribute.levels) - 1 for attribute in shown]
+    panel = _panel(figure, picture, titled)
+    places = np.arange(len(shown))
+    panel.barh(places, heights, color="#ededed", height=0.62)
+    panel.barh(places, [attribute.level for attribute in shown], color=FRONT, height=0.62)
+    for place, attribute, height in zip(places, shown, heights, strict=True):
+        text = f"{attribute.level} of {height}: {plain(attribute.levels[attribute.level], 40)}"
+        panel.text(max(heights) * 1.02, place, text, va="center", fontsize=9, parse_math=False)
+    panel.set_yticks(places, [plain(attribute.name, 24) for attribute in shown], parse_math=False)
     panel.invert_yaxis()
     panel.set_xticks(range(max(heights) + 1))
-    panel.set_xlabel("level of generalisation")
+    panel.set_xlabel(picture.across, parse_math=False)
     panel.grid(axis="y", visible=False)
 
 
-def _groups(figure: Figure, problem: Any, x: NDArray[Any]) -> None:
-    """Attributes as tiles, one row per group, with the share of its variance that each group loses."""
-    grouping, losses = problem.decode(x), problem.group_losses(x)
-    order = sorted(range(len(grouping.groups)), key=lambda g: -len(grouping.groups[g]))[:MANY]
-    widest = min(MANY, max(len(grouping.groups[g]) for g in order))
-    figure.set_size_inches(2.5 + 1.25 * min(widest, 9), 1.2 + 0.55 * len(order))
-    panel = figure.subplots()
-    for row, g in enumerate(order):
-        colour = COLOURS[row % len(COLOURS)]
-        for column, name in enumerate(grouping.groups[g][:widest]):
-            panel.barh(row, 0.94, left=column, color=colour, alpha=0.85, height=0.8)
+def _largest(picture: Blocks) -> list[int]:
+    """Numbers of the blocks that are drawn, those with the most items first."""
+    return sorted(range(len(picture.blocks)), key=lambda b: -len(picture.blocks[b].items))[:MANY]
+
+
+def _widest(picture: Blocks) -> int:
+    return min(MANY, max(len(block.items) for block in picture.blocks))
+
+
+def _blocks(figure: FigureBase, row: list[Any], titled: bool) -> None:
+    """Items as tiles, one row per block, with the block's value."""
+    (picture,) = row
+    order, widest = _largest(picture), _widest(picture)
+    panel = _panel(figure, picture, titled)
+    for place, b in enumerate(order):
+        colour = COLOURS[place % len(COLOURS)]
+        for column, name in enumerate(picture.blocks[b].items[:widest]):
+            panel.barh(place, 0.94, left=column, color=colour, alpha=0.85, height=0.8)
             size = 8 if widest <= 9 else 6
             panel.text(
-                column + 0.47, row, plain(name, 12), ha="center", va="center", color="white", fontsize=size,
+                column + 0.47, place, plain(name, 12), ha="center", va="center", color="white", fontsize=size,
                 parse_math=False,
             )  # fmt: skip
-        panel.text(widest + 0.1, row, f"{losses[g]:.1f} % lost", va="center", fontsize=9)
+        text = f"{picture.blocks[b].value:.3g} {picture.unit}".strip()
+        panel.text(widest + 0.1, place, plain(text, 30), va="center", fontsize=9, parse_math=False)
+    panel.text(
+        widest + 0.1, -0.55, plain(picture.value, 30), va="bottom", fontsize=9, color="#606060", parse_math=False
+    )
     panel.set_xlim(0, widest + 1.2)
-    panel.set_yticks(range(len(order)), [f"group {g + 1}" for g in order])
+    panel.set_yticks(range(len(order)), [plain(f"{picture.noun} {b + 1}", 24) for b in order], parse_math=False)
     panel.invert_yaxis()
     panel.set_xticks([])
     panel.grid(visible=False)
@@ -106,53 +155,84 @@ def _groups(figure: Figure, problem: Any, x: NDArray[Any]) -> None:
         spine.set_visible(False)
 
 
-def _matrices(figure: Figure, problem: Any, x: NDArray[Any]) -> None:
-    """A heat map per attribute: from the original value (row) to the protected one (column)."""
-    tables = list(problem.decode(x).items())[:6]
-    columns = 2 if len(tables) == 4 else min(3, len(tables))
-    rows = -(-len(tables) // columns)
-    figure.set_size_inches(4.6 * columns, 4.2 * rows)
-    panels = figure.subplots(rows, columns, squeeze=False).ravel()
-    for panel in panels[len(tables) :]:
+def _matrices(figure: FigureBase, pictures: list[Any], titled: bool) -> None:
+    """A heat map per matrix: rows are what was, columns what becomes of it."""
+    shown = pictures[:MOST_MATRICES]
+    columns = _columns(shown)
+    panels = figure.subplots(-(-len(shown) // columns), columns, squeeze=False).ravel()
+    for panel in panels[len(shown) :]:
         panel.set_visible(False)
-    image = None
-    for panel, (name, table) in zip(panels, tables, strict=False):
-        P = table.to_numpy()
-        image = panel.imshow(P, vmin=0, vmax=1, cmap="Blues", aspect="equal")
-        labels = [plain(str(label), 14) for label in table.index]
-        panel.set_title(plain(name, 40), fontsize=10, parse_math=False)
-        if len(labels) <= 24:
-            panel.set_xticks(range(len(labels)), labels, rotation=60, ha="right", fontsize=7, parse_math=False)
-            panel.set_yticks(range(len(labels)), labels, fontsize=7, parse_math=False)
-        if len(labels) <= 9:
+    images = []
+    for panel, picture in zip(panels, shown, strict=False):
+        P = np.array(picture.shares)
+        images.append(panel.imshow(P, vmin=0, vmax=1, cmap="Blues", aspect="equal"))
+        across, down = ([plain(label, 14) for label in side] for side in (picture.column_labels, picture.row_labels))
+        panel.set_title(plain(picture.name, 40), fontsize=10, parse_math=False)
+        panel.set_xticks(range(len(across)), across, rotation=60, ha="right", fontsize=7, parse_math=False)
+        panel.set_yticks(range(len(down)), down, fontsize=7, parse_math=False)
+        if max(P.shape) > 24:  # no text is readable
+            panel.set_xticks([])
+            panel.set_yticks([])
+        if max(P.shape) <= 9:
             for i, j in np.ndindex(P.shape):
                 if P[i, j] >= 0.005:
                     colour = "white" if P[i, j] > 0.55 else "#202020"
                     panel.text(j, i, f"{P[i, j]:.2f}", ha="center", va="center", fontsize=7, color=colour)
-        panel.set_xlabel("protected")
+        panel.set_xlabel(picture.across, parse_math=False)
         panel.grid(visible=False)
-    panels[0].set_ylabel("original")
-    if image is not None:
-        figure.colorbar(image, ax=list(panels[: len(tables)]), shrink=0.7, label="probability")
-    if hasattr(problem, "equation"):
-        figure.supxlabel(plain(f"weight of i → j: {problem.equation(x)}", 110), fontsize=9, parse_math=False)
+    panels[0].set_ylabel(shown[0].down, parse_math=False)
+    figure.colorbar(images[0], ax=list(panels[: len(shown)]), shrink=0.7, label=shown[0].measure)
 
 
-def _sizes(figure: Figure, problem: Any, x: NDArray[Any]) -> None:
-    """Sizes of the groups: number of groups of each number of records."""
+def _columns(matrices: Sequence[Matrix]) -> int:
+    shown = len(matrices[:MOST_MATRICES])
+    return 2 if shown == 4 else min(3, shown)
+
+
+def _bars(figure: FigureBase, row: list[Any], titled: bool) -> None:
+    (picture,) = row
+    panel = _panel(figure, picture, titled)
+    places = range(len(picture.values))
+    bars = panel.bar(places, picture.values, width=0.8, color=FRONT)
+    panel.bar_label(bars, labels=[number(value) for value in picture.values], fontsize=9)
+    turned: dict[str, Any] = {"rotation": 60, "ha": "right"} if len(places) > 12 else {}
+    panel.set_xticks(places, [plain(label, 24) for label in picture.labels], parse_math=False, **turned)
+    panel.set_xlim(-0.7, max(len(places), 3) - 0.3)
+    panel.set_xlabel(picture.across, parse_math=False)
+    panel.set_ylabel(picture.up, parse_math=False)
+
+
+def _lines(figure: FigureBase, row: list[Any], titled: bool) -> None:
+    (picture,) = row
+    panel = _panel(figure, picture, titled)
+    for position, line in enumerate(picture.lines):
+        colour = COLOURS[position % len(COLOURS)]
+        panel.plot(picture.places, line.values, color=colour, linewidth=1.4, label=plain(line.name, 40))
+    if len(picture.lines) > 1:
+        panel.legend(frameon=False, fontsize=9)
+    panel.set_xlabel(picture.across, parse_math=False)
+    panel.set_ylabel(picture.up, parse_math=False)
+
+
+def _panel(figure: FigureBase, picture: Picture, titled: bool) -> Any:
     panel = figure.subplots()
-    sizes, counts = np.unique([len(group) for group in problem.decode(x).groups], return_counts=True)
-    bars = panel.bar(sizes, counts, width=0.8, color=FRONT)
-    panel.bar_label(bars, fontsize=9)
-    panel.set_xticks(sizes)
-    panel.set_xlabel("records in a group")
-    panel.set_ylabel("groups")
+    if titled:
+        panel.set_title(plain(picture.title, 70), loc="left", fontsize=10, parse_math=False)
+    return panel
 
 
-PICTURES: dict[str, Callable[[Figure, Any, NDArray[Any]], None]] = {
-    "pbg": _levels,
-    "gomm": _groups,
-    "microaggregation": _sizes,
-    "pram": _matrices,
-    "pram-equations": _matrices,
+_DRAWERS: dict[type[Picture], Callable[[FigureBase, list[Any], bool], None]] = {
+    Lattice: _lattice,
+    Blocks: _blocks,
+    Matrix: _matrices,
+    Bars: _bars,
+    Lines: _lines,
 }
+_SIZES: dict[type[Picture], Callable[[list[Any]], tuple[float, float]]] = {
+    Lattice: lambda row: (7.5, 1.2 + 0.42 * len(row[0].attributes[:MANY])),
+    Blocks: lambda row: (2.5 + 1.25 * min(_widest(row[0]), 9), 1.2 + 0.55 * len(_largest(row[0]))),
+    Matrix: lambda row: (4.6 * _columns(row), 4.2 * -(-len(row[:MOST_MATRICES]) // _columns(row))),
+    Bars: lambda _: (6.4, 4.8),
+    Lines: lambda _: (6.4, 4.8),
+}
+"""Width and height in inches."""

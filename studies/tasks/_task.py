@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from sdc_problems.problem import SDCProblem
     from sdc_problems.studies.release.guarantees import Guarantee
+    from sdc_problems.studies.report.picture_types import Picture
     from sdc_problems.studies.searches.search import Search
     from sdc_problems.studies.study.data import Table
 
@@ -55,6 +56,9 @@ class Task:
     original
         Function of the problem: natural values of the unprotected data by objective, without those that are not
         defined for it.
+    pictures
+        Function of the problem and the solution: what releasing it does, as pictures of the types in
+        ``report/picture_types.py``.
     arguments
         Types and bounds of options that their constructor's signature cannot say.
     searches
@@ -62,9 +66,9 @@ class Task:
     random
         Whether a release draws random numbers, so that its seed must be kept secret.
     suppressed_rows
-        Function of the problem, the solution and a released table with as many records as the original: marks those
-        that are in it with stars because they are suppressed. A task that has one may leave records out, and its
-        problem's ``release`` takes ``suppressed="drop"`` or ``"star"``.
+        Function of the problem, the solution and a released table, as it is or read back as text, with as many records
+        as the original: marks those that are in it with stars because they are suppressed. A task that has one may
+        leave records out, and its problem's ``release`` takes ``suppressed="drop"`` or ``"star"``.
     """
 
     name: str
@@ -74,6 +78,7 @@ class Task:
     example: Path
     guarantees: Callable[[Any, NDArray[Any], pd.DataFrame], Sequence[Guarantee]]
     original: Callable[[Any], Mapping[str, float]]
+    pictures: Callable[[Any, NDArray[Any]], Sequence[Picture]]
     arguments: Mapping[str, Argument] = field(default_factory=lambda: MappingProxyType({}))
     searches: tuple[Search, ...] = ()
     random: bool = False

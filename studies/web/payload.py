@@ -22,6 +22,7 @@ from sdc_problems.problem import SDCProblem
 from sdc_problems.studies.store.hypervolume import nondominated
 from sdc_problems.studies.store.reader import Run
 from sdc_problems.studies.store.tables import Axis, History, Solutions
+from sdc_problems.studies.tasks import Task, find_task
 from sdc_problems.studies.web.pictures import Detail, attributes
 
 SCHEMA = "sdc-explorer/1"
@@ -40,13 +41,14 @@ class Source:
     ----------
     run
         The run.
-    problem
-        The problem, None if the study cannot be built here.
+    task, problem
+        The task and the problem, None if the study cannot be built here.
     closed
         Why it cannot be built; empty if it can.
     """
 
     run: Run
+    task: Task | None
     problem: SDCProblem | None
     closed: str
 
@@ -61,9 +63,10 @@ class Source:
 
         run = Run(folder)
         try:
-            return cls(run, reopen(run.path, data=data)[1].problem, "")
+            study, built, _ = reopen(run.path, data=data)
+            return cls(run, find_task(study.task), built.problem, "")
         except SDCError as error:
-            return cls(run, None, str(error))
+            return cls(run, None, None, str(error))
 
     def detail(self, ident: str) -> dict[str, Any]:
         """Everything the solution page says of one solution."""
@@ -80,13 +83,13 @@ class Source:
     @property
     def pictures(self) -> Detail | None:
         """Pictures of this run's solutions."""
-        if self._detail is None and self.problem is not None:
-            self._detail = Detail(self.problem)
+        if self._detail is None and self.task is not None and self.problem is not None:
+            self._detail = Detail(self.task, self.problem)
         return self._detail
 
 
 def _closed(why: str) -> dict[str, Any]:
-    return {"sentences": [], "closed": why, "picture": None, "after": [], "facts": []}
+    return {"sentences": [], "closed": why, "pictures": [], "after": [], "facts": []}
 
 
 def overview(sources: Sequence[Source], *, points: int = MOST_POINTS) -> dict[str, Any]:

@@ -12,11 +12,13 @@ from sdc_problems._tables.columns import label
 from sdc_problems.errors import SDCError
 from sdc_problems.microdata import Attribute, Kind, Role
 from sdc_problems.problem import SDCProblem
+from sdc_problems.studies.report.picture_types import Matrix
+from sdc_problems.studies.report.small_counts import LEAST, bin_bars, label_bars, nice_edges, rounded, shortened
 from sdc_problems.studies.store.tables import Solutions
-from sdc_problems.studies.web.bars import LEAST, bin_bars, label_bars, nice_edges, rounded, shortened
-from sdc_problems.studies.web.tasks import picture
+from sdc_problems.studies.tasks import Task
 
 DRAW = 1  # seed of the one release that a random method's pictures show
+MOST_CATEGORIES = 30  # rows or columns of a matrix that a page has room for
 
 
 def shown_attributes(problem: SDCProblem) -> list[Attribute]:
@@ -53,7 +55,8 @@ def attributes(problem: SDCProblem | None) -> list[dict[str, Any]]:
 class Detail:
     """Draws the solutions of a problem; what does not depend on the solution is computed once."""
 
-    def __init__(self, problem: SDCProblem) -> None:
+    def __init__(self, task: Task, problem: SDCProblem) -> None:
+        self.task = task
         self.problem = problem
         self.shown = shown_attributes(problem)
         self._codes = problem.data.codes([a.name for a in self.shown])
@@ -69,17 +72,28 @@ class Detail:
         found: dict[str, Any] = {
             "sentences": [str(s) for s in self.problem.describe(x)],
             "closed": "",
-            "picture": picture(self.problem, x),
+            "pictures": self._pictures(x),
             "after": [],
             "facts": [],
         }
         try:
-            released = self.problem.release(x, seed=DRAW)
+            released = self.task.release(self.problem, x, seed=DRAW)
         except SDCError as error:
             found["closed"] = str(error)
             return found
         found["after"], found["facts"] = self._compare(x, released)
         return found
+
+    def _pictures(self, x: NDArray[Any]) -> list[dict[str, Any]]:
+        drawn = self.task.pictures(self.problem, x)
+        return [
+            picture.as_dict()
+            for picture in drawn
+            if not (
+                isinstance(picture, Matrix)
+                and max(len(picture.row_labels), len(picture.column_labels)) > MOST_CATEGORIES
+            )
+        ]
 
     def _compare(self, x: NDArray[Any], released: pd.DataFrame) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         kept = self._kept(x, released)
@@ -121,11 +135,11 @@ class Detail:
         n = len(self._codes)
         if len(released) == n:
             return np.arange(n)
-        if type(self.problem).__name__ != "PBGProblem":
+        if self.task.suppressed_rows is None:
             return None
         # The released rows keep their order; the suppressed ones are those that the same release stars instead.
-        starred = self.problem.release(x, seed=DRAW, suppressed="star")  # type: ignore[call-arg]
-        left = np.flatnonzero(~(starred[list(self.problem.data.quasi_identifiers)] == "*").all(axis=1).to_numpy())
+        starred = self.task.release(self.problem, x, seed=DRAW, suppressed="star")
+        left = np.flatnonzero(~self.task.suppressed_rows(self.problem, x, starred))
         return left if len(left) == len(released) else None
 
     def _order(

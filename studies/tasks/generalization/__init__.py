@@ -12,6 +12,7 @@ from sdc_problems.studies.study.options import Argument
 from sdc_problems.studies.tasks._task import Task
 from sdc_problems.studies.tasks.generalization._guarantees import guarantees, suppressed_rows
 from sdc_problems.studies.tasks.generalization._original import original
+from sdc_problems.studies.tasks.generalization._pictures import pictures
 
 _ALGORITHMS = "sdc_problems.algorithms.generalization."
 
@@ -23,6 +24,7 @@ TASK = Task(
     example=Path(__file__).with_name("example.toml"),
     guarantees=guarantees,
     original=original,
+    pictures=pictures,
     arguments={"max_suppression": Argument(Annotated[float, Field(ge=0, lt=1)] | Annotated[int, Field(ge=0)])},
     searches=(
         Search(

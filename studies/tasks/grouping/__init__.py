@@ -12,6 +12,7 @@ from sdc_problems.studies.study.options import Argument
 from sdc_problems.studies.tasks._task import Task
 from sdc_problems.studies.tasks.grouping._guarantees import guarantees
 from sdc_problems.studies.tasks.grouping._original import original
+from sdc_problems.studies.tasks.grouping._pictures import pictures
 
 TASK = Task(
     name="gomm",
@@ -21,6 +22,7 @@ TASK = Task(
     example=Path(__file__).with_name("example.toml"),
     guarantees=guarantees,
     original=original,
+    pictures=pictures,
     arguments={"k": Argument(Annotated[int, Field(ge=2)])},
     searches=(
         Search(

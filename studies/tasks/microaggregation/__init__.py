@@ -12,6 +12,7 @@ from sdc_problems.studies.study.options import Argument
 from sdc_problems.studies.tasks._task import Task
 from sdc_problems.studies.tasks.microaggregation._guarantees import guarantees
 from sdc_problems.studies.tasks.microaggregation._original import original
+from sdc_problems.studies.tasks.microaggregation._pictures import pictures
 
 _ALGORITHMS = "sdc_problems.algorithms.microaggregation."
 _Size = Annotated[int, Field(ge=2)]
@@ -24,6 +25,7 @@ TASK = Task(
     example=Path(__file__).with_name("example.toml"),
     guarantees=guarantees,
     original=original,
+    pictures=pictures,
     arguments={"k": Argument(_Size), "k_max": Argument(_Size | None)},
     searches=(
         Search(

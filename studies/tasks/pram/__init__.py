@@ -12,6 +12,7 @@ from sdc_problems.studies.study.options import Argument
 from sdc_problems.studies.tasks._task import Task
 from sdc_problems.studies.tasks.pram._guarantees import guarantees
 from sdc_problems.studies.tasks.pram._original import original
+from sdc_problems.studies.tasks.pram._pictures import pictures
 
 _ALGORITHMS = "sdc_problems.algorithms.pram."
 _OPERATORS = ("sampling", "crossover", "mutation")
@@ -28,6 +29,7 @@ TASK = Task(
     example=Path(__file__).with_name("example.toml"),
     guarantees=guarantees,
     original=original,
+    pictures=pictures,
     arguments=_ARGUMENTS,
     searches=(
         Search(
@@ -46,6 +48,7 @@ EQUATIONS_TASK = Task(
     example=Path(__file__).with_name("example-equations.toml"),
     guarantees=guarantees,
     original=original,
+    pictures=pictures,
     arguments={**_ARGUMENTS, "depth": Argument(Annotated[int, Field(ge=1, le=10)])},
     searches=(
         Search(

@@ -2,7 +2,7 @@
 import { concerns, type App, type Part } from "./app";
 import { button, checkbox, h, replace, type Child } from "./dom";
 import { num, short, visible, withUnit } from "./format";
-import { pictureOf } from "./pictures";
+import { picturesOf } from "./pictures";
 import { capital } from "./solution";
 import type { Detail, Picture } from "./types";
 
@@ -12,28 +12,15 @@ interface Row {
   differs: boolean;
 }
 
-/** Rows of a task's picture that a table can hold: levels by attribute, groups, kept probabilities. */
-export function pictureRows(pictures: (Picture | null)[]): [string, string[]][] {
+/** Rows of a table from the pictures of several solutions, as their types put it. */
+export function pictureRows(solutions: Picture[][]): [string, string[]][] {
   const rows = new Map<string, string[]>();
-  pictures.forEach((picture, p) => {
-    const put = (label: string, text: string): void => {
-      const cells = rows.get(label) ?? pictures.map(() => "–");
+  solutions.forEach((pictures, p) => {
+    for (const [label, text] of pictures.flatMap((picture) => picture.rows)) {
+      const cells = rows.get(label) ?? solutions.map(() => "–");
       cells[p] = text;
       rows.set(label, cells);
-    };
-    if (picture?.type === "lattice") for (const a of picture.attributes) put(a.name, a.levels[a.level]);
-    if (picture?.type === "groups") {
-      for (const [g, group] of picture.groups.entries()) {
-        for (const name of group.attributes) put(name, `with ${group.attributes.filter((o) => o !== name).map((o) => short(o, 30)).join(", ") || "none: on its own"} (group ${g + 1})`);
-      }
     }
-    if (picture?.type === "matrices") {
-      for (const m of picture.matrices) {
-        const diagonal = m.rows.map((row, i) => row[i]);
-        put(m.attribute, `kept with probability ${num(Math.min(...diagonal))}–${num(Math.max(...diagonal))}`);
-      }
-    }
-    if (picture?.type === "clusters") put("Clusters", String(picture.clusters));
   });
   return [...rows];
 }
@@ -115,7 +102,7 @@ export function comparePart(app: App): Part {
     replace(
       content,
       table("Measures", measures, names),
-      table("What they do", pictureRows(details.map((d) => d?.picture ?? null)).map(([label, cells]) => plainRow(label, cells)), names),
+      table("What they do", pictureRows(details.map((d) => d?.pictures ?? [])).map(([label, cells]) => plainRow(label, cells)), names),
       table("In the released table", facts, names),
       table("Changed cells", changed, names),
       h(
@@ -128,7 +115,7 @@ export function comparePart(app: App): Part {
             h("h3", {}, names[at]),
             store.state.shortlist.get(model.keys[i]) && h("p", { class: "note" }, visible(store.state.shortlist.get(model.keys[i]) ?? "")),
             h("div", { class: "sentences" }, sentences[at].map((text) => h("p", { class: known(text) ? "muted" : "differs" }, short(text, 600)))),
-            details[at]?.picture && pictureOf(app, details[at].picture, model.axes.map((_, a) => model.value(a, i))).slice(0, 1),
+            picturesOf(app, (details[at]?.pictures ?? []).slice(0, 1), model.axes.map((_, a) => model.value(a, i))).slice(0, 1),
             button("Open", () => { store.set({ current: model.keys[i], view: "solution" }); }, { "aria-label": `Open ${names[at]}` }),
           ),
         ),

@@ -1,35 +1,49 @@
-// The picture of each task: attribute groups, a node of the lattice, transition matrices, cluster sizes.
+// Pictures of a solution: one function per picture type, whatever task they come from.
 import { scaleLinear } from "d3-scale";
+import { line } from "d3-shape";
 import type { App } from "./app";
+import { bottomAxis, leftAxis, scale } from "./axes";
 import { h, s, type Child } from "./dom";
 import { numbers, svgFigure } from "./figure";
-import { count, num, short, withUnit } from "./format";
-import type { ClusterPicture, GroupsPicture, LatticePicture, MatrixPicture, Picture } from "./types";
+import { count, num, short } from "./format";
+import { lattice } from "./lattice";
+import { seriesColour } from "./theme";
+import type { BarsPicture, BlocksPicture, FormulaPicture, LinesPicture, MatrixPicture, Picture } from "./types";
 
-/** Figures of a solution; `index` of the attribute's colour stays the same over solutions. */
-export function pictureOf(app: App, picture: Picture, values: (number | null)[]): HTMLElement[] {
-  switch (picture.type) {
-    case "groups": return [groups(picture)];
-    case "lattice": return [levels(picture), ...(picture.neighbours.length ? [hasse(app, picture, values)] : [])];
-    case "matrices": return matrices(picture);
-    case "clusters": return [clusters(picture)];
-  }
+/** Figures of a solution; `values` are its objectives, in the order of the axes. */
+export function picturesOf(app: App, pictures: Picture[], values: (number | null)[]): HTMLElement[] {
+  return pictures.flatMap((picture) => {
+    switch (picture.type) {
+      case "bars": return [bars(picture)];
+      case "lines": return [lines(picture)];
+      case "matrix": return [matrix(picture), ...(flowing(picture) ? [flows(picture)] : [])];
+      case "blocks": return [blocks(picture)];
+      case "lattice": return lattice(app, picture, values);
+      case "formula": return [formula(picture)];
+    }
+  });
 }
 
-function groups(picture: GroupsPicture): HTMLElement {
+/** A text that follows a value: its unit. */
+function after(unit: string): string {
+  return unit ? ` ${short(unit, 20)}` : "";
+}
+
+function blocks(picture: BlocksPicture): HTMLElement {
   const width = 640;
-  const most = Math.max(1e-9, ...picture.groups.map((group) => group.loss));
+  const most = Math.max(1e-9, ...picture.blocks.map((block) => block.value ?? 0));
   const x = scaleLinear().domain([0, most]).range([0, 95]);
   let top = 22;
   const rows: SVGElement[] = [
-    s("text", { class: "way", x: 0, y: 12 }, "protected together"),
-    s("text", { class: "way", x: 480, y: 12 }, "variance lost"),
+    s("text", { class: "way", x: 0, y: 12 }, short(picture.items, 40)),
+    s("text", { class: "way", x: 480, y: 12 }, short(picture.value, 24)),
   ];
-  picture.groups.forEach((group, g) => {
+  picture.blocks.forEach((block, b) => {
+    const value = block.value ?? 0;
     let left = 8;
     let line = top + 8;
     const chips: SVGElement[] = [];
-    for (const name of group.attributes) {
+    for (const name of block.items) {
       const text = short(name, 22);
       const wide = text.length * 7.4 + 18;
       if (left + wide > 460 && left > 8) {
@@ -43,169 +57,77 @@ function groups(picture: GroupsPicture): HTMLElement {
     const bottom = line + 32;
     rows.push(s("rect", { class: "block", x: 0, y: top, width: 468, height: bottom - top, rx: 6 }), ...chips);
     const middle = (top + bottom) / 2;
-    rows.push(s("rect", { class: "after", x: 480, y: middle - 6, width: Math.max(1, x(group.loss)), height: 12 }));
-    rows.push(s("text", { class: "value", x: 486 + x(group.loss), y: middle + 4 }, `${num(group.loss)} %`));
-    rows.push(s("title", {}, `group ${g + 1}`));
+    rows.push(s("rect", { class: "after", x: 480, y: middle - 6, width: Math.max(1, x(value)), height: 12 }));
+    rows.push(s("text", { class: "value", x: 486 + x(value), y: middle + 4 }, `${num(block.value)}${after(picture.unit)}`));
+    rows.push(s("title", {}, `${short(picture.noun, 30)} ${b + 1}`));
     top = bottom + 8;
   });
-  const spoken = picture.groups.map((g) => `${g.attributes.map((a) => short(a, 40)).join(", ")}: ${num(g.loss)} % lost`).join("; ");
-  const chart = s("svg", { viewBox: `0 0 ${width} ${top}`, class: "wide medium", role: "img", "aria-label": `Attribute groups. ${spoken}.` }, rows);
-  return svgFigure("Attribute groups", chart, `Each block is microaggregated on its own, in clusters of at least ${picture.k} records.`,
-    numbers("groups", ["attributes", "variance lost [%]"], picture.groups.map((g) => [g.attributes.map((a) => short(a, 60)).join(", "), num(g.loss)])));
+  const title = short(picture.title, 60);
+  const spoken = picture.blocks.map((b) => `${b.items.map((a) => short(a, 40)).join(", ")}: ${num(b.value)}${after(picture.unit)}`).join("; ");
+  const chart = s("svg", { viewBox: `0 0 ${width} ${top}`, class: "wide medium", role: "img", "aria-label": `${title}, with ${short(picture.value, 40)}. ${spoken}.` }, rows);
+  const head = picture.unit ? `${short(picture.value, 40)} [${short(picture.unit, 20)}]` : short(picture.value, 40);
+  return svgFigure(title, chart, caption(picture),
+    numbers(title, [short(picture.items, 40), head], picture.blocks.map((b) => [b.items.map((a) => short(a, 60)).join(", "), num(b.value)])));
 }
 
-function levels(picture: LatticePicture): HTMLElement {
-  const narrow = window.innerWidth < 640;
-  const width = narrow ? 336 : 640;
-  const row = 34;
-  const left = narrow ? 112 : 130;
-  const tallest = Math.max(1, ...picture.attributes.map((a) => a.levels.length - 1));
-  const step = Math.min(64, (narrow ? 126 : 300) / tallest);
-  const rows = picture.attributes.map((attribute, i) =>
-    s(
-      "g",
-      { transform: `translate(0 ${i * row + 4})` },
-      s("text", { class: "label", x: left - 8, y: 18, "text-anchor": "end" }, short(attribute.name, 17)),
-      attribute.levels.slice(1).map((text, l) =>
-        s("rect", { class: l < attribute.level ? "after" : "empty", x: left + l * step, y: 5, width: step - 3, height: 18, rx: 2 }, s("title", {}, short(text, 80))),
-      ),
-      s("text", { class: "value", x: left + (attribute.levels.length - 1) * step + 6, y: 18 }, short(attribute.levels[attribute.level], narrow ? 14 : 28)),
-    ),
-  );
-  const spoken = picture.attributes.map((a) => `${short(a.name, 40)} level ${a.level} of ${a.levels.length - 1}, ${short(a.levels[a.level], 60)}`);
-  const chart = s("svg", { viewBox: `0 0 ${width} ${picture.attributes.length * row + 8}`, class: "wide", role: "img", "aria-label": `Generalisation levels: ${spoken.join("; ")}.` }, rows);
-  return svgFigure("How far each attribute is generalised", chart, "Filled steps are taken; an empty row is released as it is.",
-    numbers("levels", ["attribute", "level", "meaning"], picture.attributes.map((a) => [short(a.name, 60), `${a.level} of ${a.levels.length - 1}`, short(a.levels[a.level], 80)])));
-}
-
-/** Whether other values are better (1), worse (-1), equal (0) or a trade-off (2). */
-export function verdict(senses: ("min" | "max")[], from: (number | null)[], to: (number | null)[]): -1 | 0 | 1 | 2 {
-  const signs = senses.map((sense, a) => {
-    const [p, q] = [from[a], to[a]];
-    if (p === null || q === null || p === q) return 0;
-    return (sense === "min") === q < p ? 1 : -1;
-  });
-  const better = signs.includes(1);
-  const worse = signs.includes(-1);
-  return better && worse ? 2 : better ? 1 : worse ? -1 : 0;
-}
-
-const WORDS: Record<string, string> = { "-1": "worse", "0": "equal", "1": "better", "2": "trade-off" };
-
-function hasse(app: App, picture: LatticePicture, values: (number | null)[]): HTMLElement {
-  const senses = app.model.axes.map((axis) => axis.sense);
-  const above = picture.neighbours.filter((n) => n.step > 0);
-  const below = picture.neighbours.filter((n) => n.step < 0);
-  const most = Math.max(above.length, below.length, 1);
-  const wide = 104;
-  const gap = 10;
-  const width = Math.max(640, most * (wide + gap) + gap);
-  const tall = 34 + 15 * app.model.axes.length;
-  const height = 3 * tall + 2 * 56 + 8;
-  const centre = width / 2;
-  const node = (x: number, y: number, title: string, line: string, to: (number | null)[], kind: string): SVGElement =>
-    s(
-      "g",
-      { transform: `translate(${x - wide / 2} ${y})`, class: `node ${kind}` },
-      s("rect", { width: wide, height: tall, rx: 6 }),
-      s("text", { class: "label", x: wide / 2, y: 15, "text-anchor": "middle" }, short(title, 15)),
-      s("text", { class: "value", x: wide / 2, y: 29, "text-anchor": "middle" }, short(line, 17)),
-      app.model.axes.map((axis, a) =>
-        s("text", { class: "value", x: wide / 2, y: 45 + 15 * a, "text-anchor": "middle" }, `${short(axis.name, 8)} ${num(to[a])}`),
-      ),
-      s("title", {}, `${short(title, 60)}: ${short(line, 80)}`),
-    );
-  const middle = tall + 56;
-  const marks: SVGElement[] = [];
-  const place = (row: typeof above, y: number, fromY: number, toY: number): void => {
-    row.forEach((neighbour, i) => {
-      const attribute = picture.attributes[neighbour.attribute];
-      const x = centre + (i - (row.length - 1) / 2) * (wide + gap);
-      const sign = verdict(senses, values, neighbour.values);
-      marks.push(s("line", { class: `edge v${sign}`, x1: x, y1: fromY, x2: centre, y2: toY }));
-      marks.push(node(x, y, attribute.name, attribute.levels[attribute.level + neighbour.step], neighbour.values, `v${sign}`));
-    });
+function matrix(picture: MatrixPicture): HTMLElement {
+  const title = short(picture.title, 60);
+  const [rows, columns] = [picture.row_labels, picture.column_labels];
+  const cell = Math.max(16, Math.min(46, 420 / Math.max(rows.length, columns.length)));
+  const left = 118;
+  const top = 84;
+  const drawn: SVGElement[] = [];
+  const records = (i: number, j: number): string => {
+    if (!picture.records.length) return "";
+    const expected = picture.records[i][j];
+    return `, about ${expected === null ? "fewer than 5" : count(expected)} records`;
   };
-  place(above, 4, 4 + tall, middle);
-  place(below, middle + tall + 56, middle + tall + 56, middle + tall);
-  marks.push(node(centre, middle, "this node", picture.attributes.map((a) => a.level).join(" "), values, "here"));
-  const table = numbers(
-    "neighbours in the lattice",
-    ["step", "becomes", ...app.model.axes.map((axis) => short(axis.label, 40)), "than this node"],
-    picture.neighbours.map((n) => {
-      const attribute = picture.attributes[n.attribute];
-      return [
-        `${short(attribute.name, 40)} ${n.step > 0 ? "one level up" : "one level down"}`,
-        short(attribute.levels[attribute.level + n.step], 60),
-        ...app.model.axes.map((axis, a) => withUnit(n.values[a], axis.unit)),
-        WORDS[String(verdict(senses, values, n.values))],
-      ];
-    }),
-  );
-  const chart = s("svg", { viewBox: `0 0 ${width} ${height}`, width, class: "fixed", role: "img", "aria-label": `The node and its ${picture.neighbours.length} neighbours in the lattice; the table below holds them.` }, marks);
-  const drawn = svgFigure(
-    "Neighbours in the lattice",
-    chart,
-    "Above: one attribute generalised one level further; below: one level less. Solid green edges lead to something better in every objective, dashed ones to a trade-off, grey ones to something worse.",
-    table,
-  );
-  if (width > 640) drawn.classList.add("span");
-  return drawn;
-}
-
-function matrices(picture: MatrixPicture): HTMLElement[] {
-  const found: HTMLElement[] = [];
-  if (picture.equation) {
-    found.push(h("figure", {}, h("figcaption", {}, h("h3", {}, "The equation of the matrices")), h("pre", { tabindex: 0 }, short(picture.equation, 4000))));
-  }
-  for (const matrix of picture.matrices) {
-    const title = short(matrix.attribute, 40);
-    const n = matrix.categories.length;
-    const cell = Math.max(16, Math.min(46, 420 / n));
-    const left = 118;
-    const top = 84;
-    const label = (i: number): string => short(matrix.categories[i], 15);
-    const cells: SVGElement[] = [];
-    matrix.rows.forEach((row, i) => {
-      row.forEach((p, j) => {
-        const flow = matrix.flows[i][j];
-        cells.push(
-          s(
-            "g",
-            { transform: `translate(${left + j * cell} ${top + i * cell})` },
-            s("rect", { class: "cell", width: cell - 1, height: cell - 1, "fill-opacity": (0.04 + 0.86 * p).toFixed(3) }),
-            cell >= 34 && p >= 0.005 && s("text", { class: p > 0.55 ? "value on" : "value", x: cell / 2, y: cell / 2 + 4, "text-anchor": "middle" }, p >= 0.995 ? "1" : p.toFixed(2).replace(/^0/, "")),
-            s("title", {}, `${label(i)} → ${label(j)}: probability ${num(p)}, about ${flow === null ? "fewer than 5" : count(flow)} records`),
-          ),
-        );
-      });
-      cells.push(s("text", { class: "label", x: left - 6, y: top + i * cell + cell / 2 + 4, "text-anchor": "end" }, label(i)));
-      cells.push(s("text", { class: "label", transform: `translate(${left + i * cell + cell / 2 + 4} ${top - 6}) rotate(-52)` }, label(i)));
+  picture.shares.forEach((row, i) => {
+    row.forEach((p, j) => {
+      drawn.push(
+        s(
+          "g",
+          { transform: `translate(${left + j * cell} ${top + i * cell})` },
+          s("rect", { class: "cell", width: cell - 1, height: cell - 1, "fill-opacity": (0.04 + 0.86 * p).toFixed(3) }),
+          cell >= 34 && p >= 0.005 && s("text", { class: p > 0.55 ? "value on" : "value", x: cell / 2, y: cell / 2 + 4, "text-anchor": "middle" }, p >= 0.995 ? "1" : p.toFixed(2).replace(/^0/, "")),
+          s("title", {}, `${short(rows[i], 15)} → ${short(columns[j], 15)}: ${short(picture.measure, 30)} ${num(p)}${records(i, j)}`),
+        ),
+      );
     });
-    const heat = s("svg", { viewBox: `0 0 ${left + n * cell + 60} ${top + n * cell + 4}`, width: left + n * cell + 60, class: "fixed", role: "img", "aria-label": `Transition matrix of ${title}: ${kept(matrix)}` }, cells);
-    const flowRows: (string | number)[][] = [];
-    matrix.rows.forEach((row, i) => { row.forEach((p, j) => { if (p >= 0.0005) flowRows.push([label(i), label(j), num(p), matrix.flows[i][j] ?? "fewer than 5"]); }); });
-    found.push(svgFigure(`${title}: where each value goes`, heat, `A row's cells say with which probability its value is released as each other one. ${kept(matrix)}`,
-      numbers(`${title}, probabilities and expected records`, ["from", "to", "probability", "records"], flowRows)));
-    if (n <= 16) found.push(flows(title, matrix));
-  }
-  return found;
+    drawn.push(s("text", { class: "label", x: left - 6, y: top + i * cell + cell / 2 + 4, "text-anchor": "end" }, short(rows[i], 15)));
+  });
+  columns.forEach((name, j) => {
+    drawn.push(s("text", { class: "label", transform: `translate(${left + j * cell + cell / 2 + 4} ${top - 6}) rotate(-52)` }, short(name, 15)));
+  });
+  const [width, height] = [left + columns.length * cell + 60, top + rows.length * cell + 4];
+  const heat = s("svg", { viewBox: `0 0 ${width} ${height}`, width, class: "fixed", role: "img", "aria-label": `${title}. ${short(picture.summary, 120)}` }, drawn);
+  const counted = picture.records.length > 0;
+  const listed: (string | number)[][] = [];
+  picture.shares.forEach((row, i) => {
+    row.forEach((p, j) => {
+      if (p >= 0.0005) listed.push([short(rows[i], 15), short(columns[j], 15), num(p), ...(counted ? [picture.records[i][j] ?? "fewer than 5"] : [])]);
+    });
+  });
+  return svgFigure(title, heat, caption(picture),
+    numbers(`${short(picture.name, 40)}, cells`, [short(picture.down, 30), short(picture.across, 30), short(picture.measure, 30), ...(counted ? ["expected records"] : [])], listed));
 }
 
-function kept(matrix: MatrixPicture["matrices"][number]): string {
-  const diagonal = matrix.rows.map((row, i) => row[i]);
-  return `A value is kept with probability ${num(Math.min(...diagonal))} to ${num(Math.max(...diagonal))}.`;
+/** Whether records flow between values that are few enough to be drawn. */
+function flowing(picture: MatrixPicture): boolean {
+  return picture.records.length > 0 && Math.max(picture.row_labels.length, picture.column_labels.length) <= 16;
 }
 
-function flows(title: string, matrix: MatrixPicture["matrices"][number]): HTMLElement {
-  const n = matrix.categories.length;
-  const total = matrix.flows.flat().reduce<number>((sum, f) => sum + (f ?? 0), 0) || 1;
+function flows(picture: MatrixPicture): HTMLElement {
+  const title = short(picture.name, 40);
+  const [from, to, flow] = [picture.row_labels, picture.column_labels, picture.records];
+  const n = Math.max(from.length, to.length);
+  const total = flow.flat().reduce<number>((sum, f) => sum + (f ?? 0), 0) || 1;
   const gap = 8;
   const height = Math.max(200, n * 26);
   const unit = (height - gap * (n - 1)) / total;
   const [left, right, width] = [130, 470, 600];
-  const out = matrix.flows.map((row) => row.reduce<number>((sum, f) => sum + (f ?? 0), 0));
-  const into = matrix.categories.map((_, j) => matrix.flows.reduce<number>((sum, row) => sum + (row[j] ?? 0), 0));
+  const out = flow.map((row) => row.reduce<number>((sum, f) => sum + (f ?? 0), 0));
+  const into = to.map((_, j) => flow.reduce<number>((sum, row) => sum + (row[j] ?? 0), 0));
   const starts = (sizes: number[]): number[] => {
     let at = 0;
     return sizes.map((size) => {
@@ -218,51 +140,100 @@ function flows(title: string, matrix: MatrixPicture["matrices"][number]): HTMLEl
   const [fromAt, toAt] = [[...sides], [...ends]];
   const middle = (left + right) / 2;
   const marks: SVGElement[] = [];
-  matrix.flows.forEach((row, i) => {
-    row.forEach((flow, j) => {
-      if (flow === null || flow <= 0) return;
-      const thick = flow * unit;
+  flow.forEach((row, i) => {
+    row.forEach((moved, j) => {
+      if (moved === null || moved <= 0) return;
+      const thick = moved * unit;
       const [y0, y1] = [fromAt[i] + thick / 2, toAt[j] + thick / 2];
       fromAt[i] += thick;
       toAt[j] += thick;
-      marks.push(s("path", { class: i === j ? "flow stays" : "flow moves", d: `M${left + 8},${y0.toFixed(1)}C${middle},${y0.toFixed(1)} ${middle},${y1.toFixed(1)} ${right - 8},${y1.toFixed(1)}`, "stroke-width": Math.max(0.6, thick).toFixed(1) },
-        s("title", {}, `${short(matrix.categories[i], 30)} → ${short(matrix.categories[j], 30)}: about ${count(flow)} records`)));
+      marks.push(s("path", { class: from[i] === to[j] ? "flow stays" : "flow moves", d: `M${left + 8},${y0.toFixed(1)}C${middle},${y0.toFixed(1)} ${middle},${y1.toFixed(1)} ${right - 8},${y1.toFixed(1)}`, "stroke-width": Math.max(0.6, thick).toFixed(1) },
+        s("title", {}, `${short(from[i], 30)} → ${short(to[j], 30)}: about ${count(moved)} records`)));
     });
   });
-  matrix.categories.forEach((name, i) => {
+  from.forEach((name, i) => {
     marks.push(s("rect", { class: "before", x: left, y: sides[i], width: 8, height: Math.max(1, out[i] * unit) }));
-    marks.push(s("rect", { class: "after", x: right - 8, y: ends[i], width: 8, height: Math.max(1, into[i] * unit) }));
     marks.push(s("text", { class: "label", x: left - 6, y: sides[i] + (out[i] * unit) / 2 + 4, "text-anchor": "end" }, short(name, 16)));
-    marks.push(s("text", { class: "label", x: right + 6, y: ends[i] + (into[i] * unit) / 2 + 4 }, short(name, 16)));
+  });
+  to.forEach((name, j) => {
+    marks.push(s("rect", { class: "after", x: right - 8, y: ends[j], width: 8, height: Math.max(1, into[j] * unit) }));
+    marks.push(s("text", { class: "label", x: right + 6, y: ends[j] + (into[j] * unit) / 2 + 4 }, short(name, 16)));
   });
   const chart = s("svg", { viewBox: `0 -4 ${width} ${height + 8}`, class: "wide", role: "img", "aria-label": `Expected flows of records between the values of ${title}; the table of the matrix holds them.` }, marks);
-  return svgFigure(`${title}: records that move`, chart, "Expected numbers of records, from the original value (left) to the released one (right); flows of fewer than five are not drawn.");
+  return svgFigure(`${title}: records that move`, chart, `Expected numbers of records, from ${short(picture.down, 30)} (left) to ${short(picture.across, 30)} (right); flows of fewer than five are not drawn.`);
 }
 
-function clusters(picture: ClusterPicture): HTMLElement {
-  const bars = picture.bars;
+function bars(picture: BarsPicture): HTMLElement {
+  const title = short(picture.title, 60);
   const width = 520;
-  const height = 200;
-  const most = Math.max(1, ...bars.map((bar) => bar.clusters));
-  const y = scaleLinear().domain([0, most]).range([height - 40, 20]);
-  const step = Math.min(72, (width - 20) / Math.max(1, bars.length));
-  const label = (bar: ClusterPicture["bars"][number]): string => (bar.from === bar.to ? String(bar.from) : `${bar.from}–${bar.to}`);
-  const marks: Child[] = bars.map((bar, i) =>
-    s(
+  const most = Math.max(1e-9, ...picture.values.map((value) => value ?? 0));
+  const step = Math.min(72, (width - 20) / Math.max(1, picture.values.length));
+  const turned = picture.labels.some((label) => label.length * 7 > step);
+  const below = turned ? 110 : 40;
+  const height = 176 + below;
+  const y = scaleLinear().domain([0, most]).range([height - below, 36]);
+  const marks: Child[] = picture.values.map((value, i) => {
+    const top = y(value ?? 0);
+    const label = short(picture.labels[i], 18);
+    return s(
       "g",
       { transform: `translate(${10 + i * step} 0)` },
-      s("rect", { class: "after", x: 3, width: step - 6, y: y(bar.clusters), height: y(0) - y(bar.clusters) }),
-      s("text", { class: "value", x: step / 2, y: y(bar.clusters) - 5, "text-anchor": "middle" }, count(bar.clusters)),
-      s("text", { class: "label", x: step / 2, y: height - 24, "text-anchor": "middle" }, label(bar)),
-    ),
-  );
+      s("rect", { class: "after", x: 3, width: Math.max(1, step - 6), y: top, height: y(0) - top }),
+      step >= 26 && s("text", { class: "value", x: step / 2, y: top - 5, "text-anchor": "middle" }, num(value)),
+      turned
+        ? s("text", { class: "label", transform: `translate(${step / 2 + 4} ${y(0) + 12}) rotate(-52)`, "text-anchor": "end" }, label)
+        : s("text", { class: "label", x: step / 2, y: y(0) + 16, "text-anchor": "middle" }, label),
+      s("title", {}, `${short(picture.labels[i], 80)}: ${num(value)}`),
+    );
+  });
+  const spoken = picture.values.map((value, i) => `${short(picture.labels[i], 40)} ${short(picture.across, 40)}: ${num(value)} ${short(picture.up, 40)}`);
   const chart = s(
     "svg",
-    { viewBox: `0 0 ${width} ${height}`, class: "wide small", role: "img", "aria-label": `Cluster sizes: ${bars.map((bar) => `${bar.clusters} clusters of ${label(bar)} records`).join("; ")}.` },
+    { viewBox: `0 0 ${width} ${height}`, class: "wide small", role: "img", "aria-label": `${title}. ${spoken.join("; ")}.` },
+    s("text", { class: "way", x: 10, y: 12 }, short(picture.up, 40)),
     marks,
     s("line", { class: "base", x1: 10, x2: width - 10, y1: y(0), y2: y(0) }),
-    s("text", { class: "title", x: width - 10, y: height - 6, "text-anchor": "end" }, "records in the cluster"),
+    s("text", { class: "title", x: width - 10, y: height - 6, "text-anchor": "end" }, short(picture.across, 60)),
   );
-  return svgFigure("Cluster sizes", chart, `${count(picture.clusters)} clusters; each bar stands for at least five.`,
-    numbers("clusters", ["records", "clusters"], bars.map((bar) => [label(bar), bar.clusters])));
+  return svgFigure(title, chart, caption(picture), numbers(title, [short(picture.across, 40), short(picture.up, 40)], picture.labels.map((label, i) => [short(label, 60), num(picture.values[i])])));
+}
+
+const DASHES = ["", "6 3", "2 3", "8 3 2 3"];
+
+function lines(picture: LinesPicture): HTMLElement {
+  const title = short(picture.title, 60);
+  const [width, height, left, right, top, bottom] = [640, 280, 58, 16, 22, 44];
+  const known = (values: (number | null)[]): number[] => values.filter((value) => value !== null);
+  const ends = (values: number[]): [number, number] => (values.length ? [Math.min(...values), Math.max(...values)] : [0, 1]);
+  const x = scale(ends(known(picture.places)), [left, width - right], false, 0.01);
+  const y = scale(ends(known(picture.lines.flatMap((curve) => curve.values))), [height - bottom, top], false);
+  const path = line<number>().defined((p) => p >= 0);
+  const marks: Child[] = picture.lines.map((curve, c) => {
+    const whole = curve.values.map((value, i) => (value === null || picture.places[i] === null ? -1 : i));
+    const d = path.x((i) => x(picture.places[i] ?? 0)).y((i) => y(curve.values[i] ?? 0))(whole) ?? "";
+    return s("path", { d, fill: "none", stroke: seriesColour(c), "stroke-width": 1.6, "stroke-dasharray": DASHES[Math.floor(c / 8) % DASHES.length] || null }, s("title", {}, short(curve.name, 60)));
+  });
+  const spoken = picture.lines.map((curve) => `${short(curve.name, 40)}: ${num(curve.values[0])} to ${num(curve.values.at(-1))}`);
+  const chart = s(
+    "svg",
+    { viewBox: `0 0 ${width} ${height}`, class: "wide medium", role: "img", "aria-label": `${title}. ${spoken.join("; ")}.` },
+    leftAxis(y, left, [top, height - bottom], 5, width - right),
+    bottomAxis(x, height - bottom, [left, width - right], 8),
+    marks,
+    s("text", { class: "title", x: 2, y: 12 }, short(picture.up, 60)),
+    s("text", { class: "title", x: width - right, y: height - 6, "text-anchor": "end" }, short(picture.across, 60)),
+  );
+  const legend = picture.lines.length > 1 && h("ul", { class: "legend" }, picture.lines.map((curve, c) =>
+    h("li", {}, s("svg", { width: 26, height: 10, "aria-hidden": "true" }, s("line", { x1: 0, x2: 26, y1: 5, y2: 5, stroke: seriesColour(c), "stroke-width": 2 })), short(curve.name, 60))));
+  const table = numbers(title, [short(picture.across, 40), ...picture.lines.map((curve) => short(curve.name, 40))],
+    picture.places.map((place, i) => [num(place), ...picture.lines.map((curve) => num(curve.values[i]))]));
+  return svgFigure(title, chart, caption(picture), h("div", {}, legend, table));
+}
+
+function formula(picture: FormulaPicture): HTMLElement {
+  return h("figure", {}, h("figcaption", {}, h("h3", {}, short(picture.title, 60)), caption(picture) && h("p", { class: "hint" }, caption(picture))), h("pre", { tabindex: 0 }, short(picture.text, 4000)));
+}
+
+function caption(picture: Picture): string | null {
+  return picture.caption ? short(picture.caption, 400) : null;
 }

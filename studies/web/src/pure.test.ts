@@ -8,7 +8,7 @@ import { csvCell } from "./home";
 import { events } from "./live";
 import { Model, keyOf, ordered, skewed, splitKey, staircase } from "./model";
 import { rounded } from "./parallel";
-import { verdict } from "./pictures";
+import { verdict } from "./lattice";
 import { pictureRows } from "./compare";
 import { rates } from "./progress";
 import { fromFragment, initial, shortlistOf, toFragment } from "./state";
@@ -178,10 +178,9 @@ describe("charts", () => {
   });
 
   test("pictures of several solutions become rows", () => {
-    const groups = (of: string[][]) => ({ type: "groups" as const, k: 3, groups: of.map((attributes) => ({ attributes, loss: 1 })) });
-    const rows = pictureRows([groups([["a", "b"], ["c"]]), groups([["a"], ["b", "c"]]), null]);
-    assert.deepEqual(rows[0], ["a", ["with b (group 1)", "with none: on its own (group 1)", "–"]]);
-    assert.equal(rows.length, 3);
+    const formula = (rows: [string, string][]) => [{ type: "formula" as const, title: "", caption: "", text: "", rows }];
+    const rows = pictureRows([formula([["a", "with b"], ["b", "with a"]]), formula([["a", "alone"], ["c", "alone"]]), []]);
+    assert.deepEqual(rows, [["a", ["with b", "alone", "–"]], ["b", ["with a", "–", "–"]], ["c", ["–", "alone", "–"]]]);
   });
 });
 

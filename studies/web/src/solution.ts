@@ -1,11 +1,11 @@
-// One solution: what it does in sentences, the task's picture, every measure, each attribute before and after.
+// One solution: what it does in sentences, its task's pictures, every measure, each attribute before and after.
 import { concerns, type App, type Part } from "./app";
 import { button, h, replace } from "./dom";
 import { distribution } from "./distributions";
 import { short, visible, withUnit } from "./format";
 import { shortlistButton } from "./card";
 import { commands, repeatRun } from "./home";
-import { pictureOf } from "./pictures";
+import { picturesOf } from "./pictures";
 import { ORIGINAL, type Detail } from "./types";
 
 export function solutionPart(app: App): Part {
@@ -95,7 +95,7 @@ export function solutionPart(app: App): Part {
       detail?.closed && h("p", { class: "notice" }, visible(detail.closed)),
       detail === null && model.kind[i] !== ORIGINAL &&
         h("p", { class: "notice" }, "This report holds pictures for a choice of solutions only, and this one is not among them. Make it with --solution to include it, or open the run with sdc explore."),
-      detail?.picture && h("div", { class: "figures" }, pictureOf(app, detail.picture, values)),
+      detail !== null && detail.pictures.length > 0 && h("div", { class: "figures" }, picturesOf(app, detail.pictures, values)),
       attributes.length > 0 && [
         h("h3", {}, detail !== null && detail.after.length > 0 ? "Each attribute, before and after" : "Each attribute in the original table"),
         h(

@@ -89,42 +89,65 @@ export interface Points {
   values: (number | null)[][];
 }
 
-export interface GroupsPicture {
-  type: "groups";
-  k: number;
-  groups: { attributes: string[]; loss: number }[];
+/** What every picture has; `rows` say the same in a table, where solutions stand side by side. */
+interface AnyPicture {
+  title: string;
+  caption: string;
+  rows: [string, string][];
 }
 
-export interface LatticeNode {
-  attribute: number;
-  step: number;
+export interface BarsPicture extends AnyPicture {
+  type: "bars";
+  labels: string[];
   values: (number | null)[];
+  across: string;
+  up: string;
 }
 
-export interface LatticePicture {
+export interface LinesPicture extends AnyPicture {
+  type: "lines";
+  places: (number | null)[];
+  lines: { name: string; values: (number | null)[] }[];
+  across: string;
+  up: string;
+}
+
+export interface MatrixPicture extends AnyPicture {
+  type: "matrix";
+  name: string;
+  row_labels: string[];
+  column_labels: string[];
+  shares: number[][];
+  down: string;
+  across: string;
+  measure: string;
+  records: (number | null)[][];
+  summary: string;
+}
+
+export interface BlocksPicture extends AnyPicture {
+  type: "blocks";
+  blocks: { items: string[]; value: number | null }[];
+  items: string;
+  value: string;
+  unit: string;
+  noun: string;
+}
+
+export interface LatticePicture extends AnyPicture {
   type: "lattice";
   attributes: { name: string; level: number; levels: string[] }[];
-  neighbours: LatticeNode[];
+  neighbours: { attribute: number; step: number; values: (number | null)[] }[];
+  across: string;
 }
 
-export interface MatrixPicture {
-  type: "matrices";
-  equation: string;
-  matrices: {
-    attribute: string;
-    categories: string[];
-    rows: number[][];
-    flows: (number | null)[][];
-  }[];
+export interface FormulaPicture extends AnyPicture {
+  type: "formula";
+  text: string;
 }
 
-export interface ClusterPicture {
-  type: "clusters";
-  clusters: number;
-  bars: { from: number; to: number; clusters: number }[];
-}
-
-export type Picture = GroupsPicture | LatticePicture | MatrixPicture | ClusterPicture;
+/** The picture types of studies/report/picture_types.py. */
+export type Picture = BarsPicture | LinesPicture | MatrixPicture | BlocksPicture | LatticePicture | FormulaPicture;
 
 export interface Fact {
   label: string;
@@ -142,7 +165,7 @@ export interface Detail {
   measures: { name: string; value: number | null }[];
   sentences: string[];
   closed: string;
-  picture: Picture | null;
+  pictures: Picture[];
   after: After[];
   facts: Fact[];
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +98,17 @@ def test_suppressed_records_are_those_that_are_starred(task: Task, problem: Any)
 def test_a_release_is_random_only_where_the_task_says_so(task: Task, problem: Any) -> None:
     frames = [[task.release(problem, x, seed=seed) for x in solutions(problem)] for seed in (1, 2)]
     assert all(a.equals(b) for a, b in zip(*frames, strict=True)) != task.random
+
+
+def test_pictures_are_of_known_types(task: Task, problem: Any) -> None:
+    from sdc_problems.studies.report.picture_types import TYPES
+
+    for x in solutions(problem):
+        drawn = task.pictures(problem, x)
+        assert drawn
+        for picture in drawn:
+            assert TYPES[picture.type] is type(picture)
+            json.dumps(picture.as_dict(), allow_nan=False)
 
 
 def test_own_searches_are_for_this_task(task: Task) -> None:

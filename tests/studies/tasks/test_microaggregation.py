@@ -9,12 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from matplotlib.figure import Figure
 
 from sdc_problems import MicroaggregationProblem, Microdata
 from sdc_problems.errors import SDCFailure
 from sdc_problems.studies.cli import cli
-from sdc_problems.studies.report.pictures import PICTURES
+from sdc_problems.studies.report.pictures import picture
 from sdc_problems.studies.tasks import find_task
 
 STUDY = """
@@ -102,8 +101,7 @@ def test_the_unprotected_data_as_objectives() -> None:
 def test_picture_and_guarantees_of_a_solution() -> None:
     made = problem()
     x = made.baselines()["MDAV"]
-    figure = Figure()
-    PICTURES["microaggregation"](figure, made, x)
+    figure = picture("microaggregation", made, x)
     heights = [bar.get_height() for bar in figure.axes[0].patches]
     assert sum(heights) == len(made.decode(x).groups)
     released = made.release(x).astype(str)

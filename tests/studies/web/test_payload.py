@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from sdc_problems.errors import SDCError
+from sdc_problems.studies.report.small_counts import LEAST
 from sdc_problems.studies.store.reader import Run
-from sdc_problems.studies.web.bars import LEAST
 from sdc_problems.studies.web.payload import (
     BASELINE,
     FRONT,
@@ -105,7 +105,7 @@ def test_a_solution_is_described_as_the_problem_describes_it(source: Source) -> 
     assert source.problem is not None
     assert solution.X is not None
     assert detail["sentences"] == list(source.problem.describe(solution.X[0]))
-    picture = detail["picture"]
+    (picture,) = detail["pictures"]
     levels = [attribute["level"] for attribute in picture["attributes"]]
     assert levels == solution.X[0].tolist()
     for neighbour in picture["neighbours"]:
@@ -123,14 +123,14 @@ def test_a_solution_is_described_as_the_problem_describes_it(source: Source) -> 
 def test_groups_are_pictured_with_their_losses(gomm: Path) -> None:
     source = Source.open(gomm)
     ident = source.run.front().ids[0]
-    picture = source.detail(ident)["picture"]
+    (picture,) = source.detail(ident)["pictures"]
     solution = source.run.solution(ident)
     assert source.problem is not None
     assert solution.X is not None
     grouping = source.problem.decode(solution.X[0])
-    assert [tuple(group["attributes"]) for group in picture["groups"]] == list(grouping.groups)
+    assert [tuple(block["items"]) for block in picture["blocks"]] == list(grouping.groups)
     losses = source.problem.group_losses(solution.X[0])  # type: ignore[attr-defined]
-    np.testing.assert_allclose([group["loss"] for group in picture["groups"]], losses, rtol=1e-5)
+    np.testing.assert_allclose([block["value"] for block in picture["blocks"]], losses, rtol=1e-5)
 
 
 def test_runs_with_other_objectives_do_not_fit_into_one_map(source: Source, gomm: Path) -> None:

@@ -12,17 +12,18 @@ from sdc_problems.datasets import people
 from sdc_problems.problems.generalization import PBGProblem
 from sdc_problems.problems.microaggregation import MicroaggregationProblem
 from sdc_problems.problems.pram import PRAMEquationProblem, PRAMProblem
+from sdc_problems.studies.report.small_counts import LEAST
 from sdc_problems.studies.store.tables import Solutions
-from sdc_problems.studies.web.bars import LEAST
-from sdc_problems.studies.web.pictures import Detail
-from sdc_problems.studies.web.tasks import MOST_CATEGORIES
+from sdc_problems.studies.tasks import available_tasks, find_task
+from sdc_problems.studies.web.pictures import MOST_CATEGORIES, Detail
 
 
 def described(problem: Any, x: Any) -> dict[str, Any]:
     none = np.zeros(1, dtype=np.int64)
     values = np.zeros((1, problem.n_obj))
     row = np.asarray(x, dtype=problem.dtype)[None, :]
-    return Detail(problem).of(Solutions(("1-0",), none, none, values, values, np.ones(1, dtype=bool), row))
+    (task,) = [task for task in available_tasks().values() if task.problem_class is type(problem)]
+    return Detail(task, problem).of(Solutions(("1-0",), none, none, values, values, np.ones(1, dtype=bool), row))
 
 
 @pytest.fixture(scope="module")
@@ -34,13 +35,15 @@ def small() -> Any:
 def test_transition_matrices(small: Any, kind: Any) -> None:
     problem = kind(small.data, ["workclass", "education"], replicates=1)
     x = list(problem.baselines().values())[-1]
-    picture = described(problem, x)["picture"]
-    assert picture["type"] == "matrices"
-    assert bool(picture["equation"]) == (kind is PRAMEquationProblem)
-    assert [m["attribute"] for m in picture["matrices"]] == ["workclass", "education"]
-    for shown, P, counts in zip(picture["matrices"], problem.matrices(x), problem.frequencies, strict=True):
-        np.testing.assert_allclose(shown["rows"], P, atol=5e-4)
-        for row, chances, records in zip(shown["flows"], P, counts, strict=True):
+    drawn = described(problem, x)["pictures"]
+    matrices = [picture for picture in drawn if picture["type"] == "matrix"]
+    assert [p["type"] for p in drawn if p not in matrices] == ["formula"] * (kind is PRAMEquationProblem)
+    assert [m["name"] for m in matrices] == ["workclass", "education"]
+    for shown, P, counts in zip(matrices, problem.matrices(x), problem.frequencies, strict=True):
+        np.testing.assert_allclose(shown["shares"], P, atol=5e-4)
+        stays = [float(f"{p:.3f}") for p in P.diagonal()]
+        assert shown["rows"] == [[shown["name"], f"kept with probability {min(stays):.4g}–{max(stays):.4g}"]]
+        for row, chances, records in zip(shown["records"], P, counts, strict=True):
             for flow, chance in zip(row, chances, strict=True):
                 if flow is None:
                     assert 0 < round(chance * records) < LEAST
@@ -52,8 +55,9 @@ def test_transition_matrices(small: Any, kind: Any) -> None:
 def test_a_large_matrix_is_left_out(small: Any) -> None:
     problem = PRAMProblem(small.data, ["birthplace", "sex"], replicates=1)
     assert small.data.attribute("birthplace").n_categories > MOST_CATEGORIES
-    picture = described(problem, problem.baselines()["identity"])["picture"]
-    assert [m["attribute"] for m in picture["matrices"]] == ["sex"]
+    x = problem.baselines()["identity"]
+    assert [m["name"] for m in described(problem, x)["pictures"]] == ["sex"]
+    assert len(find_task("pram").pictures(problem, x)) == 2, "a PNG has room for it"
 
 
 def test_cluster_sizes_and_never_their_members(small: Any) -> None:
@@ -62,9 +66,11 @@ def test_cluster_sizes_and_never_their_members(small: Any) -> None:
     x = problem.baselines()["MDAV"]
     found = described(problem, x)
     sizes = np.bincount(problem.labels(x))
-    assert found["picture"]["clusters"] == len(sizes)
-    assert sum(bar["clusters"] for bar in found["picture"]["bars"]) == len(sizes)
-    assert set(found["picture"]) == {"type", "clusters", "bars"}
+    (picture,) = found["pictures"]
+    assert picture["rows"] == [["Cluster sizes", f"{len(sizes)} clusters"]]
+    assert sum(picture["values"]) == len(sizes)
+    assert min(picture["values"]) >= LEAST
+    assert set(picture) == {"type", "title", "caption", "rows", "labels", "values", "across", "up", "summary"}
     facts = {fact["label"]: fact["value"] for fact in found["facts"]}
     assert facts["Smallest group"] >= 3
     assert facts["Records alone"] == 0

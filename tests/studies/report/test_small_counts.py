@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdc_problems.studies.web.bars import LEAST, bin_bars, guarded, label_bars, nice_edges, size_bars
+from sdc_problems.studies.report.small_counts import LEAST, bin_bars, guarded, label_bars, nice_edges, size_bars
 
 counts = st.lists(st.one_of(st.integers(0, 9), st.integers(0, 1000)), min_size=1, max_size=40)
 

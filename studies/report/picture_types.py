@@ -1,0 +1,319 @@
+"""Picture types: plain values that matplotlib (`report/pictures.py`) and the page (`web/src/pictures.ts`) both draw.
+
+A task says what its solutions look like in these types, and nothing of how they are drawn. A picture is published as a
+report is: it shows no count of 1 to 4 records, whichever way it was made.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sdc_problems.errors import SDCError
+from sdc_problems.studies.report.small_counts import LEAST, shortened, size_bars
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """Base of the picture types.
+
+    Parameters
+    ----------
+    title
+        What it shows, as a heading.
+    caption
+        How to read it, in a sentence or two.
+    """
+
+    type: ClassVar[str]
+    title: str
+    caption: str = ""
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Names and texts that say the same in a table, where solutions stand side by side."""
+        return []
+
+    def as_dict(self) -> dict[str, Any]:
+        """As the page takes it: numbers of nine digits, labels that fit, no infinity."""
+        return {
+            "type": self.type,
+            **_plain_fields(self),
+            "rows": [[shortened(a), shortened(b)] for a, b in self.rows()],
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bars(Picture):
+    """A bar for each label.
+
+    Parameters
+    ----------
+    labels, values
+        Names and heights of the bars. Where heights count records or groups of records, make them by `of_sizes` or
+        leave those of 1 to 4 out.
+    across, up
+        Names of the axes: what a label is, what a height counts.
+    summary
+        The picture in a few words.
+    """
+
+    type = "bars"
+    labels: tuple[str, ...]
+    values: tuple[float, ...]
+    across: str
+    up: str
+    summary: str = ""
+
+    def __post_init__(self) -> None:
+        _same_length(self, labels=self.labels, values=self.values)
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Title and summary."""
+        return [(self.title, self.summary)] if self.summary else []
+
+    @classmethod
+    def of_sizes(cls, sizes: ArrayLike, *, title: str, across: str, up: str) -> Bars:
+        """Count how many things there are of each size, neighbours joined until a bar stands for at least five.
+
+        Parameters
+        ----------
+        sizes
+            Size of each thing.
+        title, across, up
+            As for the class; ``up`` is what the things are called.
+
+        Examples
+        --------
+        >>> picture = Bars.of_sizes([3] * 7 + [4, 5, 5, 5, 5], title="Sizes", across="records", up="clusters")
+        >>> picture.labels, picture.values, picture.summary
+        (('3', '4–5'), (7, 5), '12 clusters')
+        """
+        bars = size_bars(sizes)
+        total = sum(bar["clusters"] for bar in bars)
+        return cls(
+            title=title,
+            caption=f"{total:,} {up}; each bar stands for at least {LEAST}.",
+            labels=tuple(str(b["from"]) if b["from"] == b["to"] else f"{b['from']}–{b['to']}" for b in bars),
+            values=tuple(bar["clusters"] for bar in bars),
+            across=across,
+            up=up,
+            summary=f"{total:,} {up}",
+        )
+
+
+@dataclass(frozen=True)
+class Line:
+    """A named curve of `Lines`: a height for each place."""
+
+    name: str
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lines(Picture):
+    """Curves over the same places.
+
+    Parameters
+    ----------
+    places
+        Where the curves have values, ascending.
+    lines
+        The curves.
+    across, up
+        Names of the axes.
+    """
+
+    type = "lines"
+    places: tuple[float, ...]
+    lines: tuple[Line, ...]
+    across: str
+    up: str
+
+    def __post_init__(self) -> None:
+        _same_length(self, places=self.places, **{line.name: line.values for line in self.lines})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Matrix(Picture):
+    """Shares from 0 to 1 in rows and columns, such as a transition matrix.
+
+    Parameters
+    ----------
+    name
+        What the matrix is of: an attribute.
+    row_labels, column_labels
+        Names of rows and columns.
+    shares
+        The shares, row by row.
+    down, across
+        Names of the axes.
+    measure
+        What a share is.
+    records
+        Records that a cell stands for, if it stands for some; numbers of 1 to 4 are left out.
+    summary
+        The matrix in a few words.
+    """
+
+    type = "matrix"
+    name: str
+    row_labels: tuple[str, ...]
+    column_labels: tuple[str, ...]
+    shares: tuple[tuple[float, ...], ...]
+    down: str = "original"
+    across: str = "protected"
+    measure: str = "probability"
+    records: tuple[tuple[float | None, ...], ...] = ()
+    summary: str = ""
+
+    def __post_init__(self) -> None:
+        _same_length(self, row_labels=self.row_labels, shares=self.shares)
+        _same_length(self, column_labels=self.column_labels, **{f"row {i}": r for i, r in enumerate(self.shares)})
+        guarded = tuple(tuple(None if cell is None else _guarded(cell) for cell in row) for row in self.records)
+        object.__setattr__(self, "records", guarded)
+        object.__setattr__(self, "shares", tuple(tuple(float(f"{v:.3f}") for v in row) for row in self.shares))
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Name and summary."""
+        return [(self.name, self.summary)] if self.summary else []
+
+
+@dataclass(frozen=True)
+class Block:
+    """Items that belong together, and a value of theirs; part of `Blocks`."""
+
+    items: tuple[str, ...]
+    value: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Blocks(Picture):
+    """Groups of items, each with a value.
+
+    Parameters
+    ----------
+    blocks
+        The groups.
+    items, value, unit
+        Names of what is grouped and of the value, and its unit.
+    noun
+        What a group is called.
+    """
+
+    type = "blocks"
+    blocks: tuple[Block, ...]
+    items: str
+    value: str
+    unit: str = ""
+    noun: str = "group"
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Each item with its companions."""
+        found = []
+        for number, block in enumerate(self.blocks, start=1):
+            for item in block.items:
+                others = ", ".join(other for other in block.items if other != item)
+                found.append((item, f"with {others or 'none: on its own'} ({self.noun} {number})"))
+        return found
+
+
+@dataclass(frozen=True)
+class Levels:
+    """A hierarchy of a `Lattice`: its name, the level taken, and what each of its levels does, from level 0 on."""
+
+    name: str
+    level: int
+    levels: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A node one step from that of a `Lattice`: which hierarchy it moves along, +1 or -1, and its objectives."""
+
+    attribute: int
+    step: int
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lattice(Picture):
+    """A node of a lattice of levels, and its neighbours with what they score.
+
+    Parameters
+    ----------
+    attributes
+        Hierarchies with the level that each has.
+    neighbours
+        Nodes one step away; their values are the problem's objectives in natural units.
+    across
+        What a level is.
+    """
+
+    type = "lattice"
+    attributes: tuple[Levels, ...]
+    neighbours: tuple[Neighbour, ...] = ()
+    across: str = "level"
+
+    def __post_init__(self) -> None:
+        for attribute in self.attributes:
+            if not 0 <= attribute.level < len(attribute.levels):
+                raise SDCError(f"picture {self.title!r}: {attribute.name!r} has no level {attribute.level}")
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Each attribute with what its level does."""
+        return [(attribute.name, attribute.levels[attribute.level]) for attribute in self.attributes]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Formula(Picture):
+    """An equation, as text.
+
+    Parameters
+    ----------
+    text
+        The equation.
+    """
+
+    type = "formula"
+    text: str
+
+
+TYPES: Mapping[str, type[Picture]] = {kind.type: kind for kind in (Bars, Lines, Matrix, Blocks, Lattice, Formula)}
+"""Every picture type by name."""
+
+
+def _guarded(records: float) -> int | None:
+    """A number of records, rounded; None for a few."""
+    whole = round(records)
+    return whole if whole == 0 or whole >= LEAST else None
+
+
+def _same_length(picture: Picture, **parts: Sequence[Any]) -> None:
+    lengths = {name: len(part) for name, part in parts.items()}
+    if len(set(lengths.values())) > 1:
+        said = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        raise SDCError(f"picture {picture.title!r}: parts of different lengths ({said})")
+
+
+def _plain_fields(value: Any) -> dict[str, Any]:
+    """Fields of a picture or of a part of one; free text stays whole, names are shortened."""
+    whole = ("caption", "text")
+    named = {field.name: getattr(value, field.name) for field in fields(value)}
+    return {name: part if name in whole else _plain(part) for name, part in named.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, str):
+        return shortened(value)
+    if isinstance(value, float):
+        return float(f"{value:.9g}") if math.isfinite(value) else None
+    if is_dataclass(value):
+        return _plain_fields(value)
+    return [_plain(part) for part in value] if isinstance(value, tuple | list) else value

@@ -1,0 +1,41 @@
+"""Picture of a generalization: the node's levels, and its neighbours in the lattice with what they score."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdc_problems.studies.report.picture_types import Lattice, Levels, Neighbour
+
+
+def pictures(problem: Any, x: NDArray[Any]) -> list[Lattice]:
+    """Draw the level of each attribute."""
+    hierarchies = [problem.hierarchies[name] for name in problem.attributes]
+    steps = [
+        (j, step)
+        for step in (1, -1)
+        for j, hierarchy in enumerate(hierarchies)
+        if 0 <= int(x[j]) + step <= hierarchy.length
+    ]
+    around = np.repeat(x[None, :], len(steps), axis=0)
+    for row, (j, step) in zip(around, steps, strict=True):
+        row[j] += step
+    values = (
+        problem.natural(problem.evaluate(around, return_values_of=["F"])) if steps else np.zeros((0, problem.n_obj))
+    )
+    return [
+        Lattice(
+            title="How far each attribute is generalised",
+            caption="Filled steps are taken; an empty row is released as it is.",
+            across="level of generalisation",
+            attributes=tuple(
+                Levels(name, int(level), tuple(map(hierarchy.describe, range(hierarchy.n_levels))))
+                for name, level, hierarchy in zip(problem.attributes, x, hierarchies, strict=False)
+            ),
+            neighbours=tuple(
+                Neighbour(j, step, tuple(row)) for (j, step), row in zip(steps, values.tolist(), strict=True)
+            ),
+        )
+    ]
