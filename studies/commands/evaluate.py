@@ -12,7 +12,9 @@ from sdc_problems.studies.commands._session import json_option
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from sdc_problems.microdata import Microdata
     from sdc_problems.studies.verdict import Verdict
+    from sdc_problems.studies.verdict.leaves import Leaves
     from sdc_problems.studies.verdict.parts import Measure
 
 
@@ -33,6 +35,11 @@ if TYPE_CHECKING:
 @click.option("--delimiter", default=",", show_default=True, help="Delimiter of both files.")
 @click.option("--same-rows", is_flag=True, help="The rows do correspond, although a column looks shuffled.")
 @click.option(
+    "--hierarchies",
+    type=click.Path(path_type=Path),
+    help="Folder of hierarchies, COLUMN.csv, whose leaves GLM counts; by default those of PROTECTED's certificate.",
+)
+@click.option(
     "--linkage-limit", type=click.IntRange(min=1), default=None, help="Most records for the probabilistic linkage."
 )
 @json_option
@@ -46,6 +53,7 @@ def command(
     missing: str,
     delimiter: str,
     same_rows: bool,
+    hierarchies: Path | None,
     linkage_limit: int | None,
     as_json: bool,
 ) -> None:
@@ -57,6 +65,7 @@ def command(
     from sdc_problems.microdata import Microdata
     from sdc_problems.studies.report.summary import as_json as to_json
     from sdc_problems.studies.verdict import LINKAGE_LIMIT, verdict
+    from sdc_problems.studies.verdict.leaves import certified
     from sdc_problems.studies.verdict.pairing import read_protected
 
     data = Microdata.from_csv(
@@ -68,16 +77,36 @@ def command(
         missing=missing,
         delimiter=delimiter,
     )
+    table = read_protected(protected, delimiter=delimiter)
     found = verdict(
         data,
-        read_protected(protected, delimiter=delimiter),
+        table,
         same_rows=same_rows,
+        leaf_counts=certified(protected) if hierarchies is None else _leaves(hierarchies, data, table),
         linkage_limit=LINKAGE_LIMIT if linkage_limit is None else linkage_limit,
     )
     if as_json:
         click.echo(to_json(found.payload()))
     else:
         show(found)
+
+
+def _leaves(folder: Path, data: Microdata, protected: Microdata) -> dict[str, Leaves]:
+    """Leaf counts from a folder of hierarchies, one file per column."""
+    from sdc_problems.errors import SDCError
+    from sdc_problems.hierarchy import Hierarchy
+    from sdc_problems.studies.verdict.leaves import leaf_counts
+
+    if not folder.is_dir():
+        raise SDCError(f"--hierarchies {str(folder)!r} is no folder")
+    found = {}
+    for name in data.quasi_identifiers:
+        if (folder / f"{name}.csv").is_file():
+            found[name] = Hierarchy.from_csv(folder / f"{name}.csv", name=name)
+            found[name].table(data.categories(name), attribute=name)
+    if not found:
+        raise SDCError(f"--hierarchies {str(folder)!r} holds no COLUMN.csv of a quasi-identifier")
+    return leaf_counts(found, {name: protected.attribute(name).labels for name in found if name in protected.names})
 
 
 def _names(text: str) -> list[str]:

@@ -24,6 +24,7 @@ from sdc_problems.studies.release.guarantees import STAR, Guarantee, at_least, a
 from sdc_problems.studies.release.value_mapping import kept_seed, record_by_record, value_mapping
 from sdc_problems.studies.run.runner import file_digest, versions
 from sdc_problems.studies.verdict import LINKAGE_LIMIT, Verdict
+from sdc_problems.studies.verdict.leaves import leaf_counts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -213,7 +214,8 @@ def protect(
 
     def papers(written: Written) -> tuple[dict[str, Any], bytes]:
         aligned = record_by_record(written.text, work.original, work.lost, columns.protected)
-        measured = _columns.measured(data, aligned, columns, linkage_limit=linkage_limit)
+        leaves = leaf_counts(hierarchies or {}, {name: set(written.text[name]) for name in columns.protected})
+        measured = _columns.measured(data, aligned, columns, linkage_limit=linkage_limit, leaf_counts=leaves)
         alone = singled_out(written.text, columns)
         found_out.append((measured, alone))
         content = {
@@ -226,6 +228,7 @@ def protect(
             "what_was_done": list(work.what_was_done),
             "guarantees_checked_in_the_file": [g.as_dict() for g in written.guarantees],
             "columns": _columns.payload(columns, alone),
+            "leaf_counts": {name: counts.payload() for name, counts in leaves.items()},
             "measured_in_the_file": measured.payload(),
             "input": {
                 "source": None if source is None else Path(source).name,

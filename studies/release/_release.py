@@ -28,6 +28,7 @@ from sdc_problems.studies.run.runner import file_digest, reopen, versions
 from sdc_problems.studies.store.folder import STUDY, check_folder, inside
 from sdc_problems.studies.store.reader import Run
 from sdc_problems.studies.tasks import find_task
+from sdc_problems.studies.verdict.leaves import Leaves, leaf_counts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -156,6 +157,7 @@ def release(
 
     def papers(written: Written) -> tuple[dict[str, Any], bytes]:
         aligned = record_by_record(written.text, original, lost, protected)
+        leaves = leaf_counts(getattr(problem, "hierarchies", {}), {name: set(written.text[name]) for name in protected})
         alone = singled_out(written.text, columns)
         done = [*_dropped(problem), *problem.describe(x), *_columns.sentences(columns, alone)]
         content = {
@@ -181,7 +183,8 @@ def release(
             "override": {"reason": override, "broken": broken} if broken else None,
             "guarantees_checked_in_the_file": [g.as_dict() for g in written.guarantees],
             "columns": _columns.payload(columns, alone),
-            "measured_in_the_file": _measured(problem, aligned, columns),
+            "leaf_counts": {name: counts.payload() for name, counts in leaves.items()},
+            "measured_in_the_file": _measured(problem, aligned, columns, leaves),
             "input": {
                 "source": str(study.sections.data.name) if built.table.file is None else built.table.file.name,
                 "sha256": None if built.table.file is None else file_digest(built.table.file),
@@ -301,9 +304,11 @@ def _dropped(problem: SDCProblem) -> list[str]:
     return [f"{n:,} of {n + len(problem.data):,} records are left out: they have missing values."] if n else []
 
 
-def _measured(problem: SDCProblem, aligned: pd.DataFrame, columns: Columns) -> dict[str, Any]:
+def _measured(
+    problem: SDCProblem, aligned: pd.DataFrame, columns: Columns, leaves: Mapping[str, Leaves]
+) -> dict[str, Any]:
     """Measures of the released records, or why there are none."""
     try:
-        return _columns.measured(problem.data, aligned, columns).payload()
+        return _columns.measured(problem.data, aligned, columns, leaf_counts=leaves).payload()
     except SDCError as error:
         return {"not_measured": str(error)}

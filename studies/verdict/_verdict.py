@@ -5,12 +5,13 @@ It names columns and counts records; it never repeats a cell of either file.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sdc_problems._validation import whole
 from sdc_problems.microdata import Microdata
+from sdc_problems.studies.verdict.leaves import Leaves
 from sdc_problems.studies.verdict.pairing import Pairing, as_protected, pair_files
 from sdc_problems.studies.verdict.parts import Measure, Report, Skipped, share
 
@@ -86,6 +87,7 @@ def verdict(
     sensitive: Sequence[str] | None = None,
     same_rows: bool = False,
     linkage_limit: int = LINKAGE_LIMIT,
+    leaf_counts: Mapping[str, Leaves] | None = None,
 ) -> Verdict:
     """Measure what a protected file gives away and what it has lost.
 
@@ -102,6 +104,9 @@ def verdict(
         The rows are known to correspond, although a column looks shuffled.
     linkage_limit
         Most records for which the probabilistic linkage is computed.
+    leaf_counts
+        Leaves of the hierarchies behind generalised columns (``studies.verdict.leaves``). Without them GLM is taken
+        over the values that occur, under a name of its own.
 
     Returns
     -------
@@ -125,7 +130,7 @@ def verdict(
     pairing = pair_files(
         original, as_protected(protected), quasi_identifiers=quasi, sensitive=private, same_rows=same_rows
     )
-    report = Report(pairing, whole(linkage_limit, "linkage_limit", least=1))
+    report = Report(pairing, whole(linkage_limit, "linkage_limit", least=1), leaf_counts or {})
     all_risks(report)
     all_losses(report)
     return Verdict(

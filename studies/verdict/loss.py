@@ -93,14 +93,7 @@ def detail(report: Report) -> None:
         report.skip(LOSS, "GLM, entropy loss", "no quasi-identifier was generalised and nothing suppressed")
     elif columns:
         without = f" (without {names_of(perturbed)}: other values, not coarser ones)" if perturbed else ""
-        leaves = np.stack([c.leaves() for c in columns], axis=1)
-        sizes = [c.n_categories for c in columns]
-        glm = evaluators.glm_percent(leaves, sizes, suppressed=suppressed)
-        report.add(
-            LOSS, "glm_percent", "GLM, generalisation", glm,
-            f"A published value stands for {glm:.3g} % of the other values of its attribute on average{without}.",
-            unit="%",
-        )  # fmt: skip
+        general_loss(report, columns, without)
         original, published = (np.stack([(c.original, c.protected)[e] for c in columns], axis=1) for e in (0, 1))
         stars = np.stack([c.stars for c in columns], axis=1)
         entropy = evaluators.entropy_loss_percent(original, published, suppressed=suppressed, stars=stars)
@@ -127,6 +120,35 @@ def detail(report: Report) -> None:
             f"{share(wrong, n)} are suppressed, or a majority vote within their group predicts them wrongly.",
             unit="records", high=n, of=column.name, before=evaluators.cm(before, column.original),
         )  # fmt: skip
+
+
+def general_loss(report: Report, columns: list[PairedColumn], without: str) -> None:
+    """GLM by the leaves of the hierarchies if they are known for every label, else over the values that occur.
+
+    The two are different quantities: a band of ten years may hold six ages that occur. Each has a name of its own.
+    """
+    suppressed = report.pairing.suppressed
+    known = [c.known_leaves(report.leaf_counts.get(c.name)) for c in columns]
+    by_leaves = [entry for entry in known if entry is not None]
+    counted = by_leaves if len(by_leaves) == len(columns) else [(c.leaves(), c.n_categories) for c in columns]
+    leaves, sizes = np.stack([cells for cells, _ in counted], axis=1), [size for _, size in counted]
+    total = evaluators.glm(leaves, sizes, suppressed=suppressed)
+    percent = evaluators.glm_percent(leaves, sizes, suppressed=suppressed)
+    if len(by_leaves) == len(columns):
+        end, label, of = "", "GLM", "by the leaves of the hierarchies"
+    else:
+        lacking = [c for c, entry in zip(columns, known, strict=True) if entry is None]
+        end, label, of = "_occurring", "GLM over occurring values", f"no hierarchy of {names_of(lacking)} is known"
+    report.add(
+        LOSS, f"glm{end}", f"{label}, sum", total,
+        f"Sum over the cells of the share of other values that a published one may stand for; {of}{without}.",
+        high=float(leaves.size),
+    )  # fmt: skip
+    report.add(
+        LOSS, f"glm{end}_percent", f"{label}, percent", percent,
+        f"A published value stands for {percent:.3g} % of the other values of its attribute on average; {of}{without}.",
+        unit="%",
+    )  # fmt: skip
 
 
 def sensitive(report: Report) -> None:

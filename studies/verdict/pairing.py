@@ -20,6 +20,7 @@ from sdc_problems.errors import SDCError
 from sdc_problems.evaluators._codes import dense, pair_counts, row_labels, starts
 from sdc_problems.microdata import Attribute, Kind, Microdata
 from sdc_problems.studies.verdict.labels import SUPPRESSED, Interval, parse_interval
+from sdc_problems.studies.verdict.leaves import Leaves
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,6 +78,21 @@ class PairedColumn:
             elif interval is not None and values is not None:
                 count[code] = max(int(interval.holds(values).sum()), 1)
         return np.where(self.stars, self.n_categories, count[self.protected])
+
+    def known_leaves(self, leaves: Leaves | None) -> tuple[NDArray[np.int64], int] | None:
+        """Leaves of the column's hierarchy under each record's label, and all of them.
+
+        A value of the original is a leaf and a star stands for all, also where no hierarchy is known. None if a label
+        is neither, nor one whose leaves are known.
+        """
+        total = self.n_categories if leaves is None else leaves.total
+        count = np.zeros(len(self.labels), dtype=np.int64)
+        for code in np.unique(self.protected[~self.stars]):
+            known = None if leaves is None else leaves.labels.get(self.labels[code])
+            if known is None and code >= self.n_categories:
+                return None
+            count[code] = 1 if known is None else known
+        return np.where(self.stars, total, count[self.protected]), total
 
     def sets(self, kept: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
         """Original values that each label may stand for, as an intruder can know: which values were published so.

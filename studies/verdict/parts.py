@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems.microdata import Kind
+from sdc_problems.studies.verdict.leaves import Leaves
 from sdc_problems.studies.verdict.pairing import Fate, PairedColumn, Pairing
 
 
@@ -62,8 +64,9 @@ def hold(columns: list[PairedColumn]) -> str:
 class Report:
     """Collects the measures that apply to a pair of files."""
 
-    def __init__(self, pairing: Pairing, linkage_limit: int) -> None:
+    def __init__(self, pairing: Pairing, linkage_limit: int, leaf_counts: Mapping[str, Leaves]) -> None:
         self.pairing = pairing
+        self.leaf_counts = leaf_counts
         self.limit = linkage_limit
         self.measures: list[Measure] = []
         self.skipped: list[Skipped] = []
@@ -116,8 +119,7 @@ class Report:
     @property
     def n_stars(self) -> int:
         """Number of starred quasi-identifier cells in the records that are left; a column of stars is one label."""
-        columns = [c for c in self.quasi if not c.stars[self.kept].all()]
-        return sum(int(c.stars[self.kept].sum()) for c in columns)
+        return int(self.some_stars().sum())
 
     def whole(self, columns: list[PairedColumn]) -> NDArray[np.bool_]:
         """Records that are left and have no star in these columns."""
@@ -150,3 +152,8 @@ class Report:
     def stars(self) -> NDArray[np.bool_]:
         """Mask of the starred ones among these cells."""
         return np.stack([c.stars for c in self.quasi], axis=1)[self.kept]
+
+    def some_stars(self) -> NDArray[np.bool_]:
+        """Mask of the cells that are starred where others of their column are not."""
+        stars = self.stars()
+        return stars & ~stars.all(axis=0)

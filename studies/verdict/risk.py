@@ -42,9 +42,8 @@ def anonymity(report: Report) -> None:
         if k > 1 else "At least one record is alone with its quasi-identifiers.",
         unit="records", low=1, high=n, better="higher", before=evaluators.k_anonymity(before),
     )  # fmt: skip
-    stars = report.stars()
-    if stars.any():
-        wild = evaluators.k_wildcard(report.shown(), stars)
+    if report.n_stars:
+        wild = evaluators.k_wildcard(report.shown(), report.some_stars())
         report.add(
             ANONYMITY, "k_wildcard", "k with stars as wildcards", wild,
             (f"If a star may be any value, every record looks like at least {wild - 1:,} other{'s' * (wild != 2)}; "
@@ -221,14 +220,14 @@ def linkage(report: Report) -> None:
     report.add(
         RISK, "dbrl", "distance linkage", 100 * report.linked / report.n,
         f"An intruder who takes the nearest record is right for about {share(report.linked, report.n)}"
-        f"{'; a star is near to every value' if tables.stars.any() else ''}.", unit="%",
+        f"{'; a star is near to every value' if report.n_stars else ''}.", unit="%",
     )  # fmt: skip
     report.add(
         RISK, "certain_links", "records found for certain", report.weakest,
         f"For {share(report.weakest, report.n)} the nearest record is the own one and no other is as near.",
         unit="records", high=report.n,
     )  # fmt: skip
-    if tables.stars.any():
+    if report.n_stars:
         without_stars(report, tables)
     if report.n > report.limit:
         report.skip(
@@ -258,7 +257,7 @@ def without_stars(report: Report, tables: Compared) -> None:
 
     In perturbed files a star, which is near to every value, may also hide the own record behind the starred ones.
     """
-    complete = np.logical_not(tables.stars.any(axis=1))
+    complete = np.logical_not(report.some_stars().any(axis=1))
     ties = tables.among(complete).ties() if complete.any() else np.zeros(0, dtype=np.int64)
     linked = float((1 / ties[ties > 0]).sum())
     report.linked = max(report.linked, linked)

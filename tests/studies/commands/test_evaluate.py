@@ -39,6 +39,22 @@ def test_a_person_reads_a_verdict(files: Path) -> None:
     assert "Olot" not in result.stdout
 
 
+def test_glm_has_a_name_of_its_own_without_hierarchies(files: Path) -> None:
+    def names(*more: str) -> set[str]:
+        return {m["name"] for m in json.loads(evaluate(files, "--json", *more).stdout)["measures"]}
+
+    assert "glm_occurring_percent" in names()
+    assert "GLM over occurring values" in evaluate(files).stdout
+    folder = files / "hierarchies"
+    folder.mkdir()
+    assert "holds no COLUMN.csv of a quasi-identifier" in str(evaluate(files, "--hierarchies", str(folder)).exception)
+    (folder / "town.csv").write_text("Olot;Cat;*\nReus;Cat;*\n")
+    assert "glm_occurring_percent" in names("--hierarchies", str(folder))
+    (folder / "age.csv").write_text("".join(f"{age};{age // 10 * 10}-{age // 10 * 10 + 9};*\n" for age in range(100)))
+    assert {"glm", "glm_percent"} <= names("--hierarchies", str(folder))
+    assert "is no folder" in str(evaluate(files, "--hierarchies", str(files / "none")).exception)
+
+
 def test_a_program_reads_json(files: Path) -> None:
     result = evaluate(files, "--sensitive", "ill", "--json")
     payload = json.loads(result.stdout)

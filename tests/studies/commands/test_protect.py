@@ -106,6 +106,7 @@ def test_every_method_protects_a_file(folder: Path, name: str) -> None:
     assert certificate["output"]["sha256"] == hashlib.sha256((folder / "out.csv").read_bytes()).hexdigest()
     assert certificate["input"]["sha256"] == hashlib.sha256((folder / file).read_bytes()).hexdigest()
     assert certificate["promise"] == payload["promise"]
+    assert set(certificate["leaf_counts"]) == ({"age"} if "--hierarchy" in OPTIONS.get(name, []) else set())
     mapping = pd.read_csv(folder / "out.csv.mapping.csv", dtype=str, keep_default_na=False)
     kept = mapping[mapping["column"] == "(seed)"]
     assert len(kept) == method.secret_seed

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sdc_problems import PRAMProblem, SDCError, load
+from sdc_problems import Hierarchy, PRAMProblem, SDCError, load
 from sdc_problems.errors import SDCFailure
 from sdc_problems.studies.release import release
 from sdc_problems.studies.release.csv_text import as_written, read_text, to_csv
@@ -101,6 +101,43 @@ def test_the_file_its_mapping_and_its_certificate(run: Path, tmp_path: Path, sdc
     assert lost["records"].astype(int).sum() == 200 - len(released)
     if os.name == "posix":
         assert stat.S_IMODE((tmp_path / "out.csv.mapping.csv").stat().st_mode) == 0o600
+
+
+def test_glm_is_the_same_in_release_and_evaluate(tmp_path: Path, sdc: Sdc) -> None:
+    """Of a hierarchy with more leaves than values occur; the certificate carries what evaluate has to count."""
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({"age": rng.integers(20, 60, 200), "town": rng.choice(["Olot", "Reus", "Vic"], 200)})
+    frame.to_csv(tmp_path / "mine.csv", index=False)
+    (tmp_path / "hierarchies").mkdir()
+    Hierarchy.intervals(range(120), [5, 10, 20, 60]).to_csv(tmp_path / "hierarchies" / "age.csv")
+    changed = STUDY.replace("{intervals = [5, 10, 20]}", '{file = "hierarchies/age.csv"}')
+    changed = changed.replace('sensitive = ["ill"]', "").replace('identifiers = ["name"]', "")
+    changed = changed.replace('task = "pbg"', 'task = "pbg"\nobjectives = ["k", "glm", "glm_percent"]')
+    (tmp_path / "study.toml").write_text(changed)
+    sdc("run", tmp_path / "study.toml", "--out", tmp_path / "run", "--no-pictures")
+    with Run(tmp_path / "run") as opened:
+        front = opened.front()
+    k, _, percent = front.values.T
+    middle = front.ids[int(np.flatnonzero((k > 1) & (percent > 5) & (percent < 90))[0])]
+    out = tmp_path / "out.csv"
+    sdc("release", tmp_path / "run", "--solution", middle, "--out", out, "--suppressed", "star")
+    certificate = json.loads((tmp_path / "out.csv.certificate.json").read_text())
+    assert certificate["leaf_counts"]["age"]["leaves"] == 120
+    assert set(certificate["leaf_counts"]["age"]["labels"]) <= set(read_text(out)["age"])
+    command = ("evaluate", tmp_path / "mine.csv", out, "--quasi-identifiers", "age,town", "--json")
+    copy = tmp_path / "copy.csv"
+    copy.write_bytes(out.read_bytes())
+    for found in (
+        certificate["measured_in_the_file"],
+        json.loads(sdc(*command).out),
+        json.loads(sdc(*command[:2], copy, *command[3:], "--hierarchies", tmp_path / "hierarchies").out),
+    ):
+        values = {m["name"]: m["value"] for m in found["measures"]}
+        assert values["glm"] == pytest.approx(certificate["measures"]["glm"]["value"])
+        assert values["glm_percent"] == pytest.approx(certificate["measures"]["glm_percent"]["value"])
+    values = {m["name"]: m["value"] for m in json.loads(sdc(*command[:2], copy, *command[3:]).out)["measures"]}
+    assert "glm" not in values
+    assert values["glm_occurring_percent"] != pytest.approx(certificate["measures"]["glm_percent"]["value"], rel=1e-3)
 
 
 def test_a_release_is_reproduced_byte_for_byte(run: Path, tmp_path: Path, sdc: Sdc) -> None:

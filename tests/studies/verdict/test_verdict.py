@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sdc_problems import Microdata, SDCError, evaluators
+from sdc_problems import Hierarchy, Microdata, SDCError, evaluators
 from sdc_problems.studies.verdict import Verdict, verdict
+from sdc_problems.studies.verdict.leaves import Leaves, leaf_counts
 
 N = 120
 
@@ -97,9 +98,32 @@ def test_generalised_labels(people: pd.DataFrame) -> None:
     ages = np.sort(people.age.unique())
     leaves = people.age.map(lambda a: ((ages >= a // 20 * 20) & (ages <= a // 20 * 20 + 19)).sum())
     glm = (((leaves - 1) / (len(ages) - 1)).sum() + N) / (3 * N)
-    assert found.value("glm_percent") == pytest.approx(100 * glm)
+    assert found.value("glm_percent") is None  # no hierarchy is known
+    assert found.value("glm_occurring_percent") == pytest.approx(100 * glm)
+    assert found.value("glm_occurring") == pytest.approx(3 * N * glm)
+    assert not {"k_wildcard", "dbrl_complete"} & {m.name for m in found.measures}  # a column of stars is one label
     assert found.value("id_value_raw") is None
     assert "generalised labels" in next(s.why for s in found.skipped if s.group.startswith("Scores"))
+
+
+def test_glm_counts_the_leaves_of_the_hierarchies(people: pd.DataFrame) -> None:
+    after = generalised(people)
+    after.loc[3:9, "job"] = "*"
+    after.loc[:2, ["age", "town", "job"]] = "*"
+    ages = Hierarchy.intervals(range(120), [20])  # twice as many ages as occur
+    published = {"age": set(after["age"]), "town": set(after["town"])}
+    counts = leaf_counts({"age": ages, "town": Hierarchy.suppression(people["town"])}, published)
+    assert counts["age"] == Leaves(120, {"20-39": 20, "40-59": 20})
+    data = Microdata.from_frame(people, quasi_identifiers=["age", "town", "job"])
+    found = verdict(data, after, leaf_counts=counts)
+    total = (N - 3) * (19 / 119 + 1) + 7 + 3 * 3
+    assert found.value("glm") == pytest.approx(total)
+    assert found.value("glm_percent") == pytest.approx(100 * total / (3 * N))
+    assert found.value("glm_occurring") is None
+    assert "by the leaves of the hierarchies" in next(m for m in found.measures if m.name == "glm").sentence
+    partly = verdict(data, after, leaf_counts={"town": counts["town"]})
+    assert partly.value("glm") is None
+    assert "no hierarchy of age is known" in next(m for m in partly.measures if m.name == "glm_occurring").sentence
 
 
 def test_suppressed_records_are_counted_apart(people: pd.DataFrame) -> None:
@@ -261,7 +285,7 @@ def test_the_payload_is_versioned_plain_json_without_cells(people: pd.DataFrame)
     text = json.dumps(found.payload(), allow_nan=False)
     payload = json.loads(text)
     assert payload["schema"] == "sdc.verdict/2"
-    assert {m["name"] for m in payload["measures"]} >= {"k", "distinct_l", "t", "dbrl", "glm_percent"}
+    assert {m["name"] for m in payload["measures"]} >= {"k", "distinct_l", "t", "dbrl", "glm_occurring_percent"}
     assert all(s["why"] for s in payload["not_applicable"])
     for cell in ("Olot", "nurse", "20-39", "none"):
         assert f'"{cell}"' not in text
