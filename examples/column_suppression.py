@@ -5,6 +5,7 @@ Run it: ``python examples/column_suppression.py``. ``tests/contract`` runs the c
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from pymoo.operators.crossover.ux import UniformCrossover
 
 from sdc_problems import Microdata, Objective, SDCProblem
 from sdc_problems.operators.duplicates import ByteDuplicates
-from sdc_problems.problem import STAR, by_name, choose_objectives
+from sdc_problems.problem import STAR, by_name
 
 OBJECTIVES = by_name(
     Objective(
@@ -51,10 +52,18 @@ class FlipOne(Mutation):
 class ColumnSuppressionProblem(SDCProblem):
     """``x[i] == 1`` blanks quasi-identifier ``i``."""
 
-    def __init__(self, data: Microdata, *, objectives: tuple[str, ...] = ("k", "blanked")) -> None:
+    def __init__(
+        self,
+        data: Microdata,
+        *,
+        objectives: Sequence[str | Objective] = ("k", "blanked"),
+        require: Mapping[str, float | Mapping[str, float]] | None = None,
+    ) -> None:
         super().__init__(
             data=data,
-            objectives=choose_objectives(objectives, OBJECTIVES),
+            objectives=objectives,
+            catalogue=OBJECTIVES,
+            require=require,
             n_var=len(data.quasi_identifiers),
             xl=0,
             xu=1,
@@ -64,13 +73,17 @@ class ColumnSuppressionProblem(SDCProblem):
     def _compile(self) -> NDArray[Any]:
         return self.data.codes()
 
-    def _measure(self, X: NDArray[Any]) -> NDArray[np.float64]:
-        values = np.empty((len(X), self.n_obj))
+    def _measure(self, X: NDArray[Any], names: Sequence[str]) -> NDArray[np.float64]:
+        values = np.empty((len(X), len(names)))
         for row, x in enumerate(X):
             sizes = np.unique(self.engine * (x == 0), axis=0, return_counts=True)[1]
             known = {"k": sizes.min(), "blanked": x.sum()}
-            values[row] = [known[o.name] for o in self.objectives]
+            values[row] = [known[name] for name in names]
         return values
+
+    def _tables(self, x: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+        original = self.data.codes()
+        yield np.where(x == 1, -1, original), original
 
     def _operators(self) -> dict[str, Any]:
         return {
@@ -85,7 +98,9 @@ class ColumnSuppressionProblem(SDCProblem):
         return tuple(name for name, bit in zip(self.data.quasi_identifiers, self.genome(x), strict=True) if bit)
 
     def figures(self, x: ArrayLike) -> dict[str, float]:
-        return {o.name: float(v) for o, v in zip(self.objectives, self.natural(self.evaluate(x)), strict=True)}
+        row = self.genome(x)
+        values = self._measure(row[None, :], list(OBJECTIVES))[0]
+        return {**dict(zip(OBJECTIVES, map(float, values), strict=True)), **self._own_figures(row)}
 
     def describe(self, x: ArrayLike) -> tuple[str, ...]:
         blanked = self.decode(x)

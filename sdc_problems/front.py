@@ -17,9 +17,9 @@ class Front(NamedTuple):
     Examples
     --------
     >>> X, F = np.array([[0], [1], [2]]), np.array([[2.0, 1.0], [1.0, 2.0], [1.0, 2.0]])
-    >>> minimal([(X, F)]).X.ravel().tolist()
+    >>> minimal([(X, F, np.ones(3, dtype=bool))]).X.ravel().tolist()
     [1, 0]
-    >>> minimal([(X, F)], ties=True).X.ravel().tolist()
+    >>> minimal([(X, F, np.ones(3, dtype=bool))], ties=True).X.ravel().tolist()
     [1, 2, 0]
     """
 
@@ -31,21 +31,26 @@ class Front(NamedTuple):
     """Number of different solutions that were measured, which is all of them."""
 
 
-def minimal(parts: Iterable[tuple[NDArray[Any], NDArray[np.float64]]], *, ties: bool = False) -> Front:
+Part = tuple[NDArray[Any], NDArray[np.float64], NDArray[np.bool_]]
+"""Rows of X, their F, minimised, and which of them meet the requirements."""
+
+
+def minimal(parts: Iterable[Part], *, ties: bool = False) -> Front:
     """Return the front of solutions that come part by part; only what is minimal so far is kept.
 
     Parameters
     ----------
     parts
-        Rows of X with their F, minimised; at least one part, which may be empty.
+        At least one part, which may be empty.
     ties
         Whether all solutions with equal F are kept, in the order they came in, or the first only.
     """
     X: NDArray[Any] | None = None
     F = np.empty((0, 0))
     n = 0
-    for new_X, new_F in parts:
-        n += len(new_X)
+    for all_X, all_F, met in parts:
+        n += len(all_X)
+        new_X, new_F = all_X[met], all_F[met]
         X, F = (new_X, new_F) if X is None else (np.concatenate([X, new_X]), np.concatenate([F, new_F]))
         kept = np.flatnonzero(moocore.is_nondominated(F, keep_weakly=True)) if len(F) else np.zeros(0, dtype=np.int64)
         kept = kept[np.lexsort(F[kept].T[::-1])]

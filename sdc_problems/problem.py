@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,10 +16,11 @@ from pymoo.core.problem import Problem
 from pymoo.core.repair import NoRepair
 
 from sdc_problems.errors import SDCError
-from sdc_problems.front import Front, minimal
+from sdc_problems.front import Front, Part, minimal
 from sdc_problems.objective import Objective, by_name, choose_objectives, find_objective
 from sdc_problems.operators.duplicates import row_keys
 from sdc_problems.operators.search_guard import SearchGuard
+from sdc_problems.requirement import Required, Requirement, read_requirements
 
 if TYPE_CHECKING:
     from typing import Self
@@ -30,6 +32,23 @@ if TYPE_CHECKING:
 __all__ = ["STAR", "Objective", "SDCProblem", "by_name", "choose_objectives", "find_objective"]
 
 AT_ONCE = 5000  # candidates that an enumeration measures at a time
+
+INSTEAD = {
+    "elementwise": "rows are measured together",
+    "elementwise_runner": "measure in several processes by ParallelEvaluator(ProcessPool(problem, workers=4)), given to"
+    " the algorithm as evaluator=",
+    "n_constr": "state constraints by require=, such as require={'k': 5}",
+    "n_eq_constr": "state constraints by require=, such as require={'k': {'min': 5, 'max': 5}}",
+    "n_ieq_constr": "state constraints by require=, such as require={'k': 5}",
+    "n_obj": "objectives= says which there are",
+    "n_var": "the data and the parameters say how many variables there are",
+    "runner": "measure in several processes by ParallelEvaluator(ProcessPool(problem, workers=4)), given to the"
+    " algorithm as evaluator=",
+    "vtype": "variables are whole numbers",
+    "xl": "the data and the parameters say what the bounds are",
+    "xu": "the data and the parameters say what the bounds are",
+}
+"""What pymoo's own problems take in their constructors, and what to write here."""
 
 STAR = "*"  # what stands for a cell that is not published
 
@@ -56,12 +75,28 @@ class SDCProblem(Problem, ABC):
     data
         The table.
     objectives
-        What is optimised, in the order of the columns of ``F``.
+        What is optimised, in the order of the columns of ``F``: names of the catalogue, or an `Objective` of one's own
+        with a function of the released and the original codes (see ``_tables``).
+    catalogue
+        Objectives that the task can measure, by name; if not given, those of ``objectives``.
+    require
+        What a solution must meet, by names of the catalogue (they need not be optimised): ``{"k": 5}`` is at least 5 of
+        an objective that is maximised and at most 5 of one that is minimised; ``{"k": {"min": 5, "max": 50}}`` says it
+        in full. pymoo gets it as inequality constraints, in natural units.
     n_var, xl, xu
         Length of a row of ``X`` and its integer bounds (scalars or arrays).
     dtype
         Integer type of ``X``.
     """
+
+    def __new__(cls, *args: object, **options: object) -> Self:
+        """Refuse what only pymoo's own constructors take, with what to write instead."""
+        for name in INSTEAD.keys() & options.keys():
+            known = inspect.signature(cls.__init__).parameters
+            if name not in known and not any(p.kind is p.VAR_KEYWORD for p in known.values()):
+                raise TypeError(f"{cls.__name__} takes no {name}=: {INSTEAD[name]}")
+        made: Self = super().__new__(cls)
+        return made
 
     data: Any  # pymoo keeps a dict of this name; ours is the Microdata, set below
 
@@ -69,7 +104,9 @@ class SDCProblem(Problem, ABC):
         self,
         *,
         data: Microdata,
-        objectives: Sequence[Objective],
+        objectives: Sequence[str | Objective],
+        catalogue: Mapping[str, Objective] | None = None,
+        require: Mapping[str, Required] | None = None,
         n_var: int,
         xl: ArrayLike,
         xu: ArrayLike,
@@ -83,11 +120,46 @@ class SDCProblem(Problem, ABC):
         info = np.iinfo(self.dtype)
         if n_var and (lower.min() < info.min or upper.max() > info.max):
             raise SDCError(f"bounds [{lower.min():.0f}, {upper.max():.0f}] do not fit dtype {self.dtype}")
-        super().__init__(n_var=n_var, n_obj=len(objectives), xl=lower, xu=upper, vtype=int)
+        super().__init__(n_var=n_var, n_obj=0, xl=lower, xu=upper, vtype=int)
         self.data = data
-        self.objectives = tuple(objectives)
+        self.catalogue = dict(by_name(*objectives) if catalogue is None else catalogue)  # type: ignore[arg-type]
+        self._state(objectives, require)
+
+    def _state(self, objectives: Sequence[str | Objective], require: Mapping[str, Required] | None) -> None:
+        """State objectives and requirements, with an engine that is still to be compiled for them."""
+        self.objectives = choose_objectives(objectives, self.catalogue)
+        known = {**self.catalogue, **by_name(*self.objectives)}
+        self.requirements: tuple[Requirement, ...] = read_requirements(require, known)
+        required = {requirement.objective.name: requirement.objective for requirement in self.requirements}
+        self.measured_objectives = tuple({**by_name(*self.objectives), **required}.values())
+        for objective in self.measured_objectives:
+            if objective.function is None:
+                self._check_objective(objective)
+            elif type(self)._tables is SDCProblem._tables:
+                raise SDCError(
+                    f"objective {objective.name!r} is a function of the released codes, which {type(self).__name__}"
+                    " does not provide: it lacks _tables(x)"
+                )
         self._signs = np.array([1.0 if o.sense == "min" else -1.0 for o in self.objectives])
+        self.n_obj = len(self.objectives)
+        self.n_ieq_constr = sum(requirement.n_bounds for requirement in self.requirements)
         self._compiled = _Compiled()
+
+    def with_objectives(
+        self, objectives: Sequence[str | Objective], *, require: Mapping[str, Required] | None = None
+    ) -> Self:
+        """Same task on the same data with other objectives and requirements; this problem stays as it is.
+
+        Parameters
+        ----------
+        objectives
+            What is optimised instead.
+        require
+            What a solution must meet instead; nothing if not given.
+        """
+        other = copy.copy(self)
+        other._state(objectives, require)
+        return other
 
     # -- what a subclass provides ---------------------------------------------------------------------------------
 
@@ -96,8 +168,23 @@ class SDCProblem(Problem, ABC):
         """Build the evaluation engine from the data and the parameters; called once per process."""
 
     @abstractmethod
-    def _measure(self, X: NDArray[Any]) -> NDArray[np.float64]:
-        """Objective values of each row of ``X`` (of ``self.dtype``, within bounds), in natural units."""
+    def _measure(self, X: NDArray[Any], names: Sequence[str]) -> NDArray[np.float64]:
+        """Values of the named objectives of the catalogue in natural units: a row for each row of ``X``.
+
+        The rows are of ``self.dtype`` and within bounds, the names some of those in ``self.measured_objectives``.
+        """
+
+    def _check_objective(self, objective: Objective) -> None:
+        """Raise an SDCError if the data lack what a chosen objective of the catalogue needs."""
+
+    def _tables(self, x: NDArray[Any]) -> Iterable[tuple[NDArray[Any], NDArray[Any]]]:
+        """Pairs of tables, released and original, for objectives of one's own; the mean over the pairs counts.
+
+        Records × protected attributes, as integer codes: equal codes in a column are equal cells, in both tables,
+        numeric and ordinal values keep their order, and -1 is a suppressed cell. A problem that does not provide it
+        takes no objective of one's own.
+        """
+        raise NotImplementedError
 
     @abstractmethod
     def _operators(self) -> dict[str, Any]:
@@ -179,18 +266,21 @@ class SDCProblem(Problem, ABC):
         n = self.n_candidates
         return f"there are {n:,} candidates" if n < 10**15 else f"there are about 10^{math.log10(n):.0f} candidates"
 
-    def _enumerated(
-        self, progress: Callable[[int, int], object] | None, n: int
-    ) -> Iterator[tuple[NDArray[Any], NDArray[np.float64]]]:
+    def _enumerated(self, progress: Callable[[int, int], object] | None, n: int) -> Iterator[Part]:
         """Every candidate with its F, part by part."""
         done = 0
         for X in self._candidates():
             done += len(X)
-            yield X, self.minimised(self._measure(X))
+            yield self._part(X, self._values(X))
             if progress is not None and done < n:
                 progress(done, n)
         if progress is not None:
             progress(n, n)
+
+    def _part(self, X: NDArray[Any], values: NDArray[np.float64]) -> Part:
+        """Rows with their F, and which of them meet the requirements."""
+        met: NDArray[np.bool_] = np.all(self._violations(values) <= 0, axis=1)
+        return X, self.minimised(values[:, : len(self.objectives)]), met
 
     def _candidates(self) -> Iterator[NDArray[Any]]:
         """Every different solution once, a few thousand at a time."""
@@ -247,14 +337,47 @@ class SDCProblem(Problem, ABC):
         return frame
 
     def _evaluate(self, x: ArrayLike, out: dict[str, Any], *args: object, **kwargs: object) -> None:
-        X = self.genomes(x)
-        values = np.asarray(self._measure(X), dtype=float)
-        if values.shape != (len(X), self.n_obj):
-            raise SDCError(f"{type(self).__name__} measured shape {values.shape}, not {(len(X), self.n_obj)}")
+        values = self._values(self.genomes(x))
+        out["F"] = self.minimised(values[:, : len(self.objectives)])
+        if self.requirements:
+            out["G"] = self._violations(values)
+
+    def _values(self, X: NDArray[Any]) -> NDArray[np.float64]:
+        """Values of everything that is measured, one column for each of ``measured_objectives``."""
+        names = [objective.name for objective in self.measured_objectives if objective.function is None]
+        values = np.empty((len(X), len(self.measured_objectives)))
+        if names:
+            found = np.asarray(self._measure(X, names), dtype=float)
+            if found.shape != (len(X), len(names)):
+                raise SDCError(f"{type(self).__name__} measured shape {found.shape}, not {(len(X), len(names))}")
+            values[:, [objective.function is None for objective in self.measured_objectives]] = found
+        if len(names) < len(self.measured_objectives):
+            values[:, [objective.function is not None for objective in self.measured_objectives]] = [
+                list(self._own_figures(x).values()) for x in X
+            ]
         if not np.isfinite(values).all():  # pymoo would rank NaN and infinity silently
             row, column = (int(i) for i in np.argwhere(~np.isfinite(values))[0])
-            raise SDCError(f"objective {self.objectives[column].name!r} of row {row} is {values[row, column]}")
-        out["F"] = self.minimised(values)
+            raise SDCError(f"objective {self.measured_objectives[column].name!r} of row {row} is {values[row, column]}")
+        return values
+
+    def _own_figures(self, x: NDArray[Any]) -> dict[str, float]:
+        """Objectives of one's own of a checked row, by name: means over the pairs of tables."""
+        functions = {o.name: o.function for o in self.measured_objectives if o.function is not None}
+        if not functions:
+            return {}
+        found: dict[str, list[float]] = {name: [] for name in functions}
+        for tables in self._tables(x):
+            for table in tables:
+                table.flags.writeable = False
+            for name, function in functions.items():
+                found[name].append(float(function(*tables)))
+        return {name: float(np.mean(values)) for name, values in found.items()}
+
+    def _violations(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """By how much each bound of the requirements is missed, in natural units; not above 0 where it is met."""
+        names = [objective.name for objective in self.measured_objectives]
+        sides = [r.violations(values[:, names.index(r.objective.name)]) for r in self.requirements]
+        return np.concatenate([np.zeros((len(values), 0)), *sides], axis=1)
 
     def __getstate__(self) -> dict[str, Any]:
         """Parameters and shared arrays only; bounds that are all the same (one per record) as one number."""
@@ -277,7 +400,14 @@ class SDCProblem(Problem, ABC):
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         copied = type(self).__new__(type(self))
         memo[id(self)] = copied
-        for shared in (self.data, self.objectives, self._compiled):
+        for shared in (
+            self.data,
+            self.catalogue,
+            self.objectives,
+            self.measured_objectives,
+            self.requirements,
+            self._compiled,
+        ):
             memo[id(shared)] = shared
         copied.__dict__.update(copy.deepcopy(self.__dict__, memo))
         return copied

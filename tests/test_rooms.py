@@ -18,7 +18,18 @@ PACKAGE = Path(sdc_problems.__file__).parent
 
 # A module may import from its own layer and from those above it in this list.
 LAYERS = [
-    ("_lazy", "_plugins", "_signature", "errors", "front", "objective", "_kernel", "_validation", "_sharing"),
+    (
+        "_lazy",
+        "_plugins",
+        "_signature",
+        "errors",
+        "front",
+        "objective",
+        "_kernel",
+        "_validation",
+        "_sharing",
+    ),
+    ("requirement",),
     ("microdata", "hierarchy", "graph", "_tables"),
     ("evaluators", "methods", "parallel"),
     ("operators",),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from sdc_problems.evaluators.transition.engine import MEASURES, TransitionEngine, parts_of
+from sdc_problems.evaluators.transition.engine import CROSSED, MEASURES, TransitionEngine, parts_of
 
 __all__ = [
+    "CROSSED",
     "MEASURES",
     "TransitionEngine",
     "parts_of",

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
 from sdc_problems.objective import Objective, by_name
 
 PERCENT = (0.0, 100.0)
@@ -100,3 +105,19 @@ def partition_objectives(smallest: int, largest: int) -> dict[str, Objective]:
             source="Domingo-Ferrer and Torra (2005)",
         ),
     )  # fmt: skip
+
+
+def ranked(released: NDArray[Any], original: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Numbers of two tables as codes: their places among the different ones of their column in both tables.
+
+    Examples
+    --------
+    >>> ranked(np.array([[1.5], [1.5]]), np.array([[2.0], [1.0]]))
+    (array([[1],
+           [1]]), array([[2],
+           [0]]))
+    """
+    codes = np.empty((2 * len(original), original.shape[1]), dtype=np.int64)
+    for j in range(original.shape[1]):
+        codes[:, j] = np.unique(np.concatenate([released[:, j], original[:, j]]), return_inverse=True)[1]
+    return codes[: len(original)], codes[len(original) :]

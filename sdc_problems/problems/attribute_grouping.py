@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -17,16 +17,18 @@ from sdc_problems.front import batched
 from sdc_problems.methods.partition._attribute_groups import anticorrelated_groups, correlated_groups, handmade_groups
 from sdc_problems.methods.partition._centroids import microaggregate
 from sdc_problems.microdata import Kind
+from sdc_problems.objective import Objective
 from sdc_problems.operators.canonical import CanonicalLabels, restricted_growth
 from sdc_problems.operators.grouping import AnyGroupingMutation, GroupCrossover, RandomGroupings
 from sdc_problems.operators.never_twice import NeverTwice
-from sdc_problems.problem import AT_ONCE, SDCProblem, choose_objectives
-from sdc_problems.problems._microaggregation_objectives import grouping_objectives
+from sdc_problems.problem import AT_ONCE, SDCProblem
+from sdc_problems.problems._microaggregation_objectives import grouping_objectives, ranked
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from sdc_problems.microdata import Microdata
+    from sdc_problems.requirement import Required
 
 GROUP_SIZES = (2, 3, 4, 5, 10)
 CROSSED = 0.05  # share of the pairs of parents that pymoo's algorithms cross before they mutate
@@ -66,7 +68,10 @@ class GOMMProblem(SDCProblem):
     objectives
         Any of ``il_sse`` (100·SSE/SST on z-scores), ``id_value`` (released values within 10 % of the original),
         ``dld`` (records strictly closest to their own protected record), ``dr_linkage`` (mean of ``id_value`` and
-        ``dld``), ``score_mean`` (mean of ``il_sse`` and ``dr_linkage``) and ``n_groups``.
+        ``dld``), ``score_mean`` (mean of ``il_sse`` and ``dr_linkage``) and ``n_groups``; or an `Objective` of one's
+        own with a function.
+    require
+        What a solution must meet, such as ``{"dr_linkage": 20}``; see `SDCProblem`.
     memory
         Bytes that the engine may use to remember groups.
     threads
@@ -95,7 +100,8 @@ class GOMMProblem(SDCProblem):
         data: Microdata,
         k: int,
         *,
-        objectives: Sequence[str] = ("il_sse", "dr_linkage"),
+        objectives: Sequence[str | Objective] = ("il_sse", "dr_linkage"),
+        require: Mapping[str, Required] | None = None,
         memory: int = 1 << 28,
         threads: int | None = None,
     ) -> None:
@@ -114,23 +120,32 @@ class GOMMProblem(SDCProblem):
         k = whole(k, "k", least=2)
         if k > len(data) // 2:
             raise SDCError(f"k = {k} is too large for {len(data)} records: at most {len(data) // 2} gives two clusters")
-        chosen = choose_objectives(objectives, grouping_objectives(len(names)))
         self.attributes = names
         self.k = k
         self._memory = whole(memory, "memory", least=1)
         self._threads = None if threads is None else whole(threads, "threads", least=1)
-        super().__init__(data=data, objectives=chosen, n_var=len(names), xl=0, xu=len(names) - 1)
+        super().__init__(
+            data=data,
+            objectives=objectives,
+            catalogue=grouping_objectives(len(names)),
+            require=require,
+            n_var=len(names),
+            xl=0,
+            xu=len(names) - 1,
+        )
 
     def _compile(self) -> GroupingEngine:
         Z = self.data.z_scores(self.attributes)
         return GroupingEngine(Z, self.k, memory=self._memory, threads=self._threads)
 
-    def _measure(self, X: NDArray[Any]) -> NDArray[np.float64]:
-        names = [objective.name for objective in self.objectives]
-        measured = self._measured(X, names)
+    def _measure(self, X: NDArray[Any], names: Sequence[str]) -> NDArray[np.float64]:
+        measured = self._parts(X, names)
         return np.column_stack([measured[name] for name in names])
 
-    def _measured(self, X: NDArray[Any], names: Sequence[str]) -> dict[str, NDArray[np.float64]]:
+    def _tables(self, x: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+        yield ranked(self._protected(x), self.data.values(self.attributes))
+
+    def _parts(self, X: NDArray[Any], names: Sequence[str]) -> dict[str, NDArray[np.float64]]:
         """Return what the named measures need, all of it by name."""
         measured = {"n_groups": restricted_growth(X).max(axis=1) + 1.0}
         if set(names) != {"n_groups"}:
@@ -184,9 +199,10 @@ class GOMMProblem(SDCProblem):
     def figures(self, x: ArrayLike) -> dict[str, float]:
         """Measure the grouping: every objective, and ``smallest_class``, the records that are alike in all groups."""
         row = self.genome(x)
-        measured = self._measured(row[None, :], ("dld",))
+        measured = self._parts(row[None, :], ("dld",))
         figures = {name: float(measured[name][0]) for name in grouping_objectives(self.n_var)}
-        return {**figures, "smallest_class": float(_smallest_class(self._clusters(row)))}
+        figures["smallest_class"] = float(_smallest_class(self._clusters(row)))
+        return {**figures, **self._own_figures(row)}
 
     def group_losses(self, x: ArrayLike) -> tuple[float, ...]:
         """Percent of its own variance that each group of attributes loses, in the order of ``decode(x).groups``."""
@@ -218,15 +234,20 @@ class GOMMProblem(SDCProblem):
     def release(self, x: ArrayLike, *, seed: int | None = None) -> pd.DataFrame:
         """Return the table with every group of attributes microaggregated on its own; nothing is random here."""
         frame = self._publishable()
+        for name, column in zip(self.attributes, self._protected(self.genome(x)).T, strict=True):
+            frame[name] = column
+        return frame
+
+    def _protected(self, x: NDArray[Any]) -> NDArray[np.float64]:
+        """Released values of a checked row."""
         values = self.data.values(self.attributes)
-        for part in self.engine.groups(self.genome(x)):
+        released: NDArray[np.float64] = np.empty_like(values)
+        for part in self.engine.groups(x):
             sizes = np.bincount(part.labels)
             if sizes.min() < self.k:
                 raise SDCError(f"a cluster has {sizes.min()} records, fewer than k = {self.k}: nothing is released")
-            means = microaggregate(values[:, part.columns], part.labels)
-            for column, j in zip(means.T, part.columns, strict=True):
-                frame[self.attributes[j]] = column
-        return frame
+            released[:, part.columns] = microaggregate(values[:, part.columns], part.labels)
+        return released
 
     def baselines(self) -> dict[str, NDArray[Any]]:
         """One group, one group per attribute, groups from the correlations, and the hand-made ones of Appendix A."""

@@ -13,7 +13,9 @@ from sdc_problems._validation import whole
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.evaluators.anonymity import equivalence_classes, suppress_small_classes
 from sdc_problems.evaluators.lattice import NEED_LABELS, NEED_SENSITIVE, LatticeEngine
+from sdc_problems.front import Part
 from sdc_problems.methods.recoding._generalize import level_phrase
+from sdc_problems.objective import Objective
 from sdc_problems.operators.duplicates import ByteDuplicates
 from sdc_problems.operators.lattice import (
     LatticeCrossover,
@@ -22,7 +24,7 @@ from sdc_problems.operators.lattice import (
     LatticeSampling,
     neighbours,
 )
-from sdc_problems.problem import STAR, SDCProblem, choose_objectives
+from sdc_problems.problem import STAR, SDCProblem
 from sdc_problems.problems._generalization_objectives import generalization_objectives
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
     from sdc_problems.hierarchy import Hierarchy
     from sdc_problems.microdata import Microdata
+    from sdc_problems.requirement import Required
 
 
 NODES_AT_ONCE = 1 << 18
@@ -72,7 +75,10 @@ class PBGProblem(SDCProblem):
         A hierarchy for each quasi-identifier, by name.
     objectives
         Any of ``k``, ``l``, ``entropy_l``, ``t``, ``spread_k``, ``spread_l`` (protection) and ``glm``,
-        ``glm_percent``, ``cm``, ``discernibility``, ``suppressed`` (loss); `LatticeEngine` says what each is.
+        ``glm_percent``, ``cm``, ``discernibility``, ``suppressed`` (loss); `LatticeEngine` says what each is. Or an
+        `Objective` of one's own with a function.
+    require
+        What a solution must meet, such as ``{"k": 5, "glm_percent": 40}``; see `SDCProblem`.
     max_suppression
         How many records may be suppressed: a share in [0, 1), or a whole number.
     class_label
@@ -109,7 +115,8 @@ class PBGProblem(SDCProblem):
         data: Microdata,
         hierarchies: Mapping[str, Hierarchy],
         *,
-        objectives: Sequence[str] = ("k", "glm"),
+        objectives: Sequence[str | Objective] = ("k", "glm"),
+        require: Mapping[str, Required] | None = None,
         max_suppression: float = 0.01,
         class_label: str | None = None,
         sensitive: str | None = None,
@@ -127,18 +134,27 @@ class PBGProblem(SDCProblem):
         self.max_suppressed = _records(max_suppression, len(data))
         self.threads = None if threads is None else whole(threads, "threads", least=1)
         n_sensitive = 0 if self.sensitive is None else data.attribute(self.sensitive).n_categories
-        chosen = choose_objectives(objectives, generalization_objectives(len(data), len(self.attributes), n_sensitive))
-        for objective in chosen:
-            if objective.name in NEED_SENSITIVE and self.sensitive is None:
-                raise SDCError(
-                    f"objective {objective.name!r} protects the values of a sensitive attribute and the table declares"
-                    " none: give sensitive= here or when the table is made"
-                )
-            if objective.name in NEED_LABELS and self.class_label is None:
-                raise SDCError(f"objective {objective.name!r} needs the attribute to be predicted: give class_label=")
         top = [hierarchy.length for hierarchy in self.hierarchies.values()]
         self._figures: tuple[bytes, dict[str, float]] = (b"", {})
-        super().__init__(data=data, objectives=chosen, n_var=len(top), xl=0, xu=top)
+        super().__init__(
+            data=data,
+            objectives=objectives,
+            catalogue=generalization_objectives(len(data), len(self.attributes), n_sensitive),
+            require=require,
+            n_var=len(top),
+            xl=0,
+            xu=top,
+        )
+
+    def _check_objective(self, objective: Objective) -> None:
+        """Refuse what needs a sensitive attribute or a class label where there is none."""
+        if objective.name in NEED_SENSITIVE and self.sensitive is None:
+            raise SDCError(
+                f"objective {objective.name!r} protects the values of a sensitive attribute and the table declares"
+                " none: give sensitive= here or when the table is made"
+            )
+        if objective.name in NEED_LABELS and self.class_label is None:
+            raise SDCError(f"objective {objective.name!r} needs the attribute to be predicted: give class_label=")
 
     # -- measuring ------------------------------------------------------------------------------------------------
 
@@ -153,13 +169,30 @@ class PBGProblem(SDCProblem):
             sensitive=column[self.sensitive],
             labels=column[self.class_label],
             max_suppressed=self.max_suppressed,
-            measures=[objective.name for objective in self.objectives],
+            measures=[objective.name for objective in self.measured_objectives if objective.function is None] or ["k"],
             threads=self.threads,
         )
 
-    def _measure(self, X: NDArray[Any]) -> NDArray[np.float64]:
-        values: NDArray[np.float64] = self.engine.evaluate(X)
+    def _measure(self, X: NDArray[Any], names: Sequence[str]) -> NDArray[np.float64]:
+        values: NDArray[np.float64] = self.engine.measure(X, names)
         return values
+
+    def _tables(self, x: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+        """Released and original codes: a group of values is a value of its own, after those of the table."""
+        original = self.data.codes(self.attributes)
+        groups, lost = self._generalised(x)
+        own = np.array([self.data.attribute(name).n_categories for name in self.attributes], dtype=original.dtype)
+        released = np.where(x > 0, groups + own, original).astype(original.dtype)
+        released[lost] = -1
+        yield released, original
+
+    def _generalised(self, node: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+        """Group of each cell at the node's levels, and which records are suppressed."""
+        codes = self.data.codes(self.attributes)
+        groups = np.empty_like(codes)
+        for j, (name, hierarchy) in enumerate(self.hierarchies.items()):
+            groups[:, j] = hierarchy.table(self.data.categories(name), attribute=name)[int(node[j])][codes[:, j]]
+        return groups, suppress_small_classes(equivalence_classes(groups), limit=self.max_suppressed).mask
 
     @property
     def n_nodes(self) -> int:
@@ -178,14 +211,18 @@ class PBGProblem(SDCProblem):
             " them all; shorter hierarchies make it smaller)"
         )
 
-    def _enumerated(
-        self, progress: Callable[[int, int], object] | None, n: int
-    ) -> Iterator[tuple[NDArray[Any], NDArray[np.float64]]]:
+    def _enumerated(self, progress: Callable[[int, int], object] | None, n: int) -> Iterator[Part]:
         """Every node with its F; the engine walks the lattice, which takes a fraction of measuring node by node."""
-        F = self.minimised(self.engine.evaluate_all(progress))
+        if len(self.engine.measures) < len(
+            self.measured_objectives
+        ):  # objectives of one's own are measured node by node
+            yield from super()._enumerated(progress, n)
+            return
+        values = self.engine.evaluate_all(progress)
         for start in range(0, n, NODES_AT_ONCE):
             numbers = np.arange(start, min(start + NODES_AT_ONCE, n))
-            yield np.stack(np.unravel_index(numbers, self.xu.astype(int) + 1), axis=1).astype(self.dtype), F[numbers]
+            X = np.stack(np.unravel_index(numbers, self.xu.astype(int) + 1), axis=1).astype(self.dtype)
+            yield self._part(X, values[numbers])
 
     # -- searching ------------------------------------------------------------------------------------------------
 
@@ -213,7 +250,7 @@ class PBGProblem(SDCProblem):
                 found[f"Datafly, k = {k}"] = self._datafly(k)
         if self.n_nodes <= 100_000:
             front = self.enumerate_front()
-            for j, objective in enumerate(self.objectives):
+            for j, objective in enumerate(self.objectives if len(front.F) else ()):
                 order = [j, *(i for i in range(self.n_obj) if i != j)]
                 found[f"best {objective.name}"] = front.X[np.lexsort(front.F[:, order[::-1]].T)[0]]
         return found
@@ -252,7 +289,7 @@ class PBGProblem(SDCProblem):
         if last != node.tobytes():  # a release asks several times for the same node
             figures = self.engine.figures(node)
             self._figures = (node.tobytes(), figures)
-        return dict(figures)
+        return {**figures, **self._own_figures(node)}
 
     def describe(self, x: ArrayLike) -> tuple[str, ...]:
         """Say in plain sentences what releasing ``x`` would do to the data: one per attribute, then the table."""
@@ -293,15 +330,12 @@ class PBGProblem(SDCProblem):
             raise SDCError(f"suppressed must be 'drop' or 'star', not {suppressed!r}")
         node = self.genome(x)
         promised = self.figures(node)
-        codes = self.data.codes(self.attributes)
         frame = self._publishable()
-        groups = np.empty_like(codes)
+        groups, lost = self._generalised(node)
         for j, (name, hierarchy) in enumerate(self.hierarchies.items()):
             level = int(node[j])
-            groups[:, j] = hierarchy.table(self.data.categories(name), attribute=name)[level][codes[:, j]]
             if level > 0:
                 frame[name] = np.array(hierarchy.labels(level), dtype=object)[groups[:, j]]
-        lost = suppress_small_classes(equivalence_classes(groups), limit=self.max_suppressed).mask
         if suppressed == "star" and lost.any():
             for name in self.attributes:
                 frame[name] = frame[name].astype(object).mask(lost, STAR)

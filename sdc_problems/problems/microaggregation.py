@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
 from typing import TYPE_CHECKING, Any
@@ -21,16 +21,18 @@ from sdc_problems.methods.partition._mdav import mdav
 from sdc_problems.methods.partition._univariate import mhm, microaggregate_univariate
 from sdc_problems.methods.partition._v_mdav import v_mdav
 from sdc_problems.microdata import Kind
+from sdc_problems.objective import Objective
 from sdc_problems.operators.canonical import restricted_growth
 from sdc_problems.operators.duplicates import ByteDuplicates
 from sdc_problems.operators.partition import GroupSizes, RandomPartitions, RecordMutation, WholeGroupCrossover, limited
-from sdc_problems.problem import AT_ONCE, SDCProblem, choose_objectives
-from sdc_problems.problems._microaggregation_objectives import partition_objectives
+from sdc_problems.problem import AT_ONCE, SDCProblem
+from sdc_problems.problems._microaggregation_objectives import partition_objectives, ranked
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from sdc_problems.microdata import Microdata
+    from sdc_problems.requirement import Required
 
 SMALL_LABELS = np.iinfo(np.int16).max
 
@@ -85,7 +87,10 @@ class MicroaggregationProblem(SDCProblem):
         Smallest group, 2 … n/2.
     objectives
         Any of ``sse`` (on z-scores), ``il_sse`` (100·SSE/SST), ``dbrl`` (records whose own centroid is nearest, each in
-        proportion to how many share it), ``id_value`` (released values within 10 % of the original z-score) and ``k``.
+        proportion to how many share it), ``id_value`` (released values within 10 % of the original z-score) and ``k``;
+        or an `Objective` of one's own with a function.
+    require
+        What a solution must meet, such as ``{"il_sse": 20}``; see `SDCProblem`.
     k_max
         Largest value that the smallest group is meant to reach; k if not given.
     threads
@@ -114,7 +119,8 @@ class MicroaggregationProblem(SDCProblem):
         data: Microdata,
         k: int,
         *,
-        objectives: Sequence[str] = ("sse",),
+        objectives: Sequence[str | Objective] = ("sse",),
+        require: Mapping[str, Required] | None = None,
         k_max: int | None = None,
         threads: int | None = None,
     ) -> None:
@@ -137,7 +143,9 @@ class MicroaggregationProblem(SDCProblem):
         n_groups = n // self.k
         super().__init__(
             data=data,
-            objectives=choose_objectives(objectives, partition_objectives(self.k, self.largest)),
+            objectives=objectives,
+            catalogue=partition_objectives(self.k, self.largest),
+            require=require,
             n_var=n,
             xl=0,
             xu=n_groups - 1,
@@ -190,10 +198,13 @@ class MicroaggregationProblem(SDCProblem):
     def _compile(self) -> PartitionEngine:
         return PartitionEngine(self.points(), kinds=self.kinds, threads=self._threads)
 
-    def _measure(self, X: NDArray[Any]) -> NDArray[np.float64]:
-        rows = limited(X, self.smallest, self.largest)
-        measured: NDArray[np.float64] = self.engine.measure(rows, [o.name for o in self.objectives])
-        return measured
+    def _measure(self, X: NDArray[Any], names: Sequence[str]) -> NDArray[np.float64]:
+        values: NDArray[np.float64] = self.engine.measure(limited(X, self.smallest, self.largest), names)
+        return values
+
+    def _tables(self, x: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+        points = self.points()
+        yield ranked(microaggregate(points, self.labels(x), kinds=self.kinds), points)
 
     def _operators(self) -> dict[str, Any]:
         """Return random partitions, the crossover of whole groups, and moves between neighbouring groups."""
@@ -236,7 +247,8 @@ class MicroaggregationProblem(SDCProblem):
         labels = self.labels(x)
         names = tuple(partition_objectives(self.smallest, self.largest))
         values = self.engine.measure(labels[None, :], names)[0]
-        return {**dict(zip(names, map(float, values), strict=True)), "n_groups": float(labels.max() + 1)}
+        figures = {**dict(zip(names, map(float, values), strict=True)), "n_groups": float(labels.max() + 1)}
+        return {**figures, **self._own_figures(self.genome(x))}
 
     def describe(self, x: ArrayLike) -> tuple[str, ...]:
         """Say in plain sentences what releasing ``x`` would do to the data."""

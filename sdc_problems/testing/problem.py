@@ -26,12 +26,24 @@ from pymoo.problems.zero_to_one import ZeroToOne
 from pymoo.util.ref_dirs import get_reference_directions
 
 from sdc_problems.errors import SDCError
-from sdc_problems.problem import STAR, SDCProblem
+from sdc_problems.problem import STAR, Objective, SDCProblem
 from sdc_problems.testing.operators import OperatorContract
 
 PICKLE_LIMIT = 100_000  # bytes: a problem travels with every task, its data must not
 GENERATIONS = 4
 ENUMERATED = 5000  # candidates up to which the suite enumerates
+
+
+def _changed(released: NDArray[Any], original: NDArray[Any]) -> float:
+    return float((released != original).mean())
+
+
+def _same_rows(released: NDArray[Any], original: NDArray[Any]) -> float:
+    return float(np.unique(released, axis=0, return_counts=True)[1].max())
+
+
+CHANGED = Objective("changed", "share of cells changed", "min", (0.0, 1.0), function=_changed)
+SAME_ROWS = Objective("same_rows", "records in the largest class", "max", (1.0, np.inf), function=_same_rows)
 
 
 @cache
@@ -125,6 +137,103 @@ class ProblemContract(OperatorContract):
                 problem.decode(wrong)
         with pytest.raises(SDCError):
             problem.decode(np.zeros(problem.n_var + 1, dtype=problem.dtype))
+
+    # -- objectives and requirements ----------------------------------------------------------------------------------
+
+    def test_requirements_are_constraints_in_natural_units(self) -> None:
+        problem = self.make()
+        assert problem.n_ieq_constr == 0
+        X = self.sample(problem)
+        F = problem.evaluate(X)
+        values = problem.natural(F)
+        both = {"return_values_of": ["F", "G"]}
+        for column, objective in zip(values.T, problem.objectives, strict=True):
+            bound = float(np.median(column))
+            enough = column >= bound if objective.sense == "max" else column <= bound
+            other = problem.with_objectives(problem.objectives, require={objective.name: bound})
+            assert other.n_ieq_constr == 1
+            again, G = other.evaluate(X, **both)
+            assert again.tobytes() == F.tobytes(), "a requirement changes no objective"
+            np.testing.assert_array_equal(G[:, 0] <= 0, enough)
+            np.testing.assert_array_equal(np.abs(G[:, 0]), np.abs(column - bound))
+            low, high = float(column.min()), bound
+            other = problem.with_objectives(problem.objectives, require={objective.name: {"min": low, "max": high}})
+            assert other.n_ieq_constr == 2
+            met = (other.evaluate(X, **both)[1] <= 0).all(axis=1)
+            np.testing.assert_array_equal(met, (column >= low) & (column <= high))
+        assert problem.n_ieq_constr == 0
+        assert problem.evaluate(X).tobytes() == F.tobytes()
+
+    def test_what_is_required_need_not_be_optimised(self) -> None:
+        problem = self.make()
+        X = self.sample(problem)
+        values = problem.natural(problem.evaluate(X))
+        if problem.n_obj == 1:
+            return
+        first, last = problem.objectives[0], problem.objectives[-1]
+        bound = float(np.median(values[:, -1]))
+        other = problem.with_objectives([first.name], require={last.name: bound})
+        F, G = other.evaluate(X, return_values_of=["F", "G"])
+        assert F.tobytes() == np.ascontiguousarray(problem.evaluate(X)[:, :1]).tobytes()
+        wanted = values[:, -1] >= bound if last.sense == "max" else values[:, -1] <= bound
+        np.testing.assert_array_equal(G[:, 0] <= 0, wanted)
+        assert pickle.loads(pickle.dumps(other)).evaluate(X, return_values_of=["G"]).tobytes() == G.tobytes()  # noqa: S301
+
+    def test_a_search_keeps_to_the_requirements(self) -> None:
+        problem = self.make()
+        objective = problem.objectives[0]
+        bound = float(np.median(problem.natural(problem.evaluate(self.sample(problem)))[:, 0]))
+        other = problem.with_objectives(problem.objectives, require={objective.name: bound})
+        search = GA if problem.n_obj == 1 else NSGA2
+        found = [
+            minimize(other, search(pop_size=24, **other.operators()), ("n_gen", GENERATIONS), seed=3) for _ in range(2)
+        ]
+        assert found[0].pop.get("X").tobytes() == found[1].pop.get("X").tobytes()
+        value = problem.natural(np.atleast_2d(found[0].F))[:, 0]
+        assert (value >= bound if objective.sense == "max" else value <= bound).all()
+
+    def test_requirements_that_mean_nothing_are_refused(self) -> None:
+        problem = self.make()
+        name = problem.objectives[0].name
+        for require, match in (
+            ({"beauty": 1}, "unknown require objective 'beauty'"),
+            ({name: "much"}, "must be a finite number"),
+            ({name: {}}, "takes min, max or both"),
+            ({name: {"least": 1}}, "takes min, max or both, not 'least'"),
+            ({name: {"min": 2, "max": 1}}, "is larger than max"),
+            ([name], "must map names"),
+        ):
+            with pytest.raises(SDCError, match=match):
+                problem.with_objectives(problem.objectives, require=require)  # type: ignore[arg-type]
+
+    def test_objectives_of_ones_own_are_measured_on_the_released_codes(self) -> None:
+        problem = self.make()
+        own = [*problem.objectives, CHANGED, SAME_ROWS]
+        other = problem.with_objectives(own, require={"changed": 1.0})
+        X = self.sample(problem, 8)
+        F, G = other.evaluate(X, return_values_of=["F", "G"])
+        assert F[:, : problem.n_obj].tobytes() == problem.evaluate(X).tobytes()
+        values = other.natural(F)
+        np.testing.assert_array_equal(G[:, 0], values[:, -2] - 1.0)
+        assert ((values[:, -2] >= 0) & (values[:, -2] <= 1)).all()
+        assert (values[:, -1] >= 1).all()
+        for x, row in zip(X, values, strict=True):
+            figures = other.figures(x)
+            assert [figures[o.name] for o in other.objectives] == row.tolist()
+            tables = list(other._tables(x))
+            assert tables
+            for released, original in tables:
+                assert released.shape == original.shape
+                assert len(original) == len(problem.data)
+                assert released.dtype.kind == original.dtype.kind == "i"
+                assert original.min() >= 0
+                assert released.min() >= -1
+        again = pickle.loads(pickle.dumps(other))  # noqa: S301 -- our own bytes
+        assert again.evaluate(X, return_values_of=["F"]).tobytes() == F.tobytes()
+        with pytest.raises(SDCError, match="has no function to measure it"):
+            problem.with_objectives([Objective("beauty", "beauty", "max")])
+        with pytest.raises(SDCError, match=r"their order is that of the columns\s+of F"):
+            problem.with_objectives({problem.objectives[0].name})  # type: ignore[arg-type]
 
     # -- the exact front ------------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems.errors import SDCError
+from sdc_problems.requirement import Requirement
 from sdc_problems.studies.store.lock import is_worked_on
 from sdc_problems.studies.store.reader import Run
 from sdc_problems.studies.store.tables import Solutions, objective_facts
@@ -24,11 +25,8 @@ def meets(run: Run, solutions: Solutions) -> NDArray[np.bool_]:
     for name, wanted in run.study.get("require", {}).items():
         if name not in names:
             raise SDCError(f"{run.name!r} requires something of {name!r}, which is no objective of it")
-        column = solutions.values[:, names.index(name)]
-        if wanted.get("min") is not None:
-            mask &= column >= wanted["min"]
-        if wanted.get("max") is not None:
-            mask &= column <= wanted["max"]
+        column = names.index(name)
+        mask &= Requirement.read(run.axes[column], wanted, what="[require]").meets(solutions.values[:, column])
     return mask
 
 

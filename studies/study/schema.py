@@ -280,13 +280,14 @@ class Study:
 
     def build(self) -> Built:
         """Load the data, and make the problem and the algorithm."""
-        from sdc_problems.objective import by_name, find_objective
+        from sdc_problems.objective import by_name
+        from sdc_problems.requirement import read_requirements
         from sdc_problems.studies.tasks import find_task
 
         table = load_table(self.sections.data, self.folder)
         problem = find_task(self.task).build(table, self.problem_options)
-        for name in self.sections.require:
-            find_objective(name, by_name(*problem.objectives), what="[require] objective")
+        wanted = {name: bounds.model_dump() for name, bounds in self.sections.require.items()}
+        read_requirements(wanted, by_name(*problem.objectives), what="[require]")
         return Built(table, self.plan(problem))
 
     def plan(self, problem: SDCProblem) -> Plan:

@@ -54,7 +54,7 @@ def test_a_broken_problem_does_not_pass(column_suppression: Any) -> None:
 
     noisy = column_suppression()
     rng = np.random.default_rng(0)
-    noisy._measure = lambda X: rng.random((len(X), noisy.n_obj))
+    noisy._measure = lambda X, names: rng.random((len(X), len(names)))
     suite.make = lambda: noisy  # type: ignore[method-assign]
     with pytest.raises(AssertionError):
         suite.test_f_is_deterministic_and_leaves_x_alone()

@@ -139,10 +139,10 @@ def test_07_outputs_clobber_individuals_and_a_missing_f_is_silent() -> None:
 
 def test_07_ours_raises_when_a_measure_is_not_finite(column_suppression: Any) -> None:
     problem = column_suppression()
-    problem._measure = lambda X: np.full((len(X), problem.n_obj), np.nan)
+    problem._measure = lambda X, names: np.full((len(X), len(names)), np.nan)
     with pytest.raises(SDCError, match="objective 'k' of row 0 is nan"):
         problem.evaluate(np.zeros(problem.n_var, dtype=problem.dtype))
-    problem._measure = lambda X: np.zeros((len(X), 1))
+    problem._measure = lambda X, names: np.zeros((len(X), 1))
     with pytest.raises(SDCError, match="shape"):
         problem.evaluate(np.zeros(problem.n_var, dtype=problem.dtype))
 

@@ -50,7 +50,7 @@ class Knapsack(SDCProblem):
     def _compile(self) -> NDArray[np.float64]:
         return np.random.default_rng(5).random((self.n_var, 2))
 
-    def _measure(self, X: NDArray[Any]) -> NDArray[np.float64]:
+    def _measure(self, X: NDArray[Any], names: Any) -> NDArray[np.float64]:
         self.measured += len(X)
         # Not a matrix product: BLAS rounds a row differently with the number of rows beside it.
         return (np.sqrt(X.astype(float))[:, :, None] * self.engine).sum(axis=1)

@@ -14,8 +14,8 @@ from pymoo.util.display.column import Column
 from pymoo.util.display.output import Output
 
 from sdc_problems._validation import number, whole
+from sdc_problems.algorithms._checks import unconstrained
 from sdc_problems.algorithms.archives.box import BoxArchive
-from sdc_problems.errors import SDCError
 from sdc_problems.operators.lattice import LatticeCrossover, LatticeMutation, LatticeSampling
 from sdc_problems.parallel.memo import MemoEvaluator
 
@@ -73,8 +73,7 @@ class ArchiveSearch(Algorithm):
         self.epsilon = epsilon
 
     def _setup(self, problem: Any, **kwargs: Any) -> None:
-        if problem.n_constr:
-            raise SDCError(f"{type(self).__name__} searches problems without constraints")
+        unconstrained(problem, type(self).__name__)
         self.archive = BoxArchive(self.epsilon)
 
     def _set_optimum(self) -> None:

@@ -14,6 +14,7 @@ from pymoo.util.display.column import Column
 from pymoo.util.display.output import Output
 
 from sdc_problems._validation import whole
+from sdc_problems.algorithms._checks import unconstrained
 from sdc_problems.algorithms.grouping.operator_analysis import children_table, summarise
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.operators.canonical import restricted_growth
@@ -157,6 +158,7 @@ class GOMM(Algorithm):
     # -- pymoo's steps --------------------------------------------------------------------------------------------
 
     def _setup(self, problem: Any, **kwargs: object) -> None:
+        unconstrained(problem, type(self).__name__)
         if (np.asarray(problem.xl) != 0).any() or (np.asarray(problem.xu) != problem.n_var - 1).any():
             raise SDCError(
                 f"{type(problem).__name__} has no groupings for GOMM to vary: there every variable is a group number"

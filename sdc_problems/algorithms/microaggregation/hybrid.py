@@ -14,8 +14,8 @@ from pymoo.optimize import minimize
 from pymoo.util.display.single import SingleObjectiveOutput
 
 from sdc_problems._validation import choice, number, whole
+from sdc_problems.algorithms._checks import single_objective
 from sdc_problems.algorithms.microaggregation.solanas_ga import evolve
-from sdc_problems.algorithms.pram.elitist_ea import single_objective
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators.information_loss import sse
 from sdc_problems.methods.partition._macrogroups import Heuristic, one_step, plain_mdav, two_step

@@ -15,6 +15,7 @@ from pymoo.optimize import minimize
 from pymoo.util.display.single import SingleObjectiveOutput
 
 from sdc_problems._validation import choice, number, whole
+from sdc_problems.algorithms._checks import single_objective
 from sdc_problems.algorithms.microaggregation._partition_search import (
     SMALL,
     TASKS,
@@ -24,7 +25,6 @@ from sdc_problems.algorithms.microaggregation._partition_search import (
     starting_points,
 )
 from sdc_problems.algorithms.microaggregation.hybrid import problem_rows
-from sdc_problems.algorithms.pram.elitist_ea import single_objective
 from sdc_problems.errors import SDCError
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from pymoo.core.survival import Survival
 from sdc_problems._kernel import kernel
 from sdc_problems._validation import labels as check_labels
 from sdc_problems._validation import number, table, whole
-from sdc_problems.algorithms.pram.elitist_ea import single_objective
+from sdc_problems.algorithms._checks import single_objective
 from sdc_problems.errors import SDCError
 from sdc_problems.methods.partition._attributes import smallest_group, z_scores
 from sdc_problems.operators.canonical import restricted_growth

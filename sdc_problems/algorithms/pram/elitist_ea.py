@@ -11,20 +11,12 @@ from pymoo.core.population import Population
 from pymoo.util.display.single import SingleObjectiveOutput
 
 from sdc_problems._validation import number
+from sdc_problems.algorithms._checks import single_objective
 from sdc_problems.errors import SDCError
 from sdc_problems.operators.matrix import GrayBitMutation, MatrixSampling, RangeSwapCrossover
 
 GENERATIONS = 1125
 TRIES = 50  # to make a child that differs from its parent
-
-
-def single_objective(problem: Any, name: str) -> None:
-    """Refuse a problem with several objectives, with the way out."""
-    if problem.n_obj != 1:
-        raise SDCError(
-            f"{name} compares one number, but the problem has {problem.n_obj} objectives: choose one, such as"
-            " objectives=('score_mean',), or search the front with NSGA-II"
-        )
 
 
 class ElitistEA(Algorithm):

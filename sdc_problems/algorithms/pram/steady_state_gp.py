@@ -11,7 +11,8 @@ from pymoo.core.population import Population
 from pymoo.util.display.single import SingleObjectiveOutput
 
 from sdc_problems._validation import number, whole
-from sdc_problems.algorithms.pram.elitist_ea import TRIES, single_objective
+from sdc_problems.algorithms._checks import single_objective
+from sdc_problems.algorithms.pram.elitist_ea import TRIES
 from sdc_problems.errors import SDCError
 from sdc_problems.operators.duplicates import ByteDuplicates
 from sdc_problems.operators.tree import SubtreeCrossover, TreeMutation, TreeSampling, ValidTrees

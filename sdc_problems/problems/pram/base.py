@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sdc_problems._validation import choice, whole
 from sdc_problems.errors import SDCError
-from sdc_problems.evaluators.transition import TransitionEngine, parts_of
+from sdc_problems.evaluators.transition import CROSSED, TransitionEngine, parts_of
 from sdc_problems.methods.perturbation._pram import category_count, randomize_with, transition_matrix
 from sdc_problems.methods.perturbation._pram_limits import (
     band_mask,
@@ -22,6 +22,7 @@ from sdc_problems.methods.perturbation._pram_limits import (
     raise_diagonal,
 )
 from sdc_problems.microdata import Kind
+from sdc_problems.objective import Objective
 from sdc_problems.problem import SDCProblem, choose_objectives
 from sdc_problems.problems.pram._objectives import CATALOGUE
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from sdc_problems.microdata import Microdata
+    from sdc_problems.requirement import Required
 
 Matrix = NDArray[np.float64]
 DOMINANT = 0.51
@@ -77,7 +79,8 @@ class TransitionProblem(SDCProblem):
         data: Microdata,
         attributes: Sequence[str],
         *,
-        objectives: Sequence[str],
+        objectives: Sequence[str | Objective],
+        require: Mapping[str, Required] | None,
         replicates: int,
         invariant: bool,
         diagonal: tuple[float, float] | None,
@@ -96,10 +99,6 @@ class TransitionProblem(SDCProblem):
         self.against = against
         self.seed = whole(seed, "seed")
         self._frequencies: list[NDArray[np.int64]] | None = None
-        chosen = choose_objectives(objectives, CATALOGUE)
-        crossed = {"bivariate", "chi2"} & parts_of(o.name for o in chosen)
-        if crossed and against is None:
-            raise SDCError(f"objective {sorted(crossed)[0]!r} compares with an unprotected attribute: give against=")
         if against is not None:
             _categorical(data, [against], "against")
             if against in self.attributes:
@@ -110,7 +109,20 @@ class TransitionProblem(SDCProblem):
         if n_var is None:
             masks = [self.limits.allowed(a, n).ravel() for a, n in enumerate(self.sizes)]
             upper = np.where(np.concatenate(masks), high, low)
-        super().__init__(data=data, objectives=chosen, n_var=cells if n_var is None else n_var, xl=low, xu=upper)
+        super().__init__(
+            data=data,
+            objectives=objectives,
+            catalogue=CATALOGUE,
+            require=require,
+            n_var=cells if n_var is None else n_var,
+            xl=low,
+            xu=upper,
+        )
+
+    def _check_objective(self, objective: Objective) -> None:
+        """Refuse what needs an unprotected attribute where none is named."""
+        if objective.name in CROSSED and self.against is None:
+            raise SDCError(f"objective {objective.name!r} compares with an unprotected attribute: give against=")
 
     # -- what a subclass provides -------------------------------------------------------------------------------------
 
@@ -149,10 +161,14 @@ class TransitionProblem(SDCProblem):
         raw = self._raw_matrices(self.genome(x))
         return tuple(self.limits.keep(P, a, self.frequencies[a]) for a, P in enumerate(raw))
 
-    def _measure(self, X: NDArray[Any]) -> NDArray[np.float64]:
-        names = [objective.name for objective in self.objectives]
+    def _measure(self, X: NDArray[Any], names: Sequence[str]) -> NDArray[np.float64]:
         values: NDArray[np.float64] = self.engine.measure(map(self.matrices, X), names, evaluation=self.evaluation)
         return values
+
+    def _tables(self, x: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+        """Each of the replicate files with the original, in expectation, too."""
+        for released in self.engine.draw(self.matrices(x)).protected:
+            yield released, self.data.codes(self.attributes)
 
     def assess(self, x: ArrayLike, names: Sequence[str], *, files: int = 200, seed: int = 1) -> dict[str, float]:
         """Return means of measures over fresh files, drawn with numbers that no search has seen.
@@ -197,10 +213,13 @@ class TransitionProblem(SDCProblem):
 
     def figures(self, x: ArrayLike) -> dict[str, float]:
         """Measure the matrices: the objectives, and the measures that these are made of."""
-        names = [objective.name for objective in self.objectives]
+        names = [objective.name for objective in self.measured_objectives if objective.function is None]
         names += sorted(parts_of(names) - set(names))
-        values = self.engine.measure([self.matrices(x)], names, evaluation=self.evaluation)[0]
-        return dict(zip(names, map(float, values), strict=True))
+        row = self.genome(x)
+        if not names:
+            return self._own_figures(row)
+        values = self.engine.measure([self.matrices(row)], names, evaluation=self.evaluation)[0]
+        return {**dict(zip(names, map(float, values), strict=True)), **self._own_figures(row)}
 
     def describe(self, x: ArrayLike) -> tuple[str, ...]:
         """Say in plain sentences what releasing ``x`` would do to the data."""

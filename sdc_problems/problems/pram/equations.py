@@ -11,12 +11,14 @@ from sdc_problems._validation import whole
 from sdc_problems.errors import SDCError
 from sdc_problems.methods.perturbation._pram import normalise_rows
 from sdc_problems.methods.perturbation._pram_equations import FUNCTIONS, TERMINALS, equation_matrices, infix, postfix
+from sdc_problems.objective import Objective
 from sdc_problems.operators.duplicates import ByteDuplicates
 from sdc_problems.operators.tree import Grammar, SubtreeCrossover, TreeMutation, TreeSampling, ValidTrees, repaired
 from sdc_problems.problems.pram.base import Matrix, TransitionProblem
 
 if TYPE_CHECKING:
     from sdc_problems.microdata import Microdata
+    from sdc_problems.requirement import Required
 
 
 class PRAMEquationProblem(TransitionProblem):
@@ -29,7 +31,7 @@ class PRAMEquationProblem(TransitionProblem):
 
     Parameters
     ----------
-    data, attributes, objectives, replicates, invariant, diagonal, band, evaluation, against, seed
+    data, attributes, objectives, require, replicates, invariant, diagonal, band, evaluation, against, seed
         As for :class:`~sdc_problems.problems.pram.matrices.PRAMProblem`.
     depth
         Most levels of an equation's tree; a row of X has ``2**depth - 1`` places.
@@ -57,7 +59,8 @@ class PRAMEquationProblem(TransitionProblem):
         data: Microdata,
         attributes: Sequence[str],
         *,
-        objectives: Sequence[str] = ("il_categorical", "dr_categorical"),
+        objectives: Sequence[str | Objective] = ("il_categorical", "dr_categorical"),
+        require: Mapping[str, Required] | None = None,
         depth: int = 5,
         replicates: int = 5,
         invariant: bool = False,
@@ -72,6 +75,7 @@ class PRAMEquationProblem(TransitionProblem):
             data,
             attributes,
             objectives=objectives,
+            require=require,
             replicates=replicates,
             invariant=invariant,
             diagonal=diagonal,

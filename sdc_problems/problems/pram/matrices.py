@@ -17,12 +17,14 @@ from sdc_problems.methods.perturbation._pram import (
     normalise_rows,
     transition_matrix,
 )
+from sdc_problems.objective import Objective
 from sdc_problems.operators.duplicates import ByteDuplicates
 from sdc_problems.operators.matrix import SCALE, MatrixBounds, MatrixCrossover, MatrixMutation, MatrixSampling
 from sdc_problems.problems.pram.base import Matrix, TransitionProblem
 
 if TYPE_CHECKING:
     from sdc_problems.microdata import Microdata
+    from sdc_problems.requirement import Required
 
 
 class PRAMProblem(TransitionProblem):
@@ -39,7 +41,10 @@ class PRAMProblem(TransitionProblem):
         Names of the attributes to protect; nominal or ordinal, with 2 to 4,096 categories.
     objectives
         Any of ``il_categorical``, ``dr_categorical``, ``score_mean``, ``score_max``, ``ctbil``, ``dbil``, ``ebil``,
-        ``id_rank``, ``dbrl``, ``prl``, ``bivariate``, ``chi2``, ``expectation_ratio``, ``entropy``.
+        ``id_rank``, ``dbrl``, ``prl``, ``bivariate``, ``chi2``, ``expectation_ratio``, ``entropy``; or an `Objective`
+        of one's own with a function, whose mean over the replicate files counts.
+    require
+        What a solution must meet, such as ``{"dr_categorical": 30}``; see `SDCProblem`.
     replicates
         Protected files that a sampled score is the mean of.
     invariant
@@ -82,7 +87,8 @@ class PRAMProblem(TransitionProblem):
         data: Microdata,
         attributes: Sequence[str],
         *,
-        objectives: Sequence[str] = ("il_categorical", "dr_categorical"),
+        objectives: Sequence[str | Objective] = ("il_categorical", "dr_categorical"),
+        require: Mapping[str, Required] | None = None,
         replicates: int = 5,
         invariant: bool = False,
         diagonal: tuple[float, float] | None = None,
@@ -95,6 +101,7 @@ class PRAMProblem(TransitionProblem):
             data,
             attributes,
             objectives=objectives,
+            require=require,
             replicates=replicates,
             invariant=invariant,
             diagonal=diagonal,

@@ -153,8 +153,8 @@ def test_another_algorithm_is_refused(workshop: Any, content: Content, knapsack:
 
 def test_another_measure_is_refused(workshop: Any, content: Content, knapsack: Any) -> None:
     class Heavier(knapsack):  # type: ignore[misc]
-        def _measure(self, X: Any) -> Any:
-            return super()._measure(X) + 1e-9
+        def _measure(self, X: Any, names: Any) -> Any:
+            return super()._measure(X, names) + 1e-9
 
     folder = workshop.create("run")
     workshop.work(folder, stop_after=3)
