@@ -60,16 +60,62 @@ def _density(column: FloatArray, at: FloatArray, scale: float) -> FloatArray:
     return density
 
 
-def _quantile_loss(X: FloatArray, Y: FloatArray, scale: FloatArray) -> float:
-    before, after = np.quantile(X, QUANTILES, axis=0), np.quantile(Y, QUANTILES, axis=0)
-    deviation = np.zeros_like(before)
+class PILReference(NamedTuple):
+    """Statistics of an original table, each with its sampling deviation: what :func:`pil` compares with.
+
+    Vectors have an entry per attribute, covariances and correlations are matrices (only pairs of different attributes
+    count), quantiles have a row per probability of ``QUANTILES``.
+    """
+
+    means: FloatArray
+    covariances: FloatArray
+    correlations: FloatArray
+    quantiles: FloatArray
+    mean_deviations: FloatArray
+    variance_deviations: FloatArray
+    covariance_deviations: FloatArray
+    correlation_deviations: FloatArray
+    quantile_deviations: FloatArray
+
+
+def pil_reference(original: FloatArray) -> PILReference:
+    """Statistics of a table and their sampling deviations, see the notes of :func:`pil`."""
+    n, p = original.shape
+    _, scale = location_and_scale(original)
+    centred = centred_columns(original)
+    z = centred / np.where(scale > 0, scale, 1.0)
+    square = centred * centred
+    covariance, correlation = covariance_matrix(original), correlation_matrix(original)
+
+    # Sampling deviations by the delta method: the mean square of each statistic's influence function, over n.
+    variance_deviation = np.sqrt(np.maximum((square * square).mean(axis=0) - np.diag(covariance) ** 2, 0.0) / n)
+    covariance_deviation, correlation_deviation = np.zeros((p, p)), np.zeros((p, p))
+    for i, j in zip(*np.triu_indices(p, k=1), strict=True):
+        product = centred[:, i] * centred[:, j]
+        deviation = np.sqrt(np.mean((product - covariance[i, j]) ** 2) / n)
+        covariance_deviation[i, j] = covariance_deviation[j, i] = deviation
+        influence = z[:, i] * z[:, j] - 0.5 * correlation[i, j] * (z[:, i] ** 2 + z[:, j] ** 2)
+        correlation_deviation[i, j] = correlation_deviation[j, i] = np.sqrt(np.mean(influence**2) / n)
+
+    quantiles = np.quantile(original, QUANTILES, axis=0)
+    quantile_deviation = np.zeros_like(quantiles)
     for j in np.flatnonzero(scale > 0):
-        density = _density(X[:, j], before[:, j], float(scale[j]))
+        density = _density(original[:, j], quantiles[:, j], float(scale[j]))
         # A quantile that falls into a gap of the data has a density of 0 to machine precision: its sampling error is
         # infinite, and no change of it can be told from chance.
         with np.errstate(divide="ignore", over="ignore"):
-            deviation[:, j] = np.sqrt(QUANTILES * (1.0 - QUANTILES) / len(X)) / density
-    return _loss(before, after, deviation)
+            quantile_deviation[:, j] = np.sqrt(QUANTILES * (1.0 - QUANTILES) / n) / density
+    return PILReference(
+        column_means(original),
+        covariance,
+        correlation,
+        quantiles,
+        scale / np.sqrt(n),
+        variance_deviation,
+        covariance_deviation,
+        correlation_deviation,
+        quantile_deviation,
+    )
 
 
 def pil_components(X: object, Y: object) -> PILComponents:
@@ -81,32 +127,20 @@ def pil_components(X: object, Y: object) -> PILComponents:
     0.0
     """
     original, protected = pair(X, Y)
-    n, p = original.shape
-    _, scale = location_and_scale(original)
-    centred = centred_columns(original)
-    z = centred / np.where(scale > 0, scale, 1.0)
-    square = centred * centred
-    covariance, correlation = covariance_matrix(original), correlation_matrix(original)
-
-    # Sampling deviations by the delta method: the mean square of each statistic's influence function, over n.
-    variance_deviation = np.sqrt(np.maximum((square * square).mean(axis=0) - np.diag(covariance) ** 2, 0.0) / n)
-    rows, columns = np.triu_indices(p, k=1)
-    covariance_deviation = np.zeros(len(rows))
-    correlation_deviation = np.zeros(len(rows))
-    for e, (i, j) in enumerate(zip(rows, columns, strict=True)):
-        product = centred[:, i] * centred[:, j]
-        covariance_deviation[e] = np.sqrt(np.mean((product - covariance[i, j]) ** 2) / n)
-        influence = z[:, i] * z[:, j] - 0.5 * correlation[i, j] * (z[:, i] ** 2 + z[:, j] ** 2)
-        correlation_deviation[e] = np.sqrt(np.mean(influence**2) / n)
-
+    p = original.shape[1]
+    before = pil_reference(original)
     after, correlation_after = covariance_matrix(protected), correlation_matrix(protected)
-    pairs = (rows, columns)
+    pairs = np.triu_indices(p, k=1)
     return PILComponents(
-        means=_loss(column_means(original), column_means(protected), scale / np.sqrt(n)),
-        variances=_loss(np.diag(covariance), np.diag(after), variance_deviation),
-        covariances=_loss(covariance[pairs], after[pairs], covariance_deviation) if p > 1 else None,
-        correlations=_loss(correlation[pairs], correlation_after[pairs], correlation_deviation) if p > 1 else None,
-        quantiles=_quantile_loss(original, protected, scale),
+        means=_loss(before.means, column_means(protected), before.mean_deviations),
+        variances=_loss(np.diag(before.covariances), np.diag(after), before.variance_deviations),
+        covariances=_loss(before.covariances[pairs], after[pairs], before.covariance_deviations[pairs])
+        if p > 1
+        else None,
+        correlations=_loss(before.correlations[pairs], correlation_after[pairs], before.correlation_deviations[pairs])
+        if p > 1
+        else None,
+        quantiles=_loss(before.quantiles, np.quantile(protected, QUANTILES, axis=0), before.quantile_deviations),
     )
 
 
