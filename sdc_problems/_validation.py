@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sdc_problems.errors import SDCError
+from sdc_problems.errors import SDCError, did_you_mean
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -245,5 +245,6 @@ def domain_sizes(value: object, *tables: IntArray, name: str = "n_categories") -
 def choice(value: object, name: str, known: Sequence[str]) -> str:
     """One of the known words."""
     if not isinstance(value, str) or value not in known:
-        raise SDCError(f"{name} must be one of {', '.join(map(repr, known))}, not {value!r}")
+        near = did_you_mean(value, known) if isinstance(value, str) else ""
+        raise SDCError(f"{name} must be one of {', '.join(map(repr, known))}, not {value!r}{near}")
     return value

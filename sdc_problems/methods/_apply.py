@@ -152,11 +152,9 @@ def recoded(
         return Recoded(new, (sentence,))
     new = {a.name: _cells(method, a, found[:, j]) for j, a in enumerate(attributes)}
     before = points(data, names)
-    sentences = [
-        f"In {name} {int((before[:, j] != found[:, j]).sum()):,} of {len(data):,} cells changed: {method.title}."
-        for j, name in enumerate(names)
-    ]
-    return Recoded(new, tuple(sentences))
+    changed = [f"{name} {int((before[:, j] != found[:, j]).sum()):,}" for j, name in enumerate(names)]
+    sentence = f"{method.title[0].upper()}{method.title[1:]}. Cells changed of {len(data):,}: {', '.join(changed)}."
+    return Recoded(new, (sentence,))
 
 
 def _cells(method: Method, attribute: Attribute, found: NDArray[Any]) -> NDArray[Any]:

@@ -169,7 +169,9 @@ def recode_categories(data: Microdata, *, groups: Mapping[str, Sequence[Sequence
         after = recode_map(before, members)
         columns[name] = codes_as_cells(attribute, after)
         merged = len(np.unique(before)) - len(np.unique(after))
-        sentences.append(f"{name} has {merged} categories fewer: {int((before != after).sum()):,} cells changed.")
+        sentences.append(
+            f"{name} with {merged} fewer categories: {int((before != after).sum()):,} of {len(data):,} cells changed."
+        )
     return Recoded(columns, tuple(sentences))
 
 

@@ -146,7 +146,7 @@ class Method:
     def promise(self) -> str:
         """The guarantee in a sentence, for help and tables."""
         if self.guarantee == "k":
-            return "every record looks like at least k − 1 others, counted in the written file"
+            return "every record looks like at least k − 1 others in the protected columns, counted in the written file"
         return "promises no k"
 
     @property

@@ -44,6 +44,9 @@ def command(
     if out.exists() and not force:
         raise SDCError(f"{str(out)!r} exists already; choose another file, or overwrite it with --force")
     sources = [Source.open(folder, data=data) for folder in folders]
+    read = [data, *(source.run.meta["data"]["file"] for source in sources)]
+    if out.exists() and any(file is not None and Path(file).exists() and out.samefile(file) for file in read):
+        raise SDCError(f"{str(out)!r} is the data of a run: nothing is written")
     for source in sources:
         if source.closed:
             click.echo(f"{source.run.name}: without pictures, for {source.closed}", err=True)

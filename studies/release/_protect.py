@@ -17,7 +17,7 @@ from sdc_problems.methods._apply import apply, recoded
 from sdc_problems.methods.registry import Method, find
 from sdc_problems.microdata import Microdata
 from sdc_problems.studies.release import _columns
-from sdc_problems.studies.release._columns import Columns, SingledOut, columns_that_leave, singled_out
+from sdc_problems.studies.release._columns import Columns, columns_that_leave, singled_out
 from sdc_problems.studies.release._transaction import Places, Written, refuse_broken, reserve, write
 from sdc_problems.studies.release.csv_text import as_written
 from sdc_problems.studies.release.guarantees import STAR, Guarantee, at_least, at_most, smallest_class
@@ -210,14 +210,14 @@ def protect(
         counted = tuple(work.promises(as_written(work.frame)))
         refuse_broken(counted)
         return Protected(work.frame, found.name, work.what_was_done, counted, found.promise, groups)
-    found_out: list[tuple[Verdict, SingledOut]] = []
+    verdicts: list[Verdict] = []
 
     def papers(written: Written) -> tuple[dict[str, Any], bytes]:
         aligned = record_by_record(written.text, work.original, work.lost, columns.protected)
         leaves = leaf_counts(hierarchies or {}, {name: set(written.text[name]) for name in columns.protected})
         measured = _columns.measured(data, aligned, columns, linkage_limit=linkage_limit, leaf_counts=leaves)
         alone = singled_out(written.text, columns)
-        found_out.append((measured, alone))
+        verdicts.append(measured)
         content = {
             "schema": CERTIFICATE_SCHEMA,
             "method": found.name,
@@ -225,7 +225,7 @@ def protect(
             "k": k,
             "options": {**found.fixed, **options},
             "promise": found.promise,
-            "what_was_done": list(work.what_was_done),
+            "what_was_done": [*work.what_was_done, *_columns.sentences(columns, alone)],
             "guarantees_checked_in_the_file": [g.as_dict() for g in written.guarantees],
             "columns": _columns.payload(columns, alone),
             "leaf_counts": {name: counts.payload() for name, counts in leaves.items()},
@@ -252,10 +252,9 @@ def protect(
         return content, value_mapping(work.original, aligned, work.lost, seed if found.secret_seed else None)
 
     written, certificate = write(places, work.frame, formula_guard=formula_guard, promises=work.promises, papers=papers)
-    ((measured, alone),) = found_out
-    said = (*work.what_was_done, *_columns.sentences(columns, alone))
+    said = tuple(certificate["what_was_done"])
     return Protected(
-        work.frame, found.name, said, written.guarantees, found.promise, groups, places, certificate, measured
+        work.frame, found.name, said, written.guarantees, found.promise, groups, places, certificate, verdicts[0]
     )
 
 

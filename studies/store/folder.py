@@ -19,6 +19,8 @@ from sdc_problems.studies.store.schema import DATABASE, SCHEMA, connection, guar
 
 STUDY = "study.toml"
 LOCK = "run.lock"
+OWN = (STUDY, LOCK, DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", f"{DATABASE}-journal")
+"""Files that a run is: nothing else is ever written over them."""
 
 
 def check_folder(path: Path) -> Path:
@@ -27,7 +29,7 @@ def check_folder(path: Path) -> Path:
     if not folder.is_dir():
         near = [p.name for p in folder.parent.iterdir() if p.is_dir()] if folder.parent.is_dir() else []
         raise SDCError(f"there is no run folder {str(path)!r}{did_you_mean(folder.name, near)}")
-    for name in (DATABASE, STUDY, LOCK, f"{DATABASE}-wal", f"{DATABASE}-shm", f"{DATABASE}-journal"):
+    for name in OWN:
         inside = folder / name
         if inside.is_symlink():
             raise SDCError(f"{name} in {str(path)!r} is a link; a run folder holds none, so this one is not opened")
@@ -60,6 +62,8 @@ def write_atomically(path: Path, content: bytes | str, *, private: bool = False)
     private
         Whether only this user may read it.
     """
+    if path.name in OWN and (path.parent / DATABASE).is_file():
+        raise SDCError(f"{str(path)!r} is a file of the run itself: write to another name")
     data = content.encode("utf-8") if isinstance(content, str) else content
     try:
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".sdc-")

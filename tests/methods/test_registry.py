@@ -138,6 +138,28 @@ def test_cells_of_masking_methods_by_hand(small: Microdata, name: str, column: s
     assert by_hand(name, small, [column], **options) == {column: cells}
 
 
+def test_a_near_word_is_suggested(small: Microdata) -> None:
+    with pytest.raises(SDCError, match=r"not 'corelated'; did you mean 'correlated'\?"):
+        by_hand("add-noise", small, ["age"], amplitude=0.1, structure="corelated")
+
+
+def test_sentences_count_the_cells_that_changed(small: Microdata) -> None:
+    for name, columns, options, said in (
+        ("rank-swap", ["age", "school"], {"window": 1, "ties": "record"},
+         "Values change places with values of near rank. Cells changed of 4: age 4, school 2."),
+        ("top-code", ["age"], {"threshold": 30}, "In age values above a limit become one value: 2 of 4 cells changed."),
+        ("recode-map", ["town"], {"groups": {"town": [["Reus", "Vic"]]}},
+         "town with 1 fewer categories: 1 of 4 cells changed."),
+        ("swap-records", ["age", "town"], {"percent": 100, "within": ["town"]},
+         "2 of 4 records exchanged age with one that agrees in town."),
+        ("recode-intervals", ["age"], {"breaks": {"age": [0, 10, 99]}}, "age in 2 intervals, 1 of them empty (given)."),
+    ):  # fmt: skip
+        roles = small.with_roles(quasi_identifiers=columns)
+        method = find(name)
+        found = apply(method, roles, rng=np.random.default_rng(1), options=options)
+        assert recoded(method, roles, found).sentences[0] == said
+
+
 def test_swapped_records_agree_where_they_should(small: Microdata) -> None:
     found = by_hand("swap-records", small, ["age", "town"], percent=100, within=["town"])
     assert found == {"age": [20, 40, 30, 95]}, "only the two of Vic can exchange their ages"

@@ -395,3 +395,12 @@ def test_a_search_that_ends_at_once(workshop: Any, opened: Opened) -> None:
     run = opened(folder)
     assert run.progress()[0].generations == 1
     assert json.loads(json.dumps(run.meta["study"]))
+
+
+@pytest.mark.parametrize("name", ["run.sqlite", "study.toml", "run.lock", "run.sqlite-wal"])
+def test_no_file_of_a_run_is_written_over(folder: Path, name: str) -> None:
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    with pytest.raises(SDCError, match="is a file of the run itself"):
+        write_atomically(folder / name, "other")
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    write_atomically(folder.parent / name, "elsewhere it is a name like any other")

@@ -49,3 +49,21 @@ def test_the_printed_address_can_be_opened_at_once(pbg: Path, monkeypatch: pytes
     monkeypatch.setattr(uvicorn.Server, "run", not_yet_serving)
     done = CliRunner().invoke(cli, ["explore", str(pbg)], catch_exceptions=False)
     assert done.stdout.startswith("http://127.0.0.1:")
+
+
+def test_a_report_replaces_neither_the_run_nor_its_data(tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text("age,town\n" + "".join(f"{20 + i % 9},{'ab'[i % 2]}\n" for i in range(40)))
+    text = (
+        '[data]\nfile = "mine.csv"\nquasi_identifiers = ["age", "town"]\n[data.hierarchies]\nage = {intervals = [5]}\n'
+    )
+    text += 'town = {suppression = true}\n[problem]\ntask = "pbg"\n[algorithm]\nname = "NSGA2"\npop_size = 4\n'
+    (tmp_path / "study.toml").write_text(text + "[termination]\ngenerations = 1\n")
+    run = tmp_path / "run"
+    CliRunner().invoke(cli, ["run", str(tmp_path / "study.toml"), "--out", str(run), "--no-pictures"])
+    kept = [tmp_path / "mine.csv", run / "study.toml", run / "run.sqlite"]
+    before = [path.read_bytes() for path in kept]
+    for path, says in zip(kept, ("the data of a run", "the run itself", "the run itself"), strict=True):
+        done = CliRunner().invoke(cli, ["report", str(run), "-o", str(path), "--details", "1", "--force"])
+        assert isinstance(done.exception, SDCError)
+        assert says in str(done.exception)
+    assert [path.read_bytes() for path in kept] == before
