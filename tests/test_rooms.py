@@ -143,6 +143,28 @@ def test_help_texts_begin_with_the_word_that_people_search_for() -> None:
     assert [line for line in summaries if RIDDLE.match(line)] == []
 
 
+def test_studies_know_a_task_in_its_folder_only() -> None:
+    """Neither a task's name nor its problem stands elsewhere: a new task touches its folder and the registry."""
+    from sdc_problems.studies.tasks._registry import BUILT_IN, find_task
+
+    classes = {find_task(name).problem.partition(":")[2] for name in BUILT_IN}
+    allowed = {("studies.release._protect", "MicroaggregationProblem")}  # methods that take a problem take this one
+    found = set()
+    for name, path in modules():
+        if not name.startswith("studies") or name.startswith(("studies.tasks", "studies.reproductions")):
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and node.value in {*BUILT_IN, *classes}:
+                found.add((name, node.value))
+            if isinstance(node, ast.alias) and node.name in classes:
+                found.add((name, node.name))
+    assert found <= allowed
+    page = (PACKAGE / "studies" / "web" / "src").resolve()
+    for path in page.glob("*.ts"):
+        if not path.name.endswith(".test.ts"):
+            assert not [name for name in BUILT_IN if f'"{name}"' in path.read_text(encoding="utf-8")], path
+
+
 def test_no_folder_holds_more_than_fifteen_modules() -> None:
     folders = Counter(path.parent for _, path in modules() if not path.name.startswith("__"))
     assert {str(folder): n for folder, n in folders.items() if n > 15} == {}

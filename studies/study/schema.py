@@ -9,10 +9,11 @@ import hashlib
 import json
 import re
 import tomllib
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, field_validator, model_validator
 
@@ -24,6 +25,8 @@ from sdc_problems.studies.study.validation import Section, shown, validated
 
 if TYPE_CHECKING:
     from sdc_problems.problem import SDCProblem
+    from sdc_problems.studies.searches.search import Search
+    from sdc_problems.studies.tasks import Task
 
 LARGEST_FILE = 10_000_000  # bytes: no study file is longer
 _UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
@@ -325,16 +328,20 @@ def json_schema() -> dict[str, Any]:
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     schema["title"] = "sdc-problems study"
     definitions = schema.setdefault("$defs", {})
-    choices: dict[Literal["problem", "algorithm"], tuple[str, dict[str, tuple[str, type[Section]]]]] = {
-        "problem": ("task", {name: (task.title, task.options) for name, task in available_tasks().items()}),
-        "algorithm": ("name", {name: (s.title, s.options) for name, s in available_searches().items()}),
+    choices: dict[str, tuple[str, Mapping[str, Task | Search]]] = {
+        "problem": ("task", available_tasks()),
+        "algorithm": ("name", available_searches()),
     }
-    for section, (key, options) in choices.items():
+    for section, (key, found) in choices.items():
         alternatives = []
-        for name, (title, model) in options.items():
-            one = model.model_json_schema(ref_template="#/$defs/{model}")
+        for name, choice in found.items():
+            try:
+                one = choice.options.model_json_schema(ref_template="#/$defs/{model}")
+            except SDCError as error:  # another package's: the others stay usable
+                warnings.warn(str(error), stacklevel=2)
+                continue
             definitions.update(one.pop("$defs", {}))
-            one["properties"] = {key: {"const": name, "description": title}, **one.get("properties", {})}
+            one["properties"] = {key: {"const": name, "description": choice.title}, **one.get("properties", {})}
             one["required"] = [key, *one.get("required", [])]
             one["title"] = name
             definitions[f"{section}-{name}"] = one

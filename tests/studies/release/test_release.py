@@ -22,7 +22,7 @@ from sdc_problems.studies.release.csv_text import as_written, read_text, to_csv
 from sdc_problems.studies.release.guarantees import smallest_class
 from sdc_problems.studies.store.reader import Run
 from sdc_problems.studies.study.schema import Study
-from sdc_problems.studies.tasks import find_task
+from sdc_problems.studies.tasks import available_tasks, find_task
 
 Sdc = Callable[..., Any]
 
@@ -303,10 +303,10 @@ def test_hostile_names_are_harmless_everywhere(tmp_path: Path, sdc: Sdc) -> None
     assert "<b>" not in svg
 
 
-EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*.toml"))
+EXAMPLES = [task.example for task in available_tasks().values()]
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_every_task_is_released_and_checked(example: Path, tmp_path: Path, sdc: Sdc) -> None:
     text = re.sub(r"\[termination\][^\[]*", "[termination]\ngenerations = 2\n\n", example.read_text())
     text = re.sub(r"\[require\][^\[]*", "", re.sub(r"seeds = \d+", "seeds = 1", text))

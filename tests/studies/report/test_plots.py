@@ -17,11 +17,12 @@ from sdc_problems.studies.report.pictures import picture
 from sdc_problems.studies.report.plots import convergence, draw_run, rendered, ru_map
 from sdc_problems.studies.store.reader import Run
 from sdc_problems.studies.study.schema import Study
+from sdc_problems.studies.tasks import available_tasks
 
 Sdc = Callable[..., Any]
 Opened = Callable[[Path], Run]
 
-EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*.toml"))
+EXAMPLES = [task.example for task in available_tasks().values()]
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
@@ -176,7 +177,7 @@ def test_runs_of_other_problems_are_not_compared(workshop: Any, opened: Opened) 
         compare([opened(first), opened(third)])
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: f"{p.parent.name}-{p.stem}")
 def test_every_task_has_a_picture_of_its_solutions(path: Path) -> None:
     study, _ = Study.from_file(path)
     built = study.build()

@@ -21,8 +21,9 @@ import pytest
 
 from sdc_problems.errors import SDCFailure
 from sdc_problems.studies.store.reader import Run
+from sdc_problems.studies.tasks import available_tasks
 
-EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*.toml"))
+EXAMPLES = [task.example for task in available_tasks().values()]
 Content = Callable[[Path], dict[str, Any]]
 Sdc = Callable[..., Any]
 
@@ -362,7 +363,7 @@ def test_a_folder_that_cannot_be_written(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_thirty_kills_at_random_moments(example: Path, tmp_path: Path, content: Content) -> None:
     """Each task, killed thirty times: while it starts, replays, measures or writes."""
     study = tmp_path / "study.toml"

@@ -119,12 +119,16 @@ def test_own_searches_are_for_this_task(task: Task) -> None:
         assert search.load()
 
 
-def test_examples_stand_in_the_examples_folder_too(task: Task) -> None:
-    examples = Path(__file__).parents[3] / "examples"
-    assert task.example.read_text() in {path.read_text() for path in examples.glob("*.toml")}
+def test_a_study_to_start_from_is_printed(task: Task) -> None:
     printed = CliRunner().invoke(cli, ["schema", "--example", task.name])
     assert printed.exit_code == 0
     assert printed.stdout == task.example.read_text()
+
+
+def test_the_examples_folder_shows_the_tasks_own() -> None:
+    shown = sorted((Path(__file__).parents[3] / "examples").glob("*.toml"))
+    assert len(shown) >= 5
+    assert {path.resolve() for path in shown} <= {find_task(name).example.resolve() for name in BUILT_IN}
 
 
 def test_what_a_constructor_refuses_is_said_with_its_place() -> None:
