@@ -147,6 +147,7 @@ def protect(
     overwrite: bool = False,
     linkage_limit: int = LINKAGE_LIMIT,
     source: Path | None = None,
+    inputs: Sequence[Path] = (),
     **options: Any,
 ) -> Protected:
     """Protect the quasi-identifiers by a registered method and write the files of a release; all or nothing.
@@ -178,6 +179,8 @@ def protect(
         Most records for which the verdict links probabilistically.
     source
         File that the table was read from: it is named in the certificate and never written to.
+    inputs
+        Other files that were read, such as those of hierarchies; never written to either.
     **options
         The method's own options.
 
@@ -198,7 +201,7 @@ def protect(
         whole(k, "k", least=2)
     if seed is not None and not found.random:
         raise SDCError(f"method {found.name} draws no random numbers: leave the seed out")
-    places = None if out is None else reserve(Path(out), overwrite=overwrite, inputs=[source])
+    places = None if out is None else reserve(Path(out), overwrite=overwrite, inputs=[source, *inputs])
     columns = columns_that_leave(data, data.quasi_identifiers, keep)
     if seed is None and found.search:
         seed = SEARCH_SEED

@@ -18,6 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems.errors import SDCError
+from sdc_problems.objective import by_name
+from sdc_problems.requirement import read_requirements
 from sdc_problems.studies.release import _columns
 from sdc_problems.studies.release._columns import Columns, columns_that_leave, singled_out
 from sdc_problems.studies.release._transaction import Places, Written, reserve, write
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from sdc_problems.problem import SDCProblem
-    from sdc_problems.studies.study.schema import Wanted
+    from sdc_problems.studies.study.schema import Study
     from sdc_problems.studies.tasks import Task
 
 CERTIFICATE_SCHEMA = "sdc.certificate/1"
@@ -113,7 +115,7 @@ def release(
     x = problem.genome(found.X[0])
     _same_measures(problem, x, found.F[0], solution)
     values = {o.name: float(v) for o, v in zip(problem.objectives, problem.natural(found.F[0]), strict=True)}
-    broken = _broken_requirements(study.sections.require, values)
+    broken = _broken_requirements(study, problem, values)
     if broken and override is None:
         raise SDCError(_not_released(broken))
     protected = tuple(getattr(problem, "attributes", problem.data.quasi_identifiers))
@@ -216,7 +218,7 @@ def release(
     return Released(places.file, places.certificate, places.mapping, content)
 
 
-def _hierarchy_files(study: Any) -> list[Path]:
+def _hierarchy_files(study: Study) -> list[Path]:
     """Files of hierarchies, which a release reads."""
     named = [how.file for how in study.sections.data.hierarchies.values()]
     return [study.folder / file for file in named if file is not None]
@@ -234,15 +236,15 @@ def _same_measures(problem: SDCProblem, x: NDArray[Any], before: NDArray[np.floa
         raise SDCError(f"solution {solution} is measured differently now than when it was found: nothing is written")
 
 
-def _broken_requirements(require: Mapping[str, Wanted], values: Mapping[str, float]) -> list[str]:
+def _broken_requirements(study: Study, problem: SDCProblem, values: Mapping[str, float]) -> list[str]:
     """Bounds of the study that a solution does not keep, each in words."""
-    broken = []
-    for name, wanted in require.items():
-        if wanted.min is not None and values[name] < wanted.min:
-            broken.append(f"the study requires {name} of at least {wanted.min:g}, and it is {values[name]:.6g}")
-        if wanted.max is not None and values[name] > wanted.max:
-            broken.append(f"the study requires {name} of at most {wanted.max:g}, and it is {values[name]:.6g}")
-    return broken
+    wanted = {name: bounds.model_dump() for name, bounds in study.sections.require.items()}
+    required = read_requirements(wanted, by_name(*problem.objectives), what="[require]")
+    return [
+        f"the study requires {requirement}, and it is {values[requirement.objective.name]:.6g}"
+        for requirement in required
+        if not requirement.meets(values[requirement.objective.name])
+    ]
 
 
 def _not_released(broken: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 import warnings
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -13,6 +13,10 @@ from sdc_problems.errors import SDCError
 from sdc_problems.studies.commands._session import json_option
 from sdc_problems.studies.commands.evaluate import _kinds, _names, show
 from sdc_problems.studies.commands.protect._method_options import DEFAULT, MethodCommand, listed
+
+if TYPE_CHECKING:
+    from sdc_problems.hierarchy import Hierarchy
+    from sdc_problems.microdata import Microdata
 
 
 def _list_methods(ctx: click.Context, param: click.Parameter, value: bool) -> None:
@@ -104,6 +108,7 @@ def command(
         missing=missing,
         delimiter=delimiter,
     )
+    hierarchies, files = _hierarchies(hierarchy, data)
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", UserWarning)
         done = protect(
@@ -111,13 +116,14 @@ def command(
             out,
             method=method,
             k=k,
-            hierarchies=_hierarchies(hierarchy, data),
+            hierarchies=hierarchies,
             seed=seed,
             keep=None if keep is None else _names(keep),
             suppressed=suppressed,
             formula_guard=formula_guard,
             overwrite=overwrite,
             source=file,
+            inputs=files,
             **{name: value for name, value in options.items() if value is not None},
         )
     for warning in warned:
@@ -150,21 +156,21 @@ def _pairs(given: tuple[str, ...], option: str) -> list[tuple[str, str]]:
     return found
 
 
-def _hierarchies(given: tuple[str, ...], data: Any) -> dict[str, Any]:
-    """Hierarchies by column, as a study says them."""
+def _hierarchies(given: tuple[str, ...], data: Microdata) -> tuple[dict[str, Hierarchy], list[Path]]:
+    """Hierarchies by column, as a study says them, and the files that they come from."""
     if not given:
-        return {}
+        return {}, []
     from sdc_problems.studies.study.data import HierarchySection, load_hierarchy
     from sdc_problems.studies.study.validation import validated
 
-    found = {}
+    found, files = {}, []
     for name, value in _pairs(given, "--hierarchy"):
         try:
             how = tomllib.loads(f"it = {value}")["it"] if value.startswith("{") else {"file": value}
         except tomllib.TOMLDecodeError as error:
-            raise click.BadParameter(
-                f"{value!r} is not as in a study file: {error}", param_hint="--hierarchy"
-            ) from None
+            raise SDCError(f"--hierarchy {name}: {value!r} is not as in a study file: {error}") from None
         section = validated(HierarchySection, how, f"--hierarchy {name}")
         found[name] = load_hierarchy(section, data, data.attribute(name).name, Path())
-    return found
+        if section.file is not None:
+            files.append(Path(section.file))
+    return found, files

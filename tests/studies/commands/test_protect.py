@@ -251,6 +251,14 @@ def test_an_existing_file_and_the_original_are_safe(folder: Path) -> None:
     assert isinstance(protect(folder, "--overwrite").exception, type(None))
 
 
+def test_a_hierarchy_file_is_an_input_too(folder: Path) -> None:
+    (folder / "out.csv").write_text("Olot;Catalonia\nReus;Catalonia\n")
+    more = ["--method", "recode-level", "--level", "1", "--hierarchy", f"town={folder / 'out.csv'}", "--overwrite"]
+    result = protect(folder, *more, columns="town", k=None)
+    assert "or another input: nothing is written" in str(result.exception)
+    assert (folder / "out.csv").read_text().startswith("Olot")
+
+
 def test_a_broken_promise_leaves_no_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     honest = module.recoded
 

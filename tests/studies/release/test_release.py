@@ -389,15 +389,15 @@ def test_a_broken_requirement_is_released_only_with_a_reason(tmp_path: Path, run
     out = tmp_path / "out.csv"
     before = sorted(tmp_path.iterdir())
     said = sdc("release", tmp_path / "strict", "--solution", two, "--out", out, code=2).err
-    assert f"the study requires k of at least 3, and it is {k:g}" in said
-    with pytest.raises(SDCError, match="the study requires k of at least 3"):
+    assert f"the study requires k >= 3, and it is {k:g}" in said
+    with pytest.raises(SDCError, match="the study requires k >= 3"):
         release(tmp_path / "strict", two, out)
     assert sorted(tmp_path.iterdir()) == before
     said = sdc("release", tmp_path / "strict", "--solution", two, "--out", out, "--override", "the board agreed").out
     assert "released in spite of this: the study requires k" in said
     certificate = json.loads((tmp_path / "out.csv.certificate.json").read_text())
     assert certificate["override"]["reason"] == "the board agreed"
-    assert certificate["override"]["broken"][0].startswith("the study requires k of at least 3")
+    assert certificate["override"]["broken"][0].startswith("the study requires k >= 3")
     assert certificate["require"] == {"k": {"min": 3.0}, "glm": {"max": 1e6}}
     assert "--override 'the board agreed'" in certificate["reproduce"][1]
     kept = release(tmp_path / "strict", best(tmp_path / "strict", 3), tmp_path / "kept.csv", override="not needed")
