@@ -44,6 +44,8 @@ def compare(name: str, dataset: Any) -> None:
     engine = problem.engine
     engine.evaluate_all()  # compiles
     everything = min(cpu(engine.evaluate_all) for _ in range(3)) / engine.n_nodes
+    every = min(cpu(lambda: list(engine.every_step())) for _ in range(3)) / engine.n_nodes
+    thresholds = sum(len(rows) for rows, _, _ in engine.every_step()) / engine.n_nodes
     light = PBGProblem(dataset.data, dataset.hierarchies).engine
     two = min(cpu(light.evaluate_all) for _ in range(3)) / engine.n_nodes
     nodes = engine.nodes()[np.random.default_rng(0).permutation(engine.n_nodes)[:SAMPLE]]
@@ -53,7 +55,18 @@ def compare(name: str, dataset: Any) -> None:
     unique = cpu(lambda: [np.unique(table, axis=0, return_counts=True) for table in tables]) / SAMPLE
     print(f"{name}: {problem.data.n_records:,} records, {engine.n_nodes:,} nodes, {engine.n_classes:,} distinct")
     print(f"  all ten objectives      {1 / everything:10,.0f} nodes per CPU second")
+    print(f"  the same, each of its {thresholds:.1f} thresholds: {every / everything:.2f} times as long")
     print(f"  k and GLM               {1 / two:10,.0f} nodes per CPU second")
+    for share in (0.01, 0.04):
+        rule, free = (
+            PBGProblem(dataset.data, dataset.hierarchies, max_suppression=share, suppression=how)
+            for how in ("budget", "free")
+        )
+        seconds = [min(cpu(problem.enumerate_front) for _ in range(3)) for problem in (rule, free)]
+        print(
+            f"  exact front of k and GLM, budget {share:.0%}: nodes {seconds[0]:.2f} CPU s, nodes and thresholds"
+            f" {seconds[1]:.2f} CPU s, {seconds[1] / seconds[0]:.2f} times as long"
+        )
     for other, seconds in (("pandas groupby, k only", grouped), ("numpy unique, k only", unique)):
         print(f"  {other:23} {1 / seconds:10,.0f}   engine with all ten: {seconds / everything:6.0f} times as fast")
 

@@ -355,7 +355,7 @@ class Suppression(NamedTuple):
     largest: int
 
 
-def suppress_small_classes(classes: object, *, limit: int) -> Suppression:
+def suppress_small_classes(classes: object, *, limit: int, threshold: int | None = None) -> Suppression:
     """Suppress the smallest classes as far as a budget allows (Dewri et al. 2010, §6).
 
     All classes of size 1, then 2, … up to the largest size j for which at most ``limit`` records are suppressed in
@@ -367,6 +367,8 @@ def suppress_small_classes(classes: object, *, limit: int) -> Suppression:
         Class of each record.
     limit
         Largest number of suppressed records (η), less than the number of records.
+    threshold
+        Classes of so many records or more stay in any case; by default as many go as the budget allows.
 
     Returns
     -------
@@ -377,6 +379,8 @@ def suppress_small_classes(classes: object, *, limit: int) -> Suppression:
     --------
     >>> suppress_small_classes([0, 1, 1, 2, 2, 2], limit=2)
     Suppression(mask=array([ True, False, False, False, False, False]), k=2, largest=1)
+    >>> suppress_small_classes([0, 1, 1, 2, 2, 2], limit=3, threshold=2).k
+    2
     """
     size = class_sizes(classes)
     budget = whole(limit, "limit")
@@ -384,6 +388,8 @@ def suppress_small_classes(classes: object, *, limit: int) -> Suppression:
         raise SDCError(f"limit must be less than the number of records ({len(size)}): else nothing would be left")
     records_up_to = np.cumsum(np.bincount(size))
     largest = int(np.searchsorted(records_up_to, budget, side="right")) - 1
+    if threshold is not None:
+        largest = min(largest, whole(threshold, "threshold", least=1) - 1)
     mask: BoolArray = size <= largest
     k = int(size[~mask].min())
     return Suppression(mask, k, int(size[mask].max()) if mask.any() else 0)

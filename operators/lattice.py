@@ -1,4 +1,8 @@
-"""Operators of generalization lattices: random nodes, exchanged tails, single steps up or down."""
+"""Operators of generalization lattices: random nodes, exchanged tails, single steps up or down.
+
+A row holds a level per attribute, from 0. Where its last entry is counted from 1 this is a threshold: classes of
+fewer records are suppressed. A threshold may be large, and small ones matter most: it is drawn evenly by factors.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +30,22 @@ def neighbours(node: NDArray[Any], top: NDArray[Any]) -> NDArray[Any]:
     return around[((around >= 0) & (around <= top)).all(axis=1)]
 
 
+def has_threshold(problem: Any) -> bool:
+    """Whether the last entry of a row is a threshold: its lower bound is 1, that of a level is 0."""
+    return bool(np.asarray(problem.xl)[-1] == 1)
+
+
+def _thresholds(top: int, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw thresholds: in one of two cases as large as possible, else from 1 with equal chances for equal factors."""
+    drawn = np.floor(np.exp(rng.random(n) * np.log(top + 1)))
+    return np.where(rng.random(n) < 0.5, top, np.clip(drawn, 1, top)).astype(np.int64)
+
+
 class LatticeSampling(Sampling):
     """Random nodes; the fully specialised and the fully generalised node are always among them.
 
     Those two are trivially minimal: nothing loses less, nothing protects more (Dewri et al. 2010, §6). A sample
-    of a single node is random.
+    of a single node is random. Half of the thresholds are the largest possible, the others are drawn evenly by factors.
 
     Parameters
     ----------
@@ -45,10 +60,12 @@ class LatticeSampling(Sampling):
     def _do(
         self, problem: Any, n_samples: int, *args: object, random_state: np.random.Generator, **kwargs: object
     ) -> NDArray[Any]:
-        top = np.asarray(problem.xu, dtype=np.int64)
+        bottom, top = np.asarray(problem.xl, dtype=np.int64), np.asarray(problem.xu, dtype=np.int64)
         X = np.array(random_state.integers(0, np.broadcast_to(top, (n_samples, problem.n_var)), endpoint=True))
+        if has_threshold(problem):
+            X[:, -1] = _thresholds(int(top[-1]), n_samples, random_state)
         if self.extremes and n_samples > 1:
-            X[0], X[1] = 0, top
+            X[0], X[1] = bottom, top
         return X.astype(getattr(problem, "dtype", np.int16))
 
 
@@ -77,14 +94,16 @@ class LatticeCrossover(Crossover):
 class LatticeMutation(Mutation):
     """Each attribute goes, with a small probability, one level up or down; a step out of the lattice is not made.
 
+    A threshold that changes is, in one of two cases, drawn anew, and otherwise made one larger or smaller.
+
     Parameters
     ----------
     prob_var
-        Probability per attribute; by default one over their number.
+        Probability per variable; by default one over their number.
 
     Notes
     -----
-    Dewri et al. (2010), §6. Up and down are equally likely.
+    Dewri et al. (2010), §6, where there are no thresholds. Up and down are equally likely.
     """
 
     def __init__(self, prob: float = 1.0, prob_var: float | None = None) -> None:
@@ -96,12 +115,16 @@ class LatticeMutation(Mutation):
         chance = self.prob_var.value if self.prob_var is not None else 1.0 / problem.n_var
         direction = random_state.integers(0, 2, size=X.shape) * 2 - 1
         step = np.where(random_state.random(X.shape) < chance, direction, 0)
-        moved: NDArray[Any] = np.clip(X + step, 0, np.asarray(problem.xu, dtype=np.int64)).astype(X.dtype)
-        return moved
+        moved = np.clip(X + step, np.asarray(problem.xl, np.int64), np.asarray(problem.xu, np.int64))
+        if has_threshold(problem):
+            anew = (step[:, -1] != 0) & (random_state.random(len(X)) < 0.5)
+            moved[anew, -1] = _thresholds(int(problem.xu[-1]), int(anew.sum()), random_state)
+        children: NDArray[Any] = moved.astype(X.dtype)
+        return children
 
 
 class LatticeRepair(Repair):
-    """Whole levels within the lattice, for operators that were made for real numbers."""
+    """Whole levels and thresholds within their bounds, for operators that were made for real numbers."""
 
     def _do(self, problem: Any, X: NDArray[Any], **kwargs: object) -> NDArray[Any]:
         nodes: NDArray[Any] = np.clip(np.rint(X), problem.xl, problem.xu).astype(problem.dtype)

@@ -302,9 +302,9 @@ def _measure(table: ClassTable, m: int, lattice: Lattice, levels: Ints, steps: S
             extra[i, a] = 0
     for c in range(m):
         size = sizes[c]
-        i = np.int64(0)
+        i = 0
         if size <= last:
-            i = np.int64(steps.by_size[size])
+            i = steps.by_size[size]
             for a in range(n_attributes):
                 code = (table.keys[c, lattice.word[a]] >> lattice.shift[a]) & lattice.mask[a]
                 extra[i, a] += size * lattice.relief[lattice.relief_at[a, levels[a]] + code]

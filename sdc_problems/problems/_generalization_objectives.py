@@ -99,7 +99,7 @@ def generalization_objectives(n_records: int, n_attributes: int, n_sensitive: in
         Objective(
             "suppressed", "suppressed records", "min", (0.0, n), "records",
             meaning="Number of records that are suppressed because too few look alike.",
-            formula="records in classes of at most j, for the largest j that max_suppression allows",
+            formula="records in classes smaller than the threshold (suppression=budget: the largest allowed)",
             source="Dewri et al. (2010), section 6",
         ),
     )  # fmt: skip

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sdc_problems._validation import whole
+from sdc_problems._validation import choice, whole
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.evaluators.anonymity import equivalence_classes, suppress_small_classes
 from sdc_problems.evaluators.lattice import NEED_LABELS, NEED_SENSITIVE, LatticeEngine
@@ -30,17 +30,19 @@ from sdc_problems.problems._generalization_objectives import generalization_obje
 if TYPE_CHECKING:
     import pandas as pd
 
+    from sdc_problems.front import Front
     from sdc_problems.hierarchy import Hierarchy
     from sdc_problems.microdata import Microdata
     from sdc_problems.requirement import Required
 
 
 NODES_AT_ONCE = 1 << 18
+AT_ONCE = 512  # nodes whose objectives of one's own are measured between two reports of progress
 
 
 @dataclass(frozen=True)
 class GeneralizationNode:
-    """A node of the lattice: what it does to each attribute, and the nodes next to it.
+    """A node of the lattice: what it does to each attribute, which classes go, and the nodes next to it.
 
     Attributes
     ----------
@@ -48,24 +50,32 @@ class GeneralizationNode:
         Level of each attribute, 0 being the values themselves.
     phrases
         What each level does to its attribute.
+    threshold
+        Classes of fewer records than this are suppressed, as far as the budget allows; None where they are always
+        suppressed as far as it allows.
     more_general, more_specific
-        Nodes one level up and one level down.
+        Rows of X one level up and one level down, with the same threshold.
     """
 
     levels: dict[str, int]
     phrases: dict[str, str]
+    threshold: int | None
     more_general: tuple[tuple[int, ...], ...]
     more_specific: tuple[tuple[int, ...], ...]
 
     def __str__(self) -> str:
-        return "\n".join(f"{name}: level {level}, {self.phrases[name]}" for name, level in self.levels.items())
+        lines = [f"{name}: level {level}, {self.phrases[name]}" for name, level in self.levels.items()]
+        if self.threshold is not None and self.threshold > 1:
+            lines.append(f"classes of fewer than {self.threshold:,} records are suppressed, as far as allowed")
+        return "\n".join(lines)
 
 
 class PBGProblem(SDCProblem):
     """Generalise each quasi-identifier to a level of its hierarchy, so that records become alike.
 
     A row of X holds the level of every quasi-identifier, 0 for the values themselves: a node of the lattice of
-    generalisations. A few records in uncommon classes may be suppressed instead of generalising everybody further.
+    generalisations. A few records in uncommon classes may be suppressed instead of generalising everybody further;
+    the row ends in the threshold below which classes are, 1 for none.
 
     Parameters
     ----------
@@ -81,6 +91,10 @@ class PBGProblem(SDCProblem):
         What a solution must meet, such as ``{"k": 5, "glm_percent": 40}``; see `SDCProblem`.
     max_suppression
         How many records may be suppressed: a share in [0, 1), or a whole number.
+    suppression
+        ``"free"``: the threshold is a part of the solution, from 1 to one more than the records that may be
+        suppressed; one above what that allows at a node counts as the largest allowed. ``"budget"``: always the
+        largest, as in the paper; a row of X then has no threshold.
     class_label
         The attribute that ``cm`` predicts.
     sensitive
@@ -94,6 +108,9 @@ class PBGProblem(SDCProblem):
     Dewri, Ray, Ray and Whitley (2010), "On the Identification of Property Based Generalizations in Microdata
     Anonymization". The loss of a value counts the leaves under it in its hierarchy, whether they occur or not.
 
+    The paper suppresses as much as it may at every node, which is often not the best there: asked for one k, a smaller
+    threshold that is enough for it loses less, and a larger budget can make results worse.
+
     Examples
     --------
     >>> import pandas as pd
@@ -104,9 +121,9 @@ class PBGProblem(SDCProblem):
     >>> problem = PBGProblem(data, {"age": ages, "sex": Hierarchy.suppression(["f", "m"])}, max_suppression=0)
     >>> problem.natural(problem.enumerate_front().F).round(2).tolist()
     [[6.0, 12.0], [3.0, 6.0], [1.0, 0.0]]
-    >>> problem.describe([2, 1])[0]
+    >>> problem.describe([2, 1, 1])[0]
     'age in bands of 10 years.'
-    >>> problem.release([2, 1])["age"].tolist()
+    >>> problem.release([2, 1, 1])["age"].tolist()
     ['20-29', '20-29', '20-29', '20-29', '30-39', '30-39']
     """
 
@@ -118,6 +135,7 @@ class PBGProblem(SDCProblem):
         objectives: Sequence[str | Objective] = ("k", "glm"),
         require: Mapping[str, Required] | None = None,
         max_suppression: float = 0.01,
+        suppression: Literal["free", "budget"] = "free",
         class_label: str | None = None,
         sensitive: str | None = None,
         threads: int | None = None,
@@ -132,9 +150,14 @@ class PBGProblem(SDCProblem):
         self.sensitive = data.attribute(sensitive).name if sensitive is not None else next(iter(data.sensitive), None)
         self.class_label = None if class_label is None else data.attribute(class_label).name
         self.max_suppressed = _records(max_suppression, len(data))
+        self.suppression = choice(suppression, "suppression", ("free", "budget"))
         self.threads = None if threads is None else whole(threads, "threads", least=1)
         n_sensitive = 0 if self.sensitive is None else data.attribute(self.sensitive).n_categories
         top = [hierarchy.length for hierarchy in self.hierarchies.values()]
+        bottom = [0] * len(top)
+        if self.suppression == "free":
+            bottom, top = [*bottom, 1], [*top, self.max_suppressed + 1]
+        dtype = np.promote_types(np.int16, np.min_scalar_type(-max(top)))
         self._figures: tuple[bytes, dict[str, float]] = (b"", {})
         super().__init__(
             data=data,
@@ -142,8 +165,9 @@ class PBGProblem(SDCProblem):
             catalogue=generalization_objectives(len(data), len(self.attributes), n_sensitive),
             require=require,
             n_var=len(top),
-            xl=0,
+            xl=bottom,
             xu=top,
+            dtype=dtype,
         )
 
     def _check_objective(self, objective: Objective) -> None:
@@ -174,7 +198,8 @@ class PBGProblem(SDCProblem):
         )
 
     def _measure(self, X: NDArray[Any], names: Sequence[str]) -> NDArray[np.float64]:
-        values: NDArray[np.float64] = self.engine.measure(X, names)
+        nodes, thresholds = self._parts(X)
+        values: NDArray[np.float64] = self.engine.measure(nodes, names, thresholds=thresholds)
         return values
 
     def _tables(self, x: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
@@ -182,17 +207,42 @@ class PBGProblem(SDCProblem):
         original = self.data.codes(self.attributes)
         groups, lost = self._generalised(x)
         own = np.array([self.data.attribute(name).n_categories for name in self.attributes], dtype=original.dtype)
-        released = np.where(x > 0, groups + own, original).astype(original.dtype)
+        released = np.where(x[: len(self.attributes)] > 0, groups + own, original).astype(original.dtype)
         released[lost] = -1
         yield released, original
 
-    def _generalised(self, node: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    def _generalised(self, x: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """Group of each cell at the node's levels, and which records are suppressed."""
-        codes = self.data.codes(self.attributes)
+        node, codes = self.decode(x), self.data.codes(self.attributes)
         groups = np.empty_like(codes)
         for j, (name, hierarchy) in enumerate(self.hierarchies.items()):
-            groups[:, j] = hierarchy.table(self.data.categories(name), attribute=name)[int(node[j])][codes[:, j]]
-        return groups, suppress_small_classes(equivalence_classes(groups), limit=self.max_suppressed).mask
+            table = hierarchy.table(self.data.categories(name), attribute=name)
+            groups[:, j] = table[node.levels[name]][codes[:, j]]
+        classes = equivalence_classes(groups)
+        return groups, suppress_small_classes(classes, limit=self.max_suppressed, threshold=node.threshold).mask
+
+    def _parts(self, X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """Nodes, and their thresholds if they have any."""
+        n = len(self.attributes)
+        return X[:, :n], X[:, n] if self.suppression == "free" else None
+
+    def effective(self, X: ArrayLike) -> NDArray[Any]:
+        """Rows of X with the least threshold that suppresses the same records: equal releases become equal rows."""
+        rows = self.genomes(X)
+        nodes, thresholds = self._parts(rows)
+        if thresholds is not None:
+            rows[:, -1] = self.engine.effective(nodes, thresholds)
+        return rows
+
+    def with_thresholds(self, X: ArrayLike) -> NDArray[Any]:
+        """Nodes of X, each with every threshold that makes a difference there; a node is measured once for them."""
+        rows = self.genomes(X)
+        nodes, thresholds = self._parts(rows)
+        if thresholds is None:
+            return rows
+        found = [steps for steps, _ in self.engine.steps(nodes)]
+        nodes = np.repeat(nodes, [len(steps) for steps in found], axis=0)
+        return np.column_stack([nodes, np.concatenate(found)]).astype(self.dtype)
 
     @property
     def n_nodes(self) -> int:
@@ -201,8 +251,29 @@ class PBGProblem(SDCProblem):
 
     @property
     def n_candidates(self) -> int:
-        """Number of nodes of the lattice."""
+        """Number of nodes of the lattice; ``enumerate_front`` tries each with all its thresholds at once."""
         return self.n_nodes
+
+    def enumerate_front(
+        self, progress: Callable[[int, int], object] | None = None, *, limit: int = 1_000_000, ties: bool = False
+    ) -> Front:
+        """Measure every node, with every threshold, and return the exact front: what no other choice is better than.
+
+        *Exact* is for full-domain generalisation: one level per attribute for all records, the hierarchies and the
+        suppression as given. With ``suppression="free"`` no node with any threshold that the budget allows is better;
+        with ``"budget"`` no node is, each suppressing as much as it may. Thresholds that suppress the same records
+        are one solution, with the least of them.
+
+        Parameters
+        ----------
+        progress
+            Called as ``progress(nodes done, nodes in all)`` now and then.
+        limit
+            Largest number of nodes to measure.
+        ties
+            Whether all solutions with equal F are returned, or the first only.
+        """
+        return super().enumerate_front(progress, limit=limit, ties=ties)._replace(n_candidates=self.n_nodes)
 
     def _size_in_words(self) -> str:
         """Say how many nodes there are, and how long it takes to measure them all."""
@@ -213,27 +284,39 @@ class PBGProblem(SDCProblem):
 
     def _enumerated(self, progress: Callable[[int, int], object] | None, n: int) -> Iterator[Part]:
         """Every node with its F; the engine walks the lattice, which takes a fraction of measuring node by node."""
-        if len(self.engine.measures) < len(
-            self.measured_objectives
-        ):  # objectives of one's own are measured node by node
-            yield from super()._enumerated(progress, n)
-            return
-        values = self.engine.evaluate_all(progress)
-        for start in range(0, n, NODES_AT_ONCE):
-            numbers = np.arange(start, min(start + NODES_AT_ONCE, n))
-            X = np.stack(np.unravel_index(numbers, self.xu.astype(int) + 1), axis=1).astype(self.dtype)
-            yield self._part(X, values[numbers])
+        sizes = [hierarchy.n_levels for hierarchy in self.hierarchies.values()]
+
+        def rows(numbers: NDArray[np.int64], thresholds: NDArray[np.int64]) -> NDArray[Any]:
+            columns = [*np.unravel_index(numbers, sizes), thresholds]
+            return np.column_stack(columns[: self.n_var]).astype(self.dtype)
+
+        if len(self.engine.measures) < len(self.measured_objectives):  # those of one's own take the time, one by one
+            for start in range(0, n, AT_ONCE):
+                numbers = np.arange(start, min(start + AT_ONCE, n))
+                X = self.with_thresholds(rows(numbers, np.ones_like(numbers)))
+                yield self._part(X, self._values(X))
+                if progress is not None:
+                    progress(start + len(numbers), n)
+        elif self.suppression == "free":
+            for numbers, thresholds, values in self.engine.every_step(progress):
+                order = np.lexsort((thresholds, numbers))
+                yield self._part(rows(numbers[order], thresholds[order]), values[order])
+        else:
+            values = self.engine.evaluate_all(progress)
+            for start in range(0, n, NODES_AT_ONCE):
+                numbers = np.arange(start, min(start + NODES_AT_ONCE, n))
+                yield self._part(rows(numbers, numbers), values[numbers])
 
     # -- searching ------------------------------------------------------------------------------------------------
 
     def _operators(self) -> dict[str, Any]:
-        """Return the paper's sampling, one-point crossover (0.8) and single-step mutation (1/attributes)."""
+        """Return the paper's sampling, one-point crossover (0.8) and single-step mutation (1/variables)."""
         return {
             "sampling": LatticeSampling(),
             "crossover": LatticeCrossover(),
             "mutation": LatticeMutation(),
             "repair": LatticeRepair(),
-            "eliminate_duplicates": ByteDuplicates(n_genomes=self.n_nodes),
+            "eliminate_duplicates": ByteDuplicates(n_genomes=super().n_candidates),
         }
 
     def baselines(self) -> dict[str, NDArray[Any]]:
@@ -243,8 +326,9 @@ class PBGProblem(SDCProblem):
         but for the records that may be suppressed. Of the nodes with the best value of an objective the one that is
         best in the others, in their order, is named; lattices above 100,000 nodes are not enumerated for this.
         """
-        top = self.xu.astype(self.dtype)
-        found = {"nothing generalised": np.zeros_like(top), "everything generalised": top}
+        bottom, top = (bound.astype(self.dtype) for bound in (self.xl, self.xu))
+        top[len(self.attributes) :] = bottom[len(self.attributes) :]  # one class, of which nothing is suppressed
+        found = {"nothing generalised": bottom, "everything generalised": top}
         for k in (2, 5, 10, 50):
             if k <= len(self.data):
                 found[f"Datafly, k = {k}"] = self._datafly(k)
@@ -256,40 +340,45 @@ class PBGProblem(SDCProblem):
         return found
 
     def _datafly(self, k: int) -> NDArray[Any]:
-        x = np.zeros(self.n_var, dtype=self.dtype)
-        codes = self.data.codes(self.attributes)
+        x = self.xl.astype(self.dtype)
+        x[len(self.attributes) :] = min(k, self.max_suppressed + 1)  # no larger threshold is needed
+        n, codes = len(self.attributes), self.data.codes(self.attributes)
         tables = [h.table(self.data.categories(name)) for name, h in self.hierarchies.items()]
-        while self.engine.figures(x)["k"] < k and (x < self.xu).any():
+        while self.figures(x)["k"] < k and (x[:n] < self.xu[:n]).any():
             distinct = [
                 len(np.unique(table[level][column])) if level < len(table) - 1 else -1
-                for table, level, column in zip(tables, x, codes.T, strict=True)
+                for table, level, column in zip(tables, x[:n], codes.T, strict=True)
             ]
             x[int(np.argmax(distinct))] += 1
-        return x
+        row: NDArray[Any] = self.effective(x)[0]
+        return row
 
     # -- reading --------------------------------------------------------------------------------------------------
 
     def decode(self, x: ArrayLike) -> GeneralizationNode:
-        """Read the level of each attribute, and which nodes are next to it."""
-        node = self.genome(x)
-        around = neighbours(node, self.xu.astype(self.dtype))
+        """Read the level of each attribute, the threshold, and which nodes are next to it."""
+        row, n = self.genome(x), len(self.attributes)
+        node, rest = row[:n], row[n:]
+        around = neighbours(node, self.xu[:n].astype(self.dtype))
         coarser = around.sum(axis=1) > node.sum()
+        around = np.column_stack([around, np.tile(rest, (len(around), 1))])
         levels = dict(zip(self.attributes, map(int, node), strict=True))
         return GeneralizationNode(
             levels=levels,
             phrases={name: self.hierarchies[name].describe(level) for name, level in levels.items()},
+            threshold=int(rest[0]) if len(rest) else None,
             more_general=tuple(tuple(map(int, row)) for row in around[coarser]),
             more_specific=tuple(tuple(map(int, row)) for row in around[~coarser]),
         )
 
     def figures(self, x: ArrayLike) -> dict[str, float]:
-        """Measure the node: every objective for which the table has the data, by name."""
-        node = self.genome(x)
+        """Measure the solution: every objective for which the table has the data, by name."""
+        row, n = self.genome(x), len(self.attributes)
         last, figures = self._figures
-        if last != node.tobytes():  # a release asks several times for the same node
-            figures = self.engine.figures(node)
-            self._figures = (node.tobytes(), figures)
-        return {**figures, **self._own_figures(node)}
+        if last != row.tobytes():  # a release asks several times for the same solution
+            figures = self.engine.figures(row[:n], *map(int, row[n:]))
+            self._figures = (row.tobytes(), figures)
+        return {**figures, **self._own_figures(row)}
 
     def describe(self, x: ArrayLike) -> tuple[str, ...]:
         """Say in plain sentences what releasing ``x`` would do to the data: one per attribute, then the table."""
@@ -320,7 +409,7 @@ class PBGProblem(SDCProblem):
         Parameters
         ----------
         x
-            The node.
+            The node, and its threshold.
         seed
             Not used.
         suppressed
@@ -328,12 +417,11 @@ class PBGProblem(SDCProblem):
         """
         if suppressed not in ("drop", "star"):
             raise SDCError(f"suppressed must be 'drop' or 'star', not {suppressed!r}")
-        node = self.genome(x)
-        promised = self.figures(node)
+        node, promised = self.decode(x), self.figures(x)
         frame = self._publishable()
-        groups, lost = self._generalised(node)
+        groups, lost = self._generalised(self.genome(x))
         for j, (name, hierarchy) in enumerate(self.hierarchies.items()):
-            level = int(node[j])
+            level = node.levels[name]
             if level > 0:
                 frame[name] = np.array(hierarchy.labels(level), dtype=object)[groups[:, j]]
         if suppressed == "star" and lost.any():

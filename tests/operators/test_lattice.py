@@ -110,3 +110,47 @@ def test_repair_makes_nodes_of_real_numbers() -> None:
     X = LatticeRepair()(lattice(1, 3, 4), pop).get("X")
     assert X.tolist() == [[0, 1, 4], [1, 3, 0]]
     assert X.dtype == np.int16
+
+
+def with_threshold(largest: int) -> SimpleNamespace:
+    """A lattice of three attributes with a threshold from 1 behind them."""
+    problem = lattice(2, 1, 3, largest)
+    problem.xl[-1] = 1
+    return problem
+
+
+@pytest.mark.parametrize("largest", [1, 2, 301, 30_000])
+def test_thresholds_are_drawn_by_factors_or_the_largest(largest: int) -> None:
+    problem = with_threshold(largest)
+    X = LatticeSampling().do(problem, 2000, random_state=np.random.default_rng(0)).get("X")
+    assert X[:2].tolist() == [[0, 0, 0, 1], [2, 1, 3, largest]]
+    thresholds = X[:, -1]
+    assert thresholds.min() == 1
+    assert thresholds.max() == largest
+    assert (X[:, :3].max(axis=0) == [2, 1, 3]).all()
+    assert X[:, :3].min() == 0
+    if largest > 2:
+        assert (thresholds == largest).mean() == pytest.approx(0.5, abs=0.05)
+        smaller = thresholds[thresholds < largest]
+        assert np.median(smaller) == pytest.approx(np.sqrt(largest), rel=0.25)
+
+
+def test_thresholds_change_by_one_or_anew_and_levels_as_ever() -> None:
+    problem, rng = with_threshold(301), np.random.default_rng(5)
+    X = np.tile(np.array([1, 0, 2, 50], dtype=np.int16), (8000, 1))
+    moved = LatticeMutation()._do(problem, X, random_state=rng)
+    assert moved.dtype == np.int16
+    assert ((moved >= problem.xl) & (moved <= problem.xu)).all()
+    assert np.abs(moved[:, :3] - X[:, :3]).max() == 1
+    changed = moved[moved[:, -1] != 50, -1]
+    assert len(changed) / len(X) == pytest.approx(1 / 4, abs=0.02)
+    assert np.isin(changed, [49, 51]).mean() == pytest.approx(0.5, abs=0.05)
+    assert len(np.unique(changed)) > 50
+    bottom = LatticeMutation(prob_var=1.0)._do(problem, np.tile(problem.xl.astype(np.int16), (50, 1)), random_state=rng)
+    assert bottom[:, -1].min() == 1
+
+
+def test_repair_clips_thresholds() -> None:
+    pop = Population.new("X", np.array([[0.2, 1.0, 3.4, 0.0], [0.0, 0.0, 0.0, 999.0]]))
+    X = LatticeRepair()(with_threshold(301), pop).get("X")
+    assert X.tolist() == [[0, 1, 3, 1], [0, 0, 0, 301]]

@@ -90,7 +90,7 @@ def pbg() -> Case:
         hierarchies = {"age": Hierarchy.intervals(range(20, 40), [5, 10]), "town": Hierarchy.suppression(list("nors"))}
         return PBGProblem(data, hierarchies, objectives=NAMES["pbg"], class_label="vote", max_suppression=limit)
 
-    nodes = {"nothing": [0, 0], "bands": [1, 1], "everything": [3, 1]}
+    nodes = {"nothing": [0, 0, 1], "bands": [1, 1, 1], "everything": [3, 1, 1]}
     frame = table()
     return Case(
         make(frame, 0), make(pd.concat([frame, frame]), 0), {k: (x, x) for k, x in nodes.items()}, "nothing",

@@ -16,6 +16,7 @@ from pymoo.util.display.output import Output
 from sdc_problems._validation import number, whole
 from sdc_problems.algorithms._checks import unconstrained
 from sdc_problems.algorithms.archives.box import BoxArchive
+from sdc_problems.operators.duplicates import row_keys
 from sdc_problems.operators.lattice import LatticeCrossover, LatticeMutation, LatticeSampling
 from sdc_problems.parallel.memo import MemoEvaluator
 
@@ -51,7 +52,7 @@ class ArchiveOutput(Output):
     def update(self, algorithm: Any) -> None:
         """Read the counters."""
         super().update(algorithm)
-        self.nodes.set(getattr(algorithm.evaluator, "n_unique", algorithm.evaluator.n_eval))
+        self.nodes.set(algorithm.n_nodes)
         self.held.set(len(algorithm.archive))
 
 
@@ -59,6 +60,14 @@ class ArchiveSearch(Algorithm):
     """A search whose result is its archive, current whenever pymoo calls back.
 
     pymoo adds each generation to the archive once more after the callbacks; that changes nothing in it.
+
+    Where suppression is free, a node is measured once for all its thresholds. Those that enter the archive are
+    evaluated with it, each as the least threshold that suppresses the same records.
+
+    Attributes
+    ----------
+    n_nodes
+        Number of different nodes measured so far.
     """
 
     archive: BoxArchive
@@ -75,6 +84,38 @@ class ArchiveSearch(Algorithm):
     def _setup(self, problem: Any, **kwargs: Any) -> None:
         unconstrained(problem, type(self).__name__)
         self.archive = BoxArchive(self.epsilon)
+        self._seen: set[bytes] = set()
+        free = getattr(problem, "suppression", "budget") == "free"
+        self._n_levels: int = problem.n_var - 1 if free else problem.n_var
+
+    @property
+    def free(self) -> bool:
+        """Whether rows end in a threshold."""
+        return self._n_levels < int(self.problem.n_var)
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of different nodes measured so far."""
+        return len(self._seen)
+
+    def _see(self, X: NDArray[Any]) -> None:
+        """Count the nodes of measured rows."""
+        self._seen.update(row_keys(X[:, : self._n_levels]))
+
+    def _every_threshold(self, nodes: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.int64]]:
+        """Rows of different nodes with every threshold, their F, and where the rows of each node begin."""
+        lowest = np.ones((len(nodes), 1), dtype=nodes.dtype)
+        rows = self.problem.with_thresholds(np.column_stack([nodes, lowest]))
+        F: NDArray[np.float64] = self.problem.evaluate(rows, return_values_of=["F"])
+        return rows, F, np.flatnonzero(rows[:, -1] == 1)
+
+    def _entering(self, rows: NDArray[Any], F: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Which of the rows would be in the archive if they were added now."""
+        trial = BoxArchive(self.archive.epsilon, offset=self.archive.offset)
+        if len(self.archive):
+            trial.update(self.archive.F, self.archive.X)
+        entering: NDArray[np.bool_] = trial.update(F, rows) > 0
+        return entering
 
     def _set_optimum(self) -> None:
         self.opt = Population.new(X=self.archive.X, F=self.archive.F)
@@ -104,14 +145,16 @@ class PBGEA(ArchiveSearch):
     -----
     Population and archive are united as sets: a node that is in both takes part once. With an odd population the last
     selected node has no partner and is mutated only. Without a termination there are 100 generations, the first
-    population included: at most 2,500 nodes. ``evaluator.n_unique`` counts the different ones.
+    population included: at most 2,500 nodes. ``n_nodes`` counts the different ones. The paper suppresses as much as it
+    may: that is ``PBGProblem(..., suppression="budget")``. Where suppression is free, what else enters the archive
+    from the nodes of a generation is evaluated behind its population.
 
     Examples
     --------
     >>> from pymoo.optimize import minimize
     >>> from sdc_problems import PBGProblem, load
     >>> people = load("people")
-    >>> problem = PBGProblem(people.data, people.hierarchies)
+    >>> problem = PBGProblem(people.data, people.hierarchies, suppression="budget")
     >>> result = minimize(problem, PBGEA(), ("n_gen", 10), seed=1)
     >>> result.algorithm.evaluator.n_eval
     250
@@ -137,10 +180,10 @@ class PBGEA(ArchiveSearch):
         self.mutation = LatticeMutation(prob_var=mutation_probability)
 
     def _initialize_infill(self) -> Population:
-        return self.sampling.do(self.problem, self.pop_size, random_state=self.random_state)
+        return self._completed(self.sampling.do(self.problem, self.pop_size, random_state=self.random_state))
 
     def _initialize_advance(self, infills: Population | None = None, **kwargs: Any) -> None:
-        self.archive.add(infills)
+        self._advance(infills)
 
     def _infill(self) -> Population:
         X, F = self._united()
@@ -156,11 +199,22 @@ class PBGEA(ArchiveSearch):
         pairs = np.arange(2 * n_pairs).reshape(n_pairs, 2)
         children = self.crossover.do(self.problem, parents, pairs, random_state=rng)
         children = Population.merge(children, parents[2 * n_pairs :])
-        return self.mutation.do(self.problem, children, random_state=rng)
+        return self._completed(self.mutation.do(self.problem, children, random_state=rng))
 
-    def _advance(self, infills: Population | None = None, **kwargs: Any) -> None:
-        self.pop = infills
+    def _advance(self, infills: Any = None, **kwargs: Any) -> None:
+        self.pop = infills[: self.pop_size]
         self.archive.add(infills)
+        self._see(infills.get("X"))
+
+    def _completed(self, children: Population) -> Population:
+        """Children with effective thresholds, and behind them what else of their nodes enters the archive."""
+        if not self.free:
+            return children
+        X = self.problem.effective(children.get("X"))
+        rows, F, _ = self._every_threshold(np.unique(X[:, : self._n_levels], axis=0))
+        there = set(row_keys(X))
+        others = self._entering(rows, F) & np.array([key not in there for key in row_keys(rows)])
+        return Population.new(X=np.concatenate([X, rows[others]]))
 
     def _united(self) -> tuple[NDArray[Any], NDArray[np.float64]]:
         """Distinct nodes of population and archive."""

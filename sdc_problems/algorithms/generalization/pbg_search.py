@@ -26,7 +26,9 @@ class PBGSearch(ArchiveSearch):
     """Measure next what is most likely to enter the archive, by a model of everything measured so far.
 
     1. Measure the fully specialised, the fully generalised and four random nodes per attribute.
-    2. Model each objective over the lattice from the nodes measured (`LatticeModel`).
+    2. Model each objective over the lattice from the nodes measured (`LatticeModel`); where suppression is free, once
+       for a node that suppresses nothing, once for as much as the budget allows, and once halfway. A node's score is
+       that of the best of them.
     3. Consider every unmeasured node within two steps of a member of the archive. To enter, a node must reach a better
        box than each member in at least one objective; its score is by how many standard deviations its prediction
        falls short of that, for the member that is hardest to pass.
@@ -38,7 +40,7 @@ class PBGSearch(ArchiveSearch):
     Parameters
     ----------
     max_evaluations
-        Largest number of nodes to measure.
+        Largest number of nodes to measure, each with all its thresholds.
     epsilon
         Side of the archive's boxes: one number, or one per objective.
     batch_size
@@ -50,7 +52,8 @@ class PBGSearch(ArchiveSearch):
     -----
     Nothing here knows which objectives there are. Minimal generalisations lie close together in the lattice, because
     a step changes little: that is what the reach of two steps relies on. A termination given to pymoo may end the
-    search earlier, never later.
+    search earlier, never later. Where suppression is free it counts rows: each node with its largest threshold, and
+    whatever else of the node enters the archive.
 
     Examples
     --------
@@ -59,7 +62,7 @@ class PBGSearch(ArchiveSearch):
     >>> people = load("people")
     >>> problem = PBGProblem(people.data, people.hierarchies)
     >>> result = minimize(problem, PBGSearch(max_evaluations=300), seed=1)
-    >>> result.algorithm.evaluator.n_unique
+    >>> result.algorithm.n_nodes
     300
     """
 
@@ -83,59 +86,79 @@ class PBGSearch(ArchiveSearch):
             from pymoo.core.termination import NoTermination
 
             self.termination = NoTermination()
-        self._top: NDArray[np.int64] = np.asarray(problem.xu, dtype=np.int64)
-        self._n_nodes = int(np.prod(self._top + 1, dtype=object))
-        self._seen: set[bytes] = set()
+        self._top: NDArray[np.int64] = np.asarray(problem.xu, dtype=np.int64)[: self._n_levels]
+        self._lattice_size = int(np.prod(self._top + 1, dtype=object))
         self._pool: dict[bytes, NDArray[Any]] = {}
         self._model = LatticeModel()
-        self._offsets = _ball(problem.n_var, REACH)
+        self._offsets = _ball(self._n_levels, REACH)
 
     def _initialize_infill(self) -> Population:
-        n = min(2 + 4 * self.problem.n_var, self.max_evaluations)
-        X = LatticeSampling().do(self.problem, n, random_state=self.random_state).get("X")
+        n = min(2 + 4 * self._n_levels, self.max_evaluations)
+        X = LatticeSampling().do(self.problem, n, random_state=self.random_state).get("X")[:, : self._n_levels]
         _, first = np.unique(X, axis=0, return_index=True)
-        return Population.new(X=X[np.sort(first)])
+        return self._rows(X[np.sort(first)])
 
     def _initialize_advance(self, infills: Population | None = None, **kwargs: Any) -> None:
         self._learn(infills)
 
     def _infill(self) -> Population:
-        n = min(self.batch_size, self.max_evaluations - len(self._seen), self._n_nodes - len(self._seen))
+        n = min(self.batch_size, self.max_evaluations - self.n_nodes, self._lattice_size - self.n_nodes)
         U, steps = self._candidates()
         if len(U) <= n:
-            return Population.new(X=np.concatenate([U, self._unmeasured(n - len(U), U)]))
+            return self._rows(np.concatenate([U, self._unmeasured(n - len(U), U)]))
         expected = self._model.predict(U)
         order = np.argsort(self._scores(*expected.widened()), kind="stable")
         near = order[steps[order] == 1][: n - n // 2]
         order = np.argsort(self._scores(*expected.widened(self._model.surprise)), kind="stable")
         far = order[~np.isin(order, near)][: n - len(near)]
-        return Population.new(X=U[np.concatenate([near, far])])
+        return self._rows(U[np.concatenate([near, far])])
 
     def _advance(self, infills: Population | None = None, **kwargs: Any) -> None:
         self._learn(infills)
+
+    def _rows(self, nodes: NDArray[Any]) -> Population:
+        """Rows to evaluate: each node, with its largest threshold and those that enter the archive if it has any."""
+        if not self.free:
+            return Population.new(X=nodes)
+        rows, F, begin = self._every_threshold(nodes)
+        wanted = self._entering(rows, F)
+        wanted[np.append(begin[1:], len(rows)) - 1] = True
+        return Population.new(X=rows[wanted])
 
     def _learn(self, infills: Any) -> None:
         X, F = infills.get("X"), infills.get("F")
         self.pop = infills
         self.archive.add(infills)
-        self._model.add(X, F)
-        for key in row_keys(X):
-            self._seen.add(key)
+        fresh = X[self.archive.statuses > 0][:, : self._n_levels]
+        nodes = X[:, : self._n_levels]
+        if self.free:
+            _, first = np.unique(nodes, axis=0, return_index=True)
+            nodes = nodes[np.sort(first)]
+            F = self._at_anchors(nodes)
+        self._model.add(nodes, F)
+        self._see(nodes)
+        for key in row_keys(nodes):
             self._pool.pop(key, None)
-        for x in X[self.archive.statuses > 0]:
+        for x in fresh:
             around = x + self._offsets
             around = around[((around >= 0) & (around <= self._top)).all(axis=1)].astype(X.dtype)
             for key, node in zip(row_keys(around), around, strict=True):
                 if key not in self._seen:
                     self._pool.setdefault(key, node)
-        if len(self._seen) >= min(self.max_evaluations, self._n_nodes):
+        if self.n_nodes >= min(self.max_evaluations, self._lattice_size):
             self.termination.terminate()
+
+    def _at_anchors(self, nodes: NDArray[Any]) -> NDArray[np.float64]:
+        """Objectives of each node with its first, middle and last threshold, side by side."""
+        _, F, begin = self._every_threshold(nodes)
+        last = np.append(begin[1:], len(F)) - 1
+        return np.concatenate([F[begin], F[(begin + last) // 2], F[last]], axis=1)
 
     # -- choosing -------------------------------------------------------------------------------------------------
 
     def _candidates(self) -> tuple[NDArray[Any], NDArray[np.float64]]:
         """Unmeasured nodes within reach of the archive, and their steps from it."""
-        X = self.archive.X
+        X = self.archive.X[:, : self._n_levels]
         if not self._pool:
             return X[:0], np.zeros(0)
         U = np.array(list(self._pool.values()))
@@ -149,14 +172,18 @@ class PBGSearch(ArchiveSearch):
 
     def _scores(self, means: NDArray[np.float64], deviations: NDArray[np.float64]) -> NDArray[np.float64]:
         """By how many standard deviations a node falls short of entering; the lowest are the most promising."""
-        needed = self._better_boxes()
-        for j, shape in enumerate(self._model.shapes):
-            needed[:, j] = to_scale(needed[:, j], shape.logarithm)
+        boxes, n_obj = self._better_boxes(), self.problem.n_obj
         deviations = np.maximum(deviations, 1e-12 * (1 + np.abs(means)))
-        short = np.full(len(means), -np.inf)
-        for member in needed:
-            np.maximum(short, ((means - member) / deviations).min(axis=1), out=short)
-        return np.round(short, DECIMALS)
+        least = np.full(len(means), np.inf)
+        for first in range(0, means.shape[1], n_obj):  # each threshold that is modelled, of which there may be one
+            part, needed = slice(first, first + n_obj), boxes.copy()
+            for j, shape in enumerate(self._model.shapes[part]):
+                needed[:, j] = to_scale(needed[:, j], shape.logarithm)
+            short = np.full(len(means), -np.inf)
+            for member in needed:
+                np.maximum(short, ((means[:, part] - member) / deviations[:, part]).min(axis=1), out=short)
+            np.minimum(least, short, out=least)
+        return np.round(least, DECIMALS)
 
     def _better_boxes(self) -> NDArray[np.float64]:
         """Per member and objective, the value at which the next better box begins."""
@@ -170,11 +197,12 @@ class PBGSearch(ArchiveSearch):
         """Random nodes that were not measured, where the archive's surroundings are exhausted."""
         taken = set(row_keys(besides))
         found: list[NDArray[Any]] = []
-        if self._n_nodes <= 4 * (len(self._seen) + n):
+        if self._lattice_size <= 4 * (self.n_nodes + n):
             rest = np.indices((self._top + 1).tolist(), dtype=besides.dtype).reshape(len(self._top), -1).T
             rest = np.ascontiguousarray(rest[self.random_state.permutation(len(rest))])
         else:
             rest = LatticeSampling(extremes=False).do(self.problem, 8 * n + 8, random_state=self.random_state).get("X")
+            rest = rest[:, : self._n_levels]
         for key, node in zip(row_keys(rest), rest, strict=True):
             if len(found) == n:
                 break

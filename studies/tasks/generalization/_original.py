@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 
 def original(problem: Any) -> dict[str, float]:
     """Natural values of the bottom of the lattice, where nothing may be suppressed."""
@@ -17,5 +15,5 @@ def original(problem: Any) -> dict[str, float]:
         class_label=problem.class_label,
         sensitive=problem.sensitive,
     )
-    values = whole.natural(whole.evaluate(np.zeros(whole.n_var, dtype=whole.dtype)))
+    values = whole.natural(whole.evaluate(whole.xl.astype(whole.dtype)))
     return {objective.name: float(value) for objective, value in zip(whole.objectives, values, strict=True)}

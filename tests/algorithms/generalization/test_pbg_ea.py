@@ -12,11 +12,19 @@ from pymoo.optimize import minimize
 
 from sdc_problems import PBGProblem, SDCError, load
 from sdc_problems.algorithms import PBGEA
+from sdc_problems.algorithms.archives.box import BoxArchive
 from sdc_problems.algorithms.generalization.pbg_ea import dominance_fitness
+from sdc_problems.parallel.memo import MemoEvaluator
 
 
 @pytest.fixture(scope="module")
 def problem() -> PBGProblem:
+    dataset = load("people")
+    return PBGProblem(dataset.data, dataset.hierarchies, objectives=("k", "l", "glm"), suppression="budget")
+
+
+@pytest.fixture(scope="module")
+def free() -> PBGProblem:
     dataset = load("people")
     return PBGProblem(dataset.data, dataset.hierarchies, objectives=("k", "l", "glm"))
 
@@ -55,6 +63,7 @@ def test_the_run_of_the_paper(problem: PBGProblem) -> None:
     assert populations[0][1].tolist() == problem.xu.tolist()
     evaluator = result.algorithm.evaluator
     assert evaluator.n_eval == 2500
+    assert result.algorithm.n_nodes == evaluator.n_unique
     assert evaluator.n_unique == len(np.unique(np.concatenate(populations), axis=0)) < 2000
     archive = result.algorithm.archive
     assert archives[-1] == len(archive)
@@ -97,8 +106,37 @@ def test_a_lattice_of_two_nodes_and_an_odd_population() -> None:
     data = Microdata.from_frame(pd.DataFrame({"sex": ["f", "m", "f"]}), quasi_identifiers=["sex"])
     problem = PBGProblem(data, {"sex": Hierarchy.suppression(["f", "m"])}, max_suppression=0)
     result = minimize(problem, PBGEA(pop_size=3), ("n_gen", 5), seed=1)
-    assert sorted(result.X.tolist()) == [[0], [1]]
-    assert result.algorithm.evaluator.n_unique == 2
+    assert sorted(result.X.tolist()) == [[0, 1], [1, 1]]
+    assert result.algorithm.evaluator.n_unique == result.algorithm.n_nodes == 2
+
+
+def test_free_thresholds_are_effective_evaluated_and_all_that_its_nodes_offer(free: PBGProblem) -> None:
+    populations: list[np.ndarray] = []
+    evaluated: list[np.ndarray] = []
+
+    class Watched(MemoEvaluator):
+        def _eval(self, problem: Any, pop: Any, *args: Any, **kwargs: Any) -> None:
+            evaluated.append(pop.get("X").copy())
+            super()._eval(problem, pop, *args, **kwargs)
+
+    algorithm = PBGEA(evaluator=Watched())
+    result = minimize(free, algorithm, ("n_gen", 12), seed=2, callback=lambda a: populations.append(a.pop.get("X")))
+    assert all(len(X) == 25 for X in populations)
+    X = np.concatenate(evaluated)
+    np.testing.assert_array_equal(free.effective(X), X)
+    nodes = np.unique(X[:, :-1], axis=0)
+    assert result.algorithm.n_nodes == len(nodes) <= 300
+    # The archive is what Algorithm 1 makes of every threshold of every node measured.
+    lowest = np.ones((len(nodes), 1), dtype=X.dtype)
+    rows = free.with_thresholds(np.column_stack([nodes, lowest]))
+    archive = BoxArchive(1.0)
+    archive.update(free.evaluate(rows), rows)
+    assert {tuple(box) for box in result.algorithm.archive.boxes} == {tuple(box) for box in archive.boxes}
+    keys = {tuple(x) for x in X.tolist()}
+    assert all(tuple(x) in keys for x in result.X.tolist())
+    np.testing.assert_array_equal(free.evaluate(result.X), result.F)
+    again = minimize(free, PBGEA(), ("n_gen", 12), seed=2)
+    assert again.X.tobytes() == result.X.tobytes()
 
 
 @pytest.mark.parametrize(

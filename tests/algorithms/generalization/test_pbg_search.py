@@ -17,6 +17,12 @@ from sdc_problems.evaluators.indicators import representation_ratio
 @pytest.fixture(scope="module")
 def problem() -> PBGProblem:
     dataset = load("people")
+    return PBGProblem(dataset.data, dataset.hierarchies, objectives=("k", "glm"), suppression="budget")
+
+
+@pytest.fixture(scope="module")
+def free() -> PBGProblem:
+    dataset = load("people")
     return PBGProblem(dataset.data, dataset.hierarchies, objectives=("k", "glm"))
 
 
@@ -58,8 +64,29 @@ def test_a_lattice_smaller_than_the_budget_is_measured_completely() -> None:
     data = dataset.data.with_roles(quasi_identifiers=["sex", "income", "workclass"], sensitive=["diagnosis"])
     small = PBGProblem(data, dataset.hierarchies, objectives=("k", "l", "glm"))
     result = minimize(small, PBGSearch(1000), seed=1)
-    assert result.algorithm.evaluator.n_unique == small.n_nodes == 16
+    assert result.algorithm.n_nodes == small.n_nodes == 16
     assert {tuple(f) for f in result.F} <= {tuple(f) for f in small.enumerate_front().F}
+
+
+def test_where_suppression_is_free_a_node_counts_once_whatever_its_thresholds(free: PBGProblem) -> None:
+    asked: list[np.ndarray] = []
+    result = minimize(free, PBGSearch(150), seed=3, callback=lambda a: asked.append(a.pop.get("X").copy()))
+    X = np.concatenate(asked)
+    assert len(np.unique(X, axis=0)) == len(X) == result.algorithm.evaluator.n_eval
+    assert len(np.unique(X[:, :-1], axis=0)) == result.algorithm.n_nodes == 150
+    np.testing.assert_array_equal(free.effective(X), X)
+    assert len(X) < 300  # only thresholds that enter the archive are evaluated beside the largest
+    np.testing.assert_array_equal(free.evaluate(result.X), result.F)
+    again = minimize(free, PBGSearch(150), seed=3)
+    assert again.X.tobytes() == result.X.tobytes()
+
+
+def test_the_free_front_is_found_from_as_few_nodes_as_that_of_the_budget(problem: PBGProblem, free: PBGProblem) -> None:
+    ratios = []
+    for tested in (free, problem):
+        found = minimize(tested, PBGSearch(400), seed=1).F
+        ratios.append(representation_ratio(found, tested.enumerate_front().F, 1))
+    assert ratios[0] >= ratios[1]
 
 
 def test_a_termination_may_end_it_earlier(problem: PBGProblem) -> None:

@@ -56,7 +56,7 @@ def test_a_column_without_hierarchy(data: Microdata) -> None:
 def test_the_optimum_is_the_best_of_all_nodes(data: Microdata, k: int, most: int) -> None:
     done = lattice_optimum(data, HIERARCHIES, k, max_suppression=most)
     problem = PBGProblem(data, HIERARCHIES, objectives=("k", "glm"), max_suppression=most)
-    nodes = np.array(list(itertools.product(range(4), range(2))))
+    nodes = np.array(list(itertools.product(range(4), range(2), range(1, most + 2))))
     values = problem.natural(problem.evaluate(nodes))
     best = nodes[np.flatnonzero(values[:, 0] >= k)[values[values[:, 0] >= k, 1].argmin()]]
     expected = problem.release(best, suppressed="star")
