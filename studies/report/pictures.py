@@ -195,8 +195,9 @@ def _bars(figure: FigureBase, row: list[Any], titled: bool) -> None:
     places = range(len(picture.values))
     bars = panel.bar(places, picture.values, width=0.8, color=FRONT)
     panel.bar_label(bars, labels=[number(value) for value in picture.values], fontsize=9)
-    turned: dict[str, Any] = {"rotation": 60, "ha": "right"} if len(places) > 12 else {}
-    panel.set_xticks(places, [plain(label, 24) for label in picture.labels], parse_math=False, **turned)
+    labels = [plain(label, 24) for label in picture.labels]
+    turned: dict[str, Any] = {"rotation": 60, "ha": "right"} if sum(map(len, labels)) > 60 else {}
+    panel.set_xticks(places, labels, parse_math=False, **turned)
     panel.set_xlim(-0.7, max(len(places), 3) - 0.3)
     panel.set_xlabel(picture.across, parse_math=False)
     panel.set_ylabel(picture.up, parse_math=False)

@@ -167,8 +167,10 @@ function bars(picture: BarsPicture): HTMLElement {
   const title = short(picture.title, 60);
   const width = 520;
   const most = Math.max(1e-9, ...picture.values.map((value) => value ?? 0));
-  const step = Math.min(72, (width - 20) / Math.max(1, picture.values.length));
-  const turned = picture.labels.some((label) => label.length * 7 > step);
+  const room = (width - 20) / Math.max(1, picture.values.length);
+  const turned = picture.labels.some((label) => label.length * 7 > Math.min(72, room));
+  const left = turned ? 72 : 10; // the first turned label reaches beyond its bar
+  const step = Math.min(72, (width - left - 10) / Math.max(1, picture.values.length));
   const below = turned ? 110 : 40;
   const height = 176 + below;
   const y = scaleLinear().domain([0, most]).range([height - below, 36]);
@@ -177,7 +179,7 @@ function bars(picture: BarsPicture): HTMLElement {
     const label = short(picture.labels[i], 18);
     return s(
       "g",
-      { transform: `translate(${10 + i * step} 0)` },
+      { transform: `translate(${left + i * step} 0)` },
       s("rect", { class: "after", x: 3, width: Math.max(1, step - 6), y: top, height: y(0) - top }),
       step >= 26 && s("text", { class: "value", x: step / 2, y: top - 5, "text-anchor": "middle" }, num(value)),
       turned
@@ -190,9 +192,9 @@ function bars(picture: BarsPicture): HTMLElement {
   const chart = s(
     "svg",
     { viewBox: `0 0 ${width} ${height}`, class: "wide small", role: "img", "aria-label": `${title}. ${spoken.join("; ")}.` },
-    s("text", { class: "way", x: 10, y: 12 }, short(picture.up, 40)),
+    s("text", { class: "way", x: left, y: 12 }, short(picture.up, 40)),
     marks,
-    s("line", { class: "base", x1: 10, x2: width - 10, y1: y(0), y2: y(0) }),
+    s("line", { class: "base", x1: left, x2: width - 10, y1: y(0), y2: y(0) }),
     s("text", { class: "title", x: width - 10, y: height - 6, "text-anchor": "end" }, short(picture.across, 60)),
   );
   return svgFigure(title, chart, caption(picture), numbers(title, [short(picture.across, 40), short(picture.up, 40)], picture.labels.map((label, i) => [short(label, 60), num(picture.values[i])])));

@@ -9,6 +9,22 @@ from typing import Any
 
 import pytest
 
+from sdc_problems.studies.report.picture_types import (
+    TYPES,
+    Bars,
+    Block,
+    Blocks,
+    Formula,
+    Lattice,
+    Levels,
+    Line,
+    Lines,
+    Matrix,
+    Neighbour,
+)
+from sdc_problems.studies.web.payload import Source, overview
+from sdc_problems.studies.web.report import render
+
 pytestmark = pytest.mark.browser
 VIEWS = ["map", "solution", "compare", "progress", "home"]
 
@@ -56,6 +72,48 @@ def test_every_view_is_usable_and_accessible(
         if view == "solution":
             assert tab.page.locator(".figures figure").count() == pictures[task]
         assert tab.axe() == [], view
+
+
+def every_picture() -> list[Any]:
+    long = tuple(f"a label that is rather long {i}" for i in range(9))
+    heights = tuple(float(i * i + 5) for i in range(9))
+    return [
+        Bars(title="Few bars", labels=("3", "4–5"), values=(89.0, 8.0), across="records", up="clusters"),
+        Bars(title="Long labels", caption="Read them.", labels=long, values=heights, across="columns", up="number"),
+        Lines(
+            title="Course", places=heights, lines=(Line("first", heights), Line("second", heights[::-1])), across="k",
+            up="loss",
+        ),
+        Matrix(
+            title="Shares", name="town", row_labels=("a", "b"), column_labels=("a", "b", long[0]),
+            shares=((0.5, 0.25, 0.25), (0.0, 1.0, 0.0)), records=((10.0, 3.0, 0.2), (0.0, 7.4, 4.6)),
+        ),
+        Matrix(title="Without records", name="x", row_labels=long, column_labels=long, shares=((0.1,) * 9,) * 9),
+        Blocks(title="Blocks", blocks=(Block(long, 3.0), Block(("b",), float("nan"))), items="names", value="lost"),
+        Lattice(title="Levels", attributes=(Levels("age", 1, ("as it is", "bands")),), across="level",
+                neighbours=(Neighbour(0, -1, (1.0, 2.0, 3.0)),)),
+        Formula(title="Equation", caption="Weight:", text="N - freq_j"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1440, "dark")])
+def test_every_picture_type_is_drawn(pbg: Path, tmp_path: Path, open_tab: Any, width: int, scheme: str) -> None:
+    pictures = every_picture()
+    assert {type(picture) for picture in pictures} == set(TYPES.values())
+    source = Source.open(pbg)
+    ident = source.run.front().ids[0]
+    detail = {**source.detail(ident), "pictures": [picture.as_dict() for picture in pictures]}
+    path = tmp_path / "report.html"
+    path.write_text(render({**overview([source]), "details": {f"0:{ident}": detail}, "briefs": {}}), encoding="utf-8")
+    tab = open_tab(f"{path.as_uri()}#v=solution&c=0:{ident}", width=width, scheme=scheme)
+    tab.page.wait_for_selector(".figures figure")
+    titles = tab.page.locator(".figures h3").all_inner_texts()
+    shown = [picture.title for picture in pictures]
+    shown.insert(shown.index("Shares") + 1, "town: records that move")
+    shown.insert(shown.index("Levels") + 1, "Neighbours in the lattice")
+    assert titles == shown
+    assert tab.page.evaluate("document.documentElement.scrollWidth") <= width
+    assert tab.axe() == []
 
 
 def test_map_table_and_ranges_are_linked_both_ways(pbg_report: Path, open_tab: Any) -> None:
