@@ -26,6 +26,8 @@ def command(
     with the same bytes. Ctrl-C stops after the current generation (exit code 130). Exit code 3: no solution found meets
     the study's [require].
     """
+    from sdc_problems.errors import SDCError
+    from sdc_problems.studies.release._columns import columns_that_leave, protected_columns
     from sdc_problems.studies.report.terminal import watched
     from sdc_problems.studies.run.runner import start, work
     from sdc_problems.studies.study.schema import Study
@@ -34,6 +36,10 @@ def command(
     folder = out or Path("runs") / study.stem
     with beginning(folder):
         built = start(checked, text, folder)
+        try:  # said before the search, not after it
+            columns_that_leave(built.table.data, protected_columns(built.problem), checked.sections.data.keep)
+        except SDCError as error:
+            click.echo(f"note: no solution will be released as the study stands: {error}", err=True)
         with watched(folder, built.plan.limits) as tell:
             outcome = work(
                 folder,

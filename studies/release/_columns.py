@@ -15,6 +15,7 @@ from sdc_problems.studies.release.guarantees import classes_of
 if TYPE_CHECKING:
     import pandas as pd
 
+    from sdc_problems.problem import SDCProblem
     from sdc_problems.studies.verdict import Verdict
 
 MOSTLY_UNIQUE = 0.9
@@ -68,6 +69,11 @@ class SingledOut:
     unchanged: int
     together: int
     records: int
+
+
+def protected_columns(problem: SDCProblem) -> tuple[str, ...]:
+    """Columns that a problem protects."""
+    return tuple(getattr(problem, "attributes", problem.data.quasi_identifiers))
 
 
 def columns_that_leave(data: Microdata, protected: Sequence[str], keep: Sequence[str] | None = None) -> Columns:

@@ -21,7 +21,7 @@ from sdc_problems.errors import SDCError
 from sdc_problems.objective import by_name
 from sdc_problems.requirement import read_requirements
 from sdc_problems.studies.release import _columns
-from sdc_problems.studies.release._columns import Columns, columns_that_leave, singled_out
+from sdc_problems.studies.release._columns import Columns, columns_that_leave, protected_columns, singled_out
 from sdc_problems.studies.release._transaction import Places, Written, reserve, write
 from sdc_problems.studies.release.csv_text import as_written
 from sdc_problems.studies.release.guarantees import Guarantee
@@ -118,7 +118,7 @@ def release(
     broken = _broken_requirements(study, problem, values)
     if broken and override is None:
         raise SDCError(_not_released(broken))
-    protected = tuple(getattr(problem, "attributes", problem.data.quasi_identifiers))
+    protected = protected_columns(problem)
     columns = columns_that_leave(problem.data, protected, study.sections.data.keep if keep is None else keep)
     again = [*(["--seed", "SEED"] if task.random else []), *(["--formula-guard"] if formula_guard else [])]
     again += ["--suppressed", "star"] if suppressed == "star" else []
@@ -143,7 +143,7 @@ def release(
         if not all(g.holds for g in counted):
             return counted
         ks = [g.found for g in counted if g.name == "k" and set(g.columns) == set(protected)]
-        promised.append(f"k = {min(ks):g}, counted in the written file" if ks else NO_K)
+        promised.append(f"k = {min(ks):g} in the protected columns, counted in the written file" if ks else NO_K)
         if ks and min(ks) < 2:
             broken.append("k is 1: some record is the only one of its kind")
             if override is None:

@@ -119,7 +119,8 @@ def test_protect_says_what_leaves_unchanged_and_whom_it_singles_out(
 
 
 def test_a_release_says_it_too(frame: pd.DataFrame, tmp_path: Path, sdc: Sdc) -> None:
-    sdc("run", study(tmp_path, frame), "--out", tmp_path / "run", "--no-pictures")
+    said = sdc("run", study(tmp_path, frame), "--out", tmp_path / "run", "--no-pictures").err
+    assert "no solution will be released as the study stands: column 'patient' has no role" in said
     given = ["release", tmp_path / "run", "--solution", "baseline-Datafly, k = 5", "--out", tmp_path / "out.csv"]
     assert "'patient' has no role" in sdc(*given, code=2).err
     said = " ".join(sdc(*given, "--keep", "born").out.split())
@@ -134,7 +135,8 @@ def test_a_release_says_it_too(frame: pd.DataFrame, tmp_path: Path, sdc: Sdc) ->
 
 
 def test_a_study_names_what_leaves(frame: pd.DataFrame, tmp_path: Path, sdc: Sdc) -> None:
-    sdc("run", study(tmp_path, frame, 'keep = ["floor"]'), "--out", tmp_path / "run", "--no-pictures")
+    said = sdc("run", study(tmp_path, frame, 'keep = ["floor"]'), "--out", tmp_path / "run", "--no-pictures").err
+    assert "no solution will be released" not in said
     sdc("release", tmp_path / "run", "--solution", "baseline-Datafly, k = 5", "--out", tmp_path / "out.csv")
     assert list(pd.read_csv(tmp_path / "out.csv").columns) == ["age", "town", "floor", "ill"]
 
