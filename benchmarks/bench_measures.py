@@ -158,6 +158,12 @@ def linkage_starred() -> None:
     kinds = ["numeric", "nominal", "nominal", "nominal"]
     for share in (0.001, 0.05):
         stars = rng.random(X.shape) < share
+        report(
+            f"candidates {len(X):,} × 4, {100 * share:g} % stars",
+            lambda stars=stars: evaluators.candidate_counts(X, X, [None] * 4, stars=stars),
+            {"without the stars": lambda: evaluators.candidate_counts(X, X, [None] * 4)},
+            same=False,
+        )
         for what, Z in (("only starred", X), ("perturbed and starred", Y)):
             report(
                 f"distance linkage {len(X):,} × 4, {what}, {100 * share:g} % stars",

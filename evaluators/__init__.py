@@ -82,6 +82,7 @@ if TYPE_CHECKING:
         z_scores,
     )
     from sdc_problems.evaluators.linkage import (
+        candidate_counts,
         distance_linkage,
         link_ties,
         match_probabilistically,
@@ -95,6 +96,7 @@ __all__ = [
     "average_class_size",
     "bivariate_difference",
     "broken_edits",
+    "candidate_counts",
     "category_distance",
     "chi2_difference",
     "class_closeness",
@@ -170,6 +172,7 @@ __getattr__, __dir__ = _attach(
         "average_class_size": "information_loss",
         "bivariate_difference": "information_loss",
         "broken_edits": "edits",
+        "candidate_counts": "linkage",
         "category_distance": "information_loss",
         "chi2_difference": "information_loss",
         "class_closeness": "anonymity",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sdc_problems.evaluators.linkage._views import Recoding
+from sdc_problems.evaluators.linkage.candidates import Values, candidate_counts
 from sdc_problems.evaluators.linkage.distance import DIRECTIONS, ENGINES, KINDS, TIES, distance_linkage, link_ties
 from sdc_problems.evaluators.linkage.probabilistic import (
     MOST_ATTRIBUTES,
@@ -21,6 +22,8 @@ __all__ = [
     "ConvergenceWarning",
     "ProbabilisticLinkage",
     "Recoding",
+    "Values",
+    "candidate_counts",
     "distance_linkage",
     "link_ties",
     "match_probabilistically",

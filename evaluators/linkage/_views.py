@@ -28,7 +28,7 @@ class Recoding(NamedTuple):
     """Kind of the label of each protected record."""
 
     @classmethod
-    def of(cls, sets: Sequence[IntArray], labels: IntArray, n_values: int) -> Recoding:
+    def of(cls, sets: Sequence[IntArray | range], labels: IntArray, n_values: int) -> Recoding:
         """Recoding from the values that each label may stand for, and the label of each protected record.
 
         Labels are taken from the narrowest on, each into the first kind that has room for it: one kind for labels of
@@ -44,6 +44,7 @@ class Recoding(NamedTuple):
         shown = np.unique(labels[labels >= 0]).tolist()
         for label in sorted(shown, key=lambda label: (len(sets[label]), label)):
             values = sets[label]
+            values = slice(values.start, values.stop) if isinstance(values, range) else values
             kind = next((i for i, table in enumerate(tables) if (table[values] < 0).all()), len(tables))
             if kind == len(tables):
                 tables.append(np.full(n_values, -1, dtype=np.int64))

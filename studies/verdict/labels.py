@@ -33,6 +33,18 @@ class Interval:
         inside: NDArray[np.bool_] = above & (values <= self.high if self.high_in else values < self.high)
         return inside
 
+    def range_of(self, ascending: NDArray[Any]) -> range:
+        """Positions of the values that lie in it, among values in ascending order.
+
+        Examples
+        --------
+        >>> Interval(20, 30, True, False).range_of(np.array([10, 20, 25, 30]))
+        range(1, 3)
+        """
+        first = int(np.searchsorted(ascending, self.low, side="left" if self.low_in else "right"))
+        last = int(np.searchsorted(ascending, self.high, side="right" if self.high_in else "left"))
+        return range(first, max(first, last))
+
 
 def parse_interval(text: str) -> Interval | None:
     """Read a label such as "20-29", "[2.5, 5.0)", ">=65" or "65+"; None for any other.

@@ -94,26 +94,25 @@ class PairedColumn:
             count[code] = 1 if known is None else known
         return np.where(self.stars, total, count[self.protected]), total
 
-    def sets(self, kept: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
+    def sets(self, kept: NDArray[np.bool_]) -> list[NDArray[np.int64] | range]:
         """Original values that each label may stand for, as an intruder can know: which values were published so.
 
         A label that is an original value stands for itself too, an interval for the original values in it. Stars are
         left out: they stand for every value.
         """
         shown = kept & ~self.stars
-        found = [np.zeros(0, dtype=np.int64) for _ in self.labels]
+        found: list[NDArray[np.int64] | range] = [np.zeros(0, dtype=np.int64) for _ in self.labels]
         if not shown.any():
             return found
         pairs = pair_counts(self.protected[shown], self.original[shown])
-        for values in np.split(np.arange(len(pairs.first)), starts(pairs.first)[1:]):
-            found[pairs.first[values[0]]] = pairs.second[values]
+        begin = starts(pairs.first)
         numbers = parse_numbers(self.labels[: self.n_categories]) if self.kind is Kind.NUMERIC else None
-        for code in np.unique(pairs.first):
-            interval = None if numbers is None else parse_interval(self.labels[code])
-            if code < self.n_categories:
-                found[code] = np.union1d(found[code], [code])
-            elif interval is not None and numbers is not None:
-                found[code] = np.union1d(found[code], np.flatnonzero(interval.holds(numbers)))
+        for code, values in zip(pairs.first[begin].tolist(), np.split(pairs.second, begin[1:]), strict=True):
+            interval = None if numbers is None or code < self.n_categories else parse_interval(self.labels[code])
+            if interval is not None and numbers is not None:
+                found[code] = interval.range_of(numbers)  # the published ones are in it, or it would have been refused
+            else:
+                found[code] = np.union1d(values, [code]) if code < self.n_categories else values
         return found
 
 

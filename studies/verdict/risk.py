@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems import evaluators
-from sdc_problems.evaluators.linkage import MOST_ATTRIBUTES, Recoding
+from sdc_problems.evaluators.linkage import MOST_ATTRIBUTES, Recoding, Values
 from sdc_problems.microdata import Kind
 from sdc_problems.studies.report.summary import number
 from sdc_problems.studies.verdict.pairing import PairedColumn
@@ -170,23 +172,51 @@ def no_distance(report: Report, what: str) -> str:
     return f"{hold(report.generalised)} generalised labels, which have no {what}"
 
 
-class Compared(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Compared:
     """Tables that an intruder compares: the original's values, what is published, and how the two meet."""
 
-    X: NDArray[np.float64]
-    Y: NDArray[np.float64]
-    kinds: list[str]
-    stars: NDArray[np.bool_]
-    recodings: dict[int, Recoding]
+    columns: list[PairedColumn]
+    records: NDArray[np.bool_]
+    sets: list[list[Values] | None]
+    """Values that the labels of each generalised column may stand for."""
+    perturbed: bool
+    """Whether some value was replaced by another, so that nearness counts and not what a label may stand for."""
+
+    @cached_property
+    def stars(self) -> NDArray[np.bool_]:
+        """Mask of the starred cells."""
+        return np.stack([c.stars[self.records] for c in self.columns], axis=1)
 
     def among(self, records: NDArray[np.bool_]) -> Compared:
         """The same for some of the records."""
-        recodings = {j: recoding.among(records) for j, recoding in self.recodings.items()}
-        return Compared(self.X[records], self.Y[records], self.kinds, self.stars[records], recodings)
+        return Compared(self.columns, records, self.sets, self.perturbed)
 
     def ties(self) -> NDArray[np.int64]:
         """Ties of each record with its own counterpart, 0 where another is nearer."""
-        return evaluators.link_ties(self.X, self.Y, kinds=self.kinds, stars=self.stars, recodings=self.recodings)
+        if not self.perturbed:
+            values = np.stack([c.original[self.records] for c in self.columns], axis=1)
+            labels = np.stack([c.protected[self.records] for c in self.columns], axis=1)
+            return evaluators.candidate_counts(values, labels, self.sets, stars=self.stars)
+        X, Y, options = self.tables()
+        return evaluators.link_ties(X, Y, **options)
+
+    def tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]:
+        """Arguments of the linkages: numbers where both files have them, codes and recodings elsewhere."""
+        X, Y, kinds, recodings = [], [], [], {}
+        for j, (column, sets) in enumerate(zip(self.columns, self.sets, strict=True)):
+            before, after, kind = column.original, column.protected, column.kind.value
+            if column.numbers is not None:
+                before, after = column.numbers  # type: ignore[assignment]
+            elif sets is not None:
+                kind = "nominal"
+                labels = np.where(column.stars, -1, column.protected)[self.records]
+                recodings[j] = Recoding.of(sets, labels, column.n_categories)
+            kinds.append(kind)
+            X.append(before[self.records].astype(np.float64))
+            Y.append(np.where(column.stars, 0, after)[self.records].astype(np.float64))
+        options = {"kinds": kinds, "stars": self.stars, "recodings": recodings}
+        return np.stack(X, axis=1), np.stack(Y, axis=1), options
 
 
 def compared(report: Report) -> Compared:
@@ -195,20 +225,8 @@ def compared(report: Report) -> Compared:
     Numbers and categories of the original by their distance, labels by the values that they may stand for, and a
     star with every value.
     """
-    X, Y, kinds, recodings = [], [], [], {}
-    for j, column in enumerate(report.quasi):
-        before, after, kind = column.original, column.protected, column.kind.value
-        if column.numbers is not None:
-            before, after = column.numbers  # type: ignore[assignment]
-        elif not column.comparable:
-            kind = "nominal"
-            shown = np.where(column.stars, -1, column.protected)[report.kept]
-            recodings[j] = Recoding.of(column.sets(report.kept), shown, column.n_categories)
-        kinds.append(kind)
-        X.append(before[report.kept].astype(np.float64))
-        Y.append(np.where(column.stars, 0, after)[report.kept].astype(np.float64))
-    stars = report.stars()
-    return Compared(np.stack(X, axis=1), np.stack(Y, axis=1), kinds, stars, recodings)
+    sets = [None if column.comparable else column.sets(report.kept) for column in report.quasi]
+    return Compared(report.quasi, report.kept, sets, bool(report.perturbed))
 
 
 def linkage(report: Report) -> None:
@@ -239,9 +257,8 @@ def linkage(report: Report) -> None:
         excess = f"{len(report.quasi)} attributes are more than the {MOST_ATTRIBUTES} that it compares"
         report.skip(RISK, "probabilistic linkage", excess)
         return
-    found = evaluators.match_probabilistically(
-        tables.X, tables.Y, kinds=tables.kinds, limit=report.limit, stars=tables.stars, recodings=tables.recodings
-    )
+    X, Y, options = tables.tables()
+    found = evaluators.match_probabilistically(X, Y, limit=report.limit, **options)
     if not found.converged:
         report.notes.append(f"probabilistic linkage: EM had not settled after {found.iterations:,} iterations")
     report.linked = max(report.linked, found.share * report.n / 100)
@@ -257,7 +274,8 @@ def without_stars(report: Report, tables: Compared) -> None:
 
     In perturbed files a star, which is near to every value, may also hide the own record behind the starred ones.
     """
-    complete = np.logical_not(report.some_stars().any(axis=1))
+    complete = report.kept.copy()
+    complete[report.kept] = np.logical_not(report.some_stars().any(axis=1))
     ties = tables.among(complete).ties() if complete.any() else np.zeros(0, dtype=np.int64)
     linked = float((1 / ties[ties > 0]).sum())
     report.linked = max(report.linked, linked)

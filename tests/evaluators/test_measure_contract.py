@@ -114,6 +114,7 @@ def numbers_of(measure: Callable[..., Any]) -> Callable[..., Any]:
 CASES: dict[str, Case] = {
     "average_class_size": Case(evaluators.average_class_size, one_label),
     "bivariate_difference": Case(evaluators.bivariate_difference, three_labels),
+    "candidate_counts": Case(lambda X, Y: evaluators.candidate_counts(X, Y, [None] * 3), codes),
     "category_distance": Case(evaluators.category_distance, two_labels, {"kind": "ordinal", "n_categories": 5}),
     "chi2_difference": Case(evaluators.chi2_difference, three_labels),
     "class_closeness": Case(evaluators.class_closeness, two_labels),
@@ -323,6 +324,7 @@ ROW_FREE = [
     and c.make is not transitions
     and n
     not in (
+        "candidate_counts",
         "category_distance",
         "class_sizes",
         "equivalence_classes",

@@ -1,0 +1,163 @@
+"""Candidates of a record: the protected records that it may have become, by everything that is published."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from sdc_problems._validation import BoolArray, IntArray, cell_mask, code_pair
+from sdc_problems.errors import SDCError
+from sdc_problems.evaluators._codes import dense, row_labels, starts, unique_rows
+from sdc_problems.evaluators.linkage._boxes import box_tree, boxes_around
+
+Values = IntArray | range
+
+_LEAF = 16
+_MOST_BOXES = 2**24
+
+
+def candidate_counts(
+    X: object, Y: object, sets: Sequence[Sequence[Values] | None], *, stars: object = None
+) -> IntArray:
+    """Candidates of each original record: the protected records whose labels may all stand for its values.
+
+    A star may stand for every value, a label for those in its set. A record with 1 is found for certain by an
+    intruder who knows its values, one with 4 in one case of four. For files without other values than the original's:
+    where a value was replaced by another one, see :func:`~sdc_problems.evaluators.linkage.link_ties`.
+
+    Parameters
+    ----------
+    X
+        Codes of the original values, records × attributes.
+    Y
+        Codes of the published labels, in the same shape; row i of Y protects row i of X.
+    sets
+        For each attribute the values that each label may stand for (codes, or a range of them); None where a label
+        is the value of that code.
+    stars
+        True for each cell of Y that is starred or missing.
+
+    Returns
+    -------
+    ndarray of int64
+        In [0, n]; at least 1 where each label may stand for the value that it protects.
+
+    Notes
+    -----
+    Labels become ranges of values, sorted so that the sets of one hierarchy are ranges; a set that is not becomes
+    several. O((r + b)·p·log b) for r distinct records and b distinct combinations of ranges, times the number of
+    different patterns of stars, where the ranges of different combinations overlap little.
+
+    Examples
+    --------
+    >>> ages = [[20], [25], [31]]
+    >>> codes, labels = [[0], [1], [2]], [[0], [0], [1]]
+    >>> candidate_counts(codes, labels, [[range(0, 2), range(2, 3)]])
+    array([2, 2, 1])
+    >>> candidate_counts(codes, labels, [[range(0, 2), range(2, 3)]], stars=[[False], [False], [True]])
+    array([3, 3, 1])
+    """
+    original, labels = code_pair(X, Y)
+    open_cells = cell_mask(stars, original.shape, "stars")
+    p = original.shape[1]
+    if len(sets) != p:
+        raise SDCError(f"sets needs one entry per attribute ({p}), not {len(sets)}")
+    shown = np.where(open_cells, 0, labels)
+    places, runs = [], []
+    for j in range(p):
+        place, ranges = _ranges(sets[j], shown[:, j], open_cells[:, j], int(original[:, j].max()) + 1)
+        places.append(place[original[:, j]])
+        runs.append(ranges)
+    points, who, _ = unique_rows(np.stack(places, axis=1))
+    counts = np.zeros(len(points), dtype=np.int64)
+    for columns, rows, records in _patterns(shown, open_cells):
+        if not len(columns):
+            counts += int(records.sum())
+            continue
+        low, high, of_row = _boxes(rows, [runs[j] for j in columns])
+        order, tree = box_tree(low, high, _LEAF)
+        inside = np.ascontiguousarray(points[:, columns])
+        counts += boxes_around(inside, low[order], high[order], records[of_row][order], tree)
+    return counts[who]
+
+
+def _patterns(shown: IntArray, stars: BoolArray) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
+    """Attributes that each pattern of stars shows, the distinct rows of labels in them, and the records of each."""
+    group, _ = row_labels(stars.astype(np.int64))
+    by_group = np.argsort(group, kind="stable")
+    for records in np.split(by_group, starts(group[by_group])[1:]):
+        columns = np.flatnonzero(~stars[records[0]])
+        if len(columns):
+            rows, _, count = unique_rows(shown[records][:, columns])
+            yield columns, rows, count
+        else:
+            yield columns, np.zeros((1, 0), dtype=np.int64), np.array([len(records)])
+
+
+Runs = tuple[IntArray, IntArray, IntArray]
+"""Ranges of values, label after label: where those of each label begin, and the ends of each range."""
+
+
+def _ranges(sets: Sequence[Values] | None, labels: IntArray, starred: BoolArray, size: int) -> tuple[IntArray, Runs]:
+    """Place of each value in an order that makes sets ranges, and the ranges of every label."""
+    if sets is None:
+        every = np.arange(max(int(labels.max()) + 1, size))
+        return np.arange(size), (np.arange(len(every) + 1), every, every)
+    used = np.unique(labels[~starred]).tolist()
+    if used and used[-1] >= len(sets):
+        raise SDCError(f"sets says nothing of label {used[-1]}")
+    ends = [_ends(sets[label]) for label in used if len(sets[label])]
+    if any(first < 0 for first, _ in ends):
+        raise SDCError("sets must hold codes of values, which are ≥ 0")
+    size = max([size, *(last + 1 for _, last in ends)])
+    place = np.arange(size)
+    if not all(isinstance(sets[label], range) for label in used):
+        # Larger sets first: members before others within each block so far, so that nested sets become ranges.
+        key = np.zeros(size, dtype=np.int64)
+        for label in sorted(used, key=lambda label: -len(sets[label])):
+            if 1 < len(sets[label]) < size:
+                member = np.zeros(size, dtype=np.int64)
+                member[sets[label]] = 1
+                key, _ = dense(2 * key + 1 - member)
+        place[np.argsort(key, kind="stable")] = np.arange(size)
+    begin = np.zeros(len(sets) + 1, dtype=np.int64)
+    first: list[IntArray] = []
+    last: list[IntArray] = []
+    natural = bool((place[1:] > place[:-1]).all())
+    for label in used:
+        values = sets[label]
+        if isinstance(values, range) and natural:
+            first.append(np.array([values.start][: len(values)], dtype=np.int64))
+            last.append(np.array([values.stop - 1][: len(values)], dtype=np.int64))
+        else:
+            at = np.sort(place[np.asarray(values, dtype=np.int64)])
+            gaps = np.flatnonzero(np.diff(at) > 1)
+            first.append(at[np.r_[0, gaps + 1]] if len(at) else at)
+            last.append(at[np.r_[gaps, len(at) - 1]] if len(at) else at)
+        begin[label + 1] = len(first[-1])
+    none = np.zeros(0, dtype=np.int64)
+    return place, (np.cumsum(begin), np.concatenate([none, *first]), np.concatenate([none, *last]))
+
+
+def _ends(values: Values) -> tuple[int, int]:
+    """Smallest and largest code of a set."""
+    return (values.start, values.stop - 1) if isinstance(values, range) else (int(values.min()), int(values.max()))
+
+
+def _boxes(rows: IntArray, runs: Sequence[Runs]) -> tuple[IntArray, IntArray, IntArray]:
+    """Boxes of the rows of labels: one for each combination of ranges; and the row of each."""
+    of_row = np.arange(len(rows))
+    low = np.empty((len(rows), 0), dtype=np.int64)
+    high = low
+    for j, (begin, first, last) in enumerate(runs):
+        label = rows[of_row, j]
+        n_ranges = begin[label + 1] - begin[label]
+        if int(n_ranges.sum()) > _MOST_BOXES:
+            raise SDCError(f"the labels of attribute {j + 1} stand for too many separate ranges of values")
+        again = np.repeat(np.arange(len(label)), n_ranges)
+        which = np.arange(len(again)) - np.repeat(np.cumsum(n_ranges) - n_ranges, n_ranges) + begin[label][again]
+        low = np.concatenate([low[again], first[which][:, None]], axis=1)
+        high = np.concatenate([high[again], last[which][:, None]], axis=1)
+        of_row = of_row[again]
+    return low, high, of_row
