@@ -11,7 +11,7 @@ import click
 @click.command(name="report")
 @click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("-o", "--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="HTML file to write.")
-@click.option("--force", is_flag=True, help="Overwrite the file if it exists.")
+@click.option("--overwrite", is_flag=True, help="Replace a file that exists already.")
 @click.option(
     "--details", type=click.IntRange(min=0), default=40, show_default=True,
     help="Solutions of each front with pictures, spread evenly; baselines and the shortlist come on top.",
@@ -25,7 +25,7 @@ import click
 def command(
     folders: tuple[Path, ...],
     out: Path,
-    force: bool,
+    overwrite: bool,
     details: int,
     solutions: tuple[str, ...],
     points: int,
@@ -41,8 +41,8 @@ def command(
     from sdc_problems.studies.web.payload import Source
     from sdc_problems.studies.web.report import report
 
-    if out.exists() and not force:
-        raise SDCError(f"{str(out)!r} exists already; choose another file, or overwrite it with --force")
+    if out.exists() and not overwrite:
+        raise SDCError(f"{str(out)!r} exists already; choose another file, or give --overwrite")
     sources = [Source.open(folder, data=data) for folder in folders]
     read = [data, *(source.run.meta["data"]["file"] for source in sources)]
     if out.exists() and any(file is not None and Path(file).exists() and out.samefile(file) for file in read):

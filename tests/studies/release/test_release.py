@@ -488,3 +488,23 @@ def test_a_release_never_destroys_the_run_or_an_input(tmp_path: Path, run: Path,
     }
     assert (tmp_path / "mine.csv").read_bytes() == original
     assert not list(run.glob("out.csv*"))
+
+
+def test_the_guard_goes_with_suppressed_and_with_randomised_records(tmp_path: Path, run: Path, sdc: Sdc) -> None:
+    """What was counted in a guarded file was its text with apostrophes, and the release was refused."""
+    ident = "baseline-Datafly, k = 5"
+    guarded = release(run, ident, tmp_path / "guarded.csv", formula_guard=True)
+    plain = release(run, ident, tmp_path / "plain.csv")
+    for key in ("guarantees_checked_in_the_file", "measured_in_the_file", "columns"):
+        assert guarded.content[key] == plain.content[key]
+    assert guarded.content["output"]["records"] < 200
+    assert guarded.mapping.read_bytes() == plain.mapping.read_bytes()
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"way": rng.choice(["+1", "-x", "@a"], 80), "town": rng.choice(["=b", "c"], 80)})
+    frame.to_csv(tmp_path / "signs.csv", index=False)
+    text = RANDOM.replace('name = "people"\nrecords = 400\nkeep = []', 'file = "signs.csv"\nsensitive = ["town"]')
+    (tmp_path / "signs.toml").write_text(text.replace('"sex", "income"', '"way"'))
+    sdc("run", tmp_path / "signs.toml", "--out", tmp_path / "signs", "--no-pictures")
+    done = release(tmp_path / "signs", "1-1", tmp_path / "signs-out.csv", formula_guard=True)
+    assert {g["name"] for g in done.content["guarantees_checked_in_the_file"]} >= {"impossible moves"}
+    assert set(pd.read_csv(done.file, dtype=str)["town"]) == {"'=b", "c"}

@@ -21,7 +21,7 @@ def test_a_report_is_written_once_and_overwritten_on_demand_only(pbg: Path, tmp_
     first = out.read_bytes()
     assert isinstance(CliRunner().invoke(cli, ["report", str(pbg), "-o", str(out)]).exception, SDCError)
     assert out.read_bytes() == first
-    again = CliRunner().invoke(cli, ["report", str(pbg), "-o", str(out), "--details", "2", "--force"])
+    again = CliRunner().invoke(cli, ["report", str(pbg), "-o", str(out), "--details", "2", "--overwrite"])
     assert again.exit_code == 0
     assert out.read_bytes() == first, "the same run gives the same report"
 
@@ -63,7 +63,7 @@ def test_a_report_replaces_neither_the_run_nor_its_data(tmp_path: Path) -> None:
     kept = [tmp_path / "mine.csv", run / "study.toml", run / "run.sqlite"]
     before = [path.read_bytes() for path in kept]
     for path, says in zip(kept, ("the data of a run", "the run itself", "the run itself"), strict=True):
-        done = CliRunner().invoke(cli, ["report", str(run), "-o", str(path), "--details", "1", "--force"])
+        done = CliRunner().invoke(cli, ["report", str(run), "-o", str(path), "--details", "1", "--overwrite"])
         assert isinstance(done.exception, SDCError)
         assert says in str(done.exception)
     assert [path.read_bytes() for path in kept] == before
