@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sdc_problems.problem import SDCProblem
     from sdc_problems.problems.attribute_grouping import GOMMProblem
     from sdc_problems.problems.generalization import PBGProblem
+    from sdc_problems.problems.masking import MaskingProblem
     from sdc_problems.problems.microaggregation import MicroaggregationProblem
     from sdc_problems.problems.pram import PRAMEquationProblem, PRAMProblem
     from sdc_problems.studies.release import protect, release
@@ -37,6 +38,7 @@ __all__ = [
     "GOMMProblem",
     "Hierarchy",
     "Kind",
+    "MaskingProblem",
     "MicroaggregationProblem",
     "Microdata",
     "Objective",
@@ -66,6 +68,7 @@ __getattr__, __dir__ = _attach(
         "GOMMProblem": "problems.attribute_grouping",
         "Hierarchy": "hierarchy",
         "Kind": "microdata",
+        "MaskingProblem": "problems.masking",
         "MicroaggregationProblem": "problems.microaggregation",
         "Microdata": "microdata",
         "Objective": "objective",

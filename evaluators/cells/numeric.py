@@ -307,7 +307,7 @@ class NumericState(State):
         columns
             Those in which values change places.
         sums
-            Column to the column it is added to, and its sign.
+            Column to the column it is added to, and its factor there in whole units.
         aim
             Weights of loss and risk, 1 for their larger one (0: sum), and the probabilistic linkage in percent.
         most_copies

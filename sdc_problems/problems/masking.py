@@ -1,0 +1,501 @@
+"""Masking: the protected file itself is what varies, cell by cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sdc_problems._sharing.arrays import SharedArrays
+from sdc_problems._validation import choice, whole
+from sdc_problems.errors import SDCError
+from sdc_problems.evaluators.cells import CategoricalCells, NumericCells
+from sdc_problems.evaluators.cells.numeric import LARGEST, decimals_of
+from sdc_problems.evaluators.edits import broken_edits, find_edits, parse_edit
+from sdc_problems.microdata import Kind
+from sdc_problems.operators.cells import BlockCrossover, CellBounds, CellMixture, StartFiles
+from sdc_problems.operators.duplicates import ByteDuplicates
+from sdc_problems.problem import SDCProblem
+from sdc_problems.problems._masking_objectives import masking_objectives
+from sdc_problems.problems._masking_starts import categorical_starts, numeric_starts
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from sdc_problems.microdata import Microdata
+    from sdc_problems.objective import Objective
+    from sdc_problems.requirement import Required
+
+STARTS = ("few", "many")
+MOST_COPIES = 1.0
+"""Percent of the records that may repeat an original in a guarded numeric file."""
+SYNTHETIC = 80.0
+"""Percent of a standard deviation that values lie apart, the mean over the cells, in a file that is in effect new."""
+SHIFTED = 50.0
+"""Percent of copies at which a file is in effect the original with its rows shifted."""
+RENAMED = 20.0
+"""Percentage points by which guess exceeds ID where categories are in effect renamed."""
+UNTOUCHED = "untouched"
+ATTACKS = {
+    "dbrl": "nearest original",
+    "prl": "agreement",
+    "dbrl_protected": "nearest protected record",
+    "dbrl_half": "half of the attributes",
+    "rsrl": "ranks",
+    "guess": "guessing each category",
+}
+
+
+@dataclass(frozen=True)
+class Mask:
+    """Protected file as a person reads it: how many cells differ from the original.
+
+    Attributes
+    ----------
+    changed
+        Cells changed per attribute.
+    n_records
+        Records of the table.
+    """
+
+    changed: tuple[tuple[str, int], ...]
+    n_records: int
+
+    @property
+    def share(self) -> float:
+        """Percent of the cells that are changed."""
+        return 100.0 * sum(count for _, count in self.changed) / max(self.n_records * len(self.changed), 1)
+
+    def __str__(self) -> str:
+        parts = ", ".join(f"{name} {count}" for name, count in self.changed)
+        return f"{self.share:.1f} % of the cells changed ({parts} of {self.n_records})"
+
+
+class MaskingProblem(SDCProblem):
+    """Change the cells of a table one by one: what varies is the protected file itself.
+
+    A row of X holds all protected cells as codes, record after record: categories, or whole units of numbers above
+    the smallest value of their column (10^-decimals, so that decimals and negative numbers become whole ones).
+
+    Nothing promises a smallest class: a file may hold records that occur once. The scores that are usually minimised
+    also praise files that protect nobody, such as rows shifted against each other or categories renamed; ``guard``
+    keeps a search away from them.
+
+    Parameters
+    ----------
+    data
+        The table.
+    attributes
+        Columns to protect, all numeric or all categorical; the quasi-identifiers if not given.
+    objectives
+        Numeric: any of ``pil``, ``dr_numeric``, ``score_mean``, ``score_max``, ``id_rank``, ``dbrl``, ``prl``,
+        ``copies``, ``rsrl``, ``dbrl_protected``, ``dbrl_half``, ``record_change`` and ``regression_change``; by default
+        the first two. Categorical: ``il_categorical``, ``dr_guarded``, ``dr_categorical``, the scores, ``ctbil``,
+        ``dbil``, ``ebil``, ``id_rank``, ``guess``, ``dbrl``, ``prl``, ``dbrl_protected`` and ``dbrl_half``. Or an
+        `Objective` of one's own with a function.
+    require
+        What a solution must meet, such as ``{"rsrl": 5}``; see `SDCProblem`.
+    start
+        Files to start from: "few" or "many" masked by the methods of this package, or a mapping of names to tables of
+        the protected columns (data frames with these columns, or arrays).
+    guard
+        Whether the search is kept from degenerate files: categorical scores take ``dr_guarded``, numeric files must
+        have at most 1 % of ``copies`` (a requirement; ``require={"copies": …}`` sets another bound). ``guard=False`` is
+        the source's problem, to be compared with only.
+    edits
+        Sums to keep in every record, such as ``"total = wages + other"``: the left side is no variable and is computed.
+    seed
+        Of the start files that are drawn.
+
+    Notes
+    -----
+    Marés (2013), chapter 3. Every candidate is compiled anew here; `MaskEvolution` and `CellSearch` follow single
+    changes through ``engine.open``.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sdc_problems import Microdata
+    >>> frame = pd.DataFrame({"sex": list("fmfmffmm"), "town": list("oorrvvoo")})
+    >>> data = Microdata.from_frame(frame, quasi_identifiers=["sex", "town"])
+    >>> problem = MaskingProblem(data, objectives=("score_max",))
+    >>> x = problem.baselines()["untouched"].copy()
+    >>> x[0] = 1
+    >>> print(problem.decode(x))
+    6.2 % of the cells changed (sex 1, town 0 of 8)
+    >>> problem.release(x)["sex"].tolist()
+    ['m', 'm', 'f', 'm', 'f', 'f', 'm', 'm']
+    """
+
+    def __init__(
+        self,
+        data: Microdata,
+        attributes: Sequence[str] | None = None,
+        *,
+        objectives: Sequence[str | Objective] | None = None,
+        require: Mapping[str, Required] | None = None,
+        start: str | Mapping[str, Any] = "few",
+        guard: bool = True,
+        edits: Sequence[str] = (),
+        seed: int = 0,
+    ) -> None:
+        self.attributes = _attributes(data, attributes)
+        self.numeric = data.attribute(self.attributes[0]).kind is Kind.NUMERIC
+        if not isinstance(guard, bool):
+            raise SDCError(f"guard must be True or False, not {guard!r}")
+        self.guard = guard
+        self.seed = whole(seed, "seed")
+        if isinstance(edits, str):
+            raise SDCError(f"edits must be a list of sums: write edits=[{edits!r}]")
+        self.edits = tuple(parse_edit(edit, self.attributes) for edit in edits)
+        files = {} if isinstance(start, str) else self._given(data, start)
+        self.start = choice(start, "start", STARTS) if isinstance(start, str) else None
+        self._grid(data, files)
+        sums = {edit.left for edit in self.edits}
+        self.free = tuple(j for j in range(len(self.attributes)) if j not in sums)
+        self.tops = np.array([self._all_tops[j] for j in self.free], dtype=np.int64)
+        if objectives is None:
+            objectives = ("pil", "dr_numeric") if self.numeric else (
+                "il_categorical", "dr_guarded" if guard else "dr_categorical",
+            )  # fmt: skip
+        n_var = len(data) * len(self.free)
+        super().__init__(
+            data=data,
+            objectives=objectives,
+            catalogue=masking_objectives(numeric=self.numeric, guard=guard),
+            require=require,
+            n_var=n_var,
+            xl=0,
+            xu=np.tile(self.tops, len(data)),
+            dtype=np.int16 if self.tops.max(initial=0) <= np.iinfo(np.int16).max else np.int32,
+        )
+        codes = {name: self.encode(values).astype(self.dtype) for name, values in files.items()}
+        self._start_names = tuple(codes)
+        self._starts = SharedArrays({f"start{i}": row for i, row in enumerate(codes.values())})
+
+    def _state(self, objectives: Sequence[str | Objective], require: Mapping[str, Required] | None) -> None:
+        if self.guard and self.numeric:
+            require = {"copies": MOST_COPIES, **(require or {})}
+        super()._state(objectives, require)
+
+    # -- the data as arrays ---------------------------------------------------------------------------------------
+
+    def _given(self, data: Microdata, start: object) -> dict[str, NDArray[Any]]:
+        """Start files of one's own, as values or codes."""
+        if not isinstance(start, Mapping) or not start:
+            raise SDCError(f"start must be 'few', 'many' or a mapping of names to tables, not {start!r}")
+        files = {}
+        for name, table in start.items():
+            what = f"start file {name!r}"
+            if hasattr(table, "columns"):
+                lacking = [a for a in self.attributes if a not in table.columns]
+                if lacking:
+                    raise SDCError(f"{what} has no column {lacking[0]!r}")
+                columns = [table[a].to_numpy() for a in self.attributes]
+                if self.numeric:
+                    values = np.column_stack([np.asarray(column, dtype=float) for column in columns])
+                else:
+                    values = np.column_stack(
+                        [self._codes_of(data, a, c, what) for a, c in zip(self.attributes, columns, strict=True)]
+                    )
+            else:
+                values = np.asarray(table)
+            if values.shape != (len(data), len(self.attributes)):
+                raise SDCError(f"{what} must have {len(data)} records and {len(self.attributes)} attributes")
+            if values.dtype.kind not in "iuf" or not np.isfinite(values).all():
+                raise SDCError(f"{what} must hold finite numbers or codes")
+            files[str(name)] = values
+        return files
+
+    @staticmethod
+    def _codes_of(data: Microdata, attribute: str, cells: NDArray[Any], what: str) -> NDArray[np.int64]:
+        known = {label: code for code, label in enumerate(data.attribute(attribute).labels)}
+        codes = [known.get(str(cell), -1) for cell in cells]
+        if min(codes) < 0:
+            raise SDCError(f"{what}: column {attribute!r} holds a category that the original does not have")
+        return np.array(codes, dtype=np.int64)
+
+    def _grid(self, data: Microdata, files: Mapping[str, NDArray[Any]]) -> None:
+        """Lowest unit, decimals and largest code of every attribute."""
+        p = len(self.attributes)
+        self._decimals, self._low = np.zeros(p, dtype=np.int64), np.zeros(p, dtype=np.int64)
+        if not self.numeric:
+            self._all_tops = np.array([data.attribute(a).n_categories - 1 for a in self.attributes], dtype=np.int64)
+            for name, codes in files.items():
+                if (codes < 0).any() or (codes > self._all_tops).any():
+                    raise SDCError(f"start file {name!r} holds a code that the original does not have")
+            return
+        X = data.values(self.attributes)
+        tables = np.concatenate([X, *files.values()])
+        self._decimals[:] = [decimals_of(X[:, j]) for j in range(p)]
+        together: dict[int, int] = {}
+        for edit in self.edits:
+            members = (edit.left, *edit.right)
+            if any(j in together for j in members):
+                raise SDCError("an attribute stands in two edits: write them as one, or keep one of them")
+            together.update(dict.fromkeys(members, edit.left))
+            self._decimals[edit.left] = self._decimals[list(members)].max()
+            broken = broken_edits(X, [edit])
+            if broken:
+                raise SDCError(
+                    f"edit {edit.text(self.attributes)!r} does not hold in {broken:.4g} % of the original records"
+                )
+        scale = 10.0**self._decimals
+        self._low[:] = np.rint(tables.min(axis=0) * scale).astype(np.int64)
+        tops = np.rint(tables.max(axis=0) * scale) - self._low
+        if tops.max() > LARGEST:
+            j = int(np.argmax(tops))
+            raise SDCError(
+                f"column {self.attributes[j]!r} spans {tops[j]:.3g} units of 10^-{self._decimals[j]}, more than"
+                f" {LARGEST}: round it first"
+            )
+        self._all_tops = tops.astype(np.int64)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Kind of each attribute."""
+        return tuple(self.data.attribute(name).kind.value for name in self.attributes)
+
+    def original(self) -> NDArray[Any]:
+        """Protected columns of the original: values, or codes."""
+        if self.numeric:
+            values: NDArray[np.float64] = self.data.values(self.attributes)
+            return values
+        codes: NDArray[np.int64] = self.data.codes(self.attributes).astype(np.int64)
+        return codes
+
+    def encode(self, values: ArrayLike) -> NDArray[np.int64]:
+        """Row of X for a table of the protected columns (values, or codes); numbers are rounded to their decimals.
+
+        Sums that are kept (``edits``) are computed, whatever the table has in their place.
+        """
+        table = np.asarray(values)
+        if self.numeric:
+            table = np.rint(table * 10.0**self._decimals).astype(np.int64) - self._low
+        row: NDArray[np.int64] = np.clip(table[:, list(self.free)], 0, self.tops).astype(np.int64).ravel()
+        return row
+
+    def cells(self, x: ArrayLike) -> NDArray[np.int64]:
+        """Codes of all protected columns, records × attributes, computed sums included."""
+        return self._cells(self.genome(x))
+
+    def _cells(self, row: NDArray[Any]) -> NDArray[np.int64]:
+        codes = np.empty((len(self.data), len(self.attributes)), dtype=np.int64)
+        codes[:, list(self.free)] = row.reshape(len(self.data), -1)
+        for left, terms in self.sums().items():
+            units = sum(factor * (codes[:, j] + self._low[j]) for j, factor in terms.items())
+            codes[:, left] = units - self._low[left]
+        return codes
+
+    def sums(self) -> dict[int, dict[int, int]]:
+        """Attributes that are computed, each with the attributes it is made of and their factors in whole units."""
+        return {
+            edit.left: {
+                j: sign * 10 ** int(self._decimals[edit.left] - self._decimals[j])
+                for j, sign in zip(edit.right, edit.signs, strict=True)
+            }
+            for edit in self.edits
+        }
+
+    def protected(self, x: ArrayLike) -> NDArray[Any]:
+        """Protected columns of a row of X: values, or codes."""
+        codes = self.cells(x)
+        if not self.numeric:
+            return codes
+        values: NDArray[np.float64] = (codes + self._low) / 10.0**self._decimals
+        return values
+
+    @property
+    def untouched(self) -> NDArray[np.int64]:
+        """Row of X that changes nothing."""
+        return self.encode(self.original())
+
+    def _tables(self, x: NDArray[Any]) -> Iterable[tuple[NDArray[Any], NDArray[Any]]]:
+        released, original = self.protected(x), self.original()
+        if not self.numeric:
+            yield released, original
+            return
+        both = [np.unique(np.r_[y, z], return_inverse=True)[1] for y, z in zip(released.T, original.T, strict=True)]
+        n = len(original)
+        yield np.column_stack([c[:n] for c in both]), np.column_stack([c[n:] for c in both])
+
+    # -- what every problem provides ------------------------------------------------------------------------------
+
+    def _compile(self) -> NumericCells | CategoricalCells:
+        if self.numeric:
+            return NumericCells(self.original(), low=self._low, decimals=self._decimals)
+        sizes = self._all_tops + 1
+        return CategoricalCells(self.original(), kinds=self.kinds, n_categories=sizes, guard=self.guard)
+
+    def _measure(self, X: NDArray[Any], names: Sequence[str]) -> NDArray[np.float64]:
+        rows = np.stack([self._cells(x) for x in X]).reshape(len(X), -1)
+        measured: NDArray[np.float64] = self.engine.measure(rows, names)
+        return measured
+
+    def _operators(self) -> dict[str, Any]:
+        """Return start files, the exchange of blocks of cells, and changes of a few cells."""
+        return {
+            "sampling": StartFiles(),
+            "crossover": BlockCrossover(),
+            "mutation": CellMixture(),
+            "repair": CellBounds(),
+            "eliminate_duplicates": ByteDuplicates(),
+        }
+
+    def starts(self) -> dict[str, NDArray[Any]]:
+        """Start files by name, without the untouched one: the population of an evolution."""
+        if self.start is None:
+            return {name: self._starts[f"start{i}"].copy() for i, name in enumerate(self._start_names)}
+        rng = np.random.default_rng(self.seed)
+        original = self.original()
+        files: Mapping[str, NDArray[Any]]
+        if self.numeric:
+            files = numeric_starts(original, self.attributes, rng, many=self.start == "many")
+        elif self.start == "many":
+            files = categorical_starts(original, (self._all_tops + 1).tolist(), self.kinds, rng)
+        else:
+            files = categorical_starts(
+                original, (self._all_tops + 1).tolist(), self.kinds, rng, largest_k=5, most_merged=3
+            )
+        return {name: self.encode(values).astype(self.dtype) for name, values in files.items()}
+
+    def baselines(self) -> dict[str, NDArray[Any]]:
+        """Untouched file, and the start files."""
+        return {UNTOUCHED: self.untouched.astype(self.dtype), **self.starts()}
+
+    def decode(self, x: ArrayLike) -> Mask:
+        """Read how many cells of each attribute are changed."""
+        changed = (self.protected(x) != self.original()).sum(axis=0)
+        return Mask(tuple(zip(self.attributes, changed.tolist(), strict=True)), len(self.data))
+
+    def figures(self, x: ArrayLike) -> dict[str, float]:
+        """Measure the file: every objective, the cells changed, and the records in which a sum of the original breaks.
+
+        The attacks that are no part of the scores (``rsrl``, ``dbrl_protected``, ``dbrl_half``) are among them.
+        """
+        row = self.genome(x)
+        names = tuple(self.catalogue)
+        values = self._measure(row[None, :], names)[0]
+        found = {**dict(zip(names, map(float, values), strict=True)), **self._own_figures(row)}
+        found["cells_changed"] = self.decode(row).share
+        if self.numeric:
+            found["sums_broken"] = broken_edits(self.protected(row), find_edits(self.original()))
+        return found
+
+    def describe(self, x: ArrayLike) -> tuple[str, ...]:
+        """Say in plain sentences what the file is, what it loses and who finds records in it."""
+        read, figures = self.decode(x), self.figures(x)
+        n = len(self.data)
+        counts = ", ".join(f"{name} in {count}" for name, count in read.changed)
+        sentences = [
+            f"{read.share:.1f} % of the cells are changed: {counts} of {n} records.",
+            self._kind_of_file(figures),
+        ]
+        if self.numeric:
+            sentences.append(
+                f"Statistics of the file lose {figures['pil']:.1f} % (PIL); a value is"
+                f" {figures['record_change'] / 100:.2f} standard deviations from the original on average, and"
+                f" regressions lose {figures['regression_change']:.1f} % of the variance."
+            )
+        else:
+            sentences.append(
+                f"Information loss is {figures['il_categorical']:.1f} %: tables {figures['ctbil']:.1f}, distance"
+                f" {figures['dbil']:.1f}, uncertainty {figures['ebil']:.1f}."
+            )
+        shown = "; ".join(f"{how} {figures[name]:.1f}" for name, how in ATTACKS.items() if name in figures)
+        sentences.append(
+            f"Percent found again, by attack: {shown}; cells of nearly the same rank {figures['id_rank']:.1f}."
+        )
+        if self.numeric and figures["copies"] > MOST_COPIES:
+            sentences.append(f"{figures['copies']:.1f} % of the records all but repeat an original record, in any row.")
+        broken = self._broken(figures)
+        if broken:
+            sentences.append(broken)
+        sentences.append("No smallest class is promised: records may be unique in the released file.")
+        if not self.guard:
+            sentences.append(
+                "The search was not guarded: a score may be low although records can be read off (see"
+                f" {'copies' if self.numeric else 'guess'})."
+            )
+        return tuple(sentences)
+
+    def _kind_of_file(self, figures: Mapping[str, float]) -> str:
+        """Say what the changes amount to."""
+        if figures["cells_changed"] == 0.0:
+            return "It is the original: nothing is protected."
+        if self.numeric:
+            if figures["copies"] >= SHIFTED:
+                return "It publishes original records in other rows: nothing is protected but whose they are."
+            if figures["record_change"] >= SYNTHETIC:
+                return (
+                    "It is in effect a synthetic file: statistics of the whole may hold, but a record says nothing"
+                    " about the person it came from."
+                )
+            return "It is a perturbed file: records stay near those they came from."
+        if figures["guess"] - figures["id_rank"] >= RENAMED:
+            return (
+                f"Categories are in effect renamed: {figures['guess']:.1f} % of the cells are right if one guesses the"
+                " likeliest original category."
+            )
+        return "It is a perturbed file: categories stand mostly for themselves."
+
+    def _broken(self, figures: Mapping[str, float]) -> str:
+        """Name the sums of the original that no longer hold."""
+        if not self.numeric or figures["sums_broken"] == 0.0:
+            return ""
+        named = "; ".join(edit.text(self.attributes) for edit in find_edits(self.original()))
+        return (
+            f"A sum that holds in every original record is broken in {figures['sums_broken']:.1f} % ({named}):"
+            " edits= keeps it."
+        )
+
+    def release(self, x: ArrayLike, *, seed: int | None = None) -> pd.DataFrame:
+        """Return the protected table; nothing is random here. It promises no smallest class (k)."""
+        protected = self.protected(x)
+        frame = self._publishable()
+        for j, name in enumerate(self.attributes):
+            if not self.numeric:
+                frame[name] = self.data.attribute(name).cells(protected[:, j])
+            elif self._decimals[j] == 0 and frame[name].dtype.kind in "iu":
+                frame[name] = protected[:, j].astype(str(frame[name].dtype))
+            else:
+                frame[name] = protected[:, j]
+        return frame
+
+    # -- pickling -------------------------------------------------------------------------------------------------
+
+    def __getstate__(self) -> dict[str, Any]:
+        """As every problem's, without the bounds: one for each cell, they follow from the columns."""
+        state = super().__getstate__()
+        del state["xl"], state["xu"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        n = len(state["data"])
+        upper = np.tile(state["tops"], n).astype(float)
+        super().__setstate__({**state, "xl": np.zeros_like(upper), "xu": upper})
+
+
+def _attributes(data: Microdata, attributes: Sequence[str] | None) -> tuple[str, ...]:
+    if isinstance(attributes, str):
+        raise SDCError(f"attributes must be a list of names: write attributes=[{attributes!r}]")
+    names = data.quasi_identifiers if attributes is None else tuple(attributes)
+    if not names:
+        raise SDCError("no attributes to protect: name them, or declare quasi_identifiers= when the table is made")
+    if len(set(names)) < len(names):
+        raise SDCError(f"an attribute is named twice in {names}")
+    kinds = {name: data.attribute(name).kind for name in names}
+    numeric = [name for name, kind in kinds.items() if kind is Kind.NUMERIC]
+    if numeric and len(numeric) < len(names):
+        other = next(name for name in names if name not in numeric)
+        raise SDCError(
+            f"{numeric[0]!r} is numeric and {other!r} is not: protect numeric and categorical attributes apart, or"
+            " recode the numbers to intervals"
+        )
+    for name in numeric:
+        if data.attribute(name).has_missing:
+            raise SDCError(f"column {name!r} has missing values: fill them, or drop those records")
+    return names
