@@ -68,7 +68,7 @@ def plain(Z: np.ndarray, row: np.ndarray, k: int) -> tuple[float, float, float]:
 def compiled(Z: np.ndarray, row: np.ndarray, k: int) -> tuple[float, float, float]:
     Y = protected(Z, row, lambda part: mdav(part, k, standardize=False))
     il = 100 * ((Z - Y) ** 2).sum() / (Z**2).sum()
-    return il, interval_disclosure_value(Z, Y), distance_linkage(Z, Y, ties="strict", standardise=False)
+    return il, interval_disclosure_value(Z, Y), distance_linkage(Z, Y, ties="strict", standardize=False)
 
 
 class Candidates(Callback):

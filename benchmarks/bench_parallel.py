@@ -62,7 +62,7 @@ def workers() -> None:
         "PRAM, five files a candidate, both linkages": (
             PRAMProblem(
                 people.data,
-                ["education", "marital_status", "occupation"],
+                columns=["education", "marital_status", "occupation"],
                 objectives=("il_categorical", "dr_categorical"),
             ),
             40,

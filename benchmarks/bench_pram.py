@@ -25,7 +25,7 @@ from sdc_problems.evaluators.disclosure_risk import interval_disclosure_rank
 from sdc_problems.evaluators.information_loss.categorical import il_categorical
 from sdc_problems.evaluators.linkage import distance_linkage, probabilistic_linkage
 from sdc_problems.evaluators.linkage._transport import transport
-from sdc_problems.methods import normalise_rows
+from sdc_problems.methods import normalize_rows
 from sdc_problems.methods.perturbation._pram import randomize_with
 
 BAR = 10.0  # ms per candidate with 5 files, PRL apart
@@ -59,10 +59,10 @@ def plain(problem: PRAMProblem, matrices: list[np.ndarray], prl: bool) -> dict[s
 
 
 def bench(name: str, n_candidates: int) -> None:
-    problem = PRAMProblem(load(name).data, FILES[name])
+    problem = PRAMProblem(load(name).data, columns=FILES[name])
     rng = np.random.default_rng(1)
     candidates = [
-        [normalise_rows(rng.random((n, n)) ** 4 + rng.uniform(0, 3) * np.eye(n)) for n in problem.sizes]
+        [normalize_rows(rng.random((n, n)) ** 4 + rng.uniform(0, 3) * np.eye(n)) for n in problem.sizes]
         for _ in range(n_candidates + 1)
     ]
     engine = problem.engine

@@ -218,21 +218,20 @@ class GeneMutation(Mutation):
 
     Parameters
     ----------
-    rate
+    prob_var
         Probability for each label.
     """
 
-    def __init__(self, rate: float = 0.1) -> None:
-        if not 0 <= rate <= 1:
-            raise SDCError(f"rate must be a probability, not {rate!r}")
-        super().__init__(prob=1.0)
-        self.rate = rate
+    def __init__(self, prob_var: float = 0.1) -> None:
+        if not 0 <= prob_var <= 1:
+            raise SDCError(f"prob_var must be a probability, not {prob_var!r}")
+        super().__init__(prob=1.0, prob_var=prob_var)
 
     def _do(
         self, problem: Any, X: NDArray[Any], *args: object, random_state: np.random.Generator, **kwargs: object
     ) -> NDArray[Any]:
         low, high = np.asarray(problem.xl, dtype=np.int64), np.asarray(problem.xu, dtype=np.int64)
-        hit = random_state.random(X.shape) < self.rate
+        hit = random_state.random(X.shape) < self.prob_var.value
         drawn = np.asarray(random_state.integers(low, np.broadcast_to(high, X.shape), endpoint=True))
         return np.where(hit, drawn, X).astype(X.dtype)
 

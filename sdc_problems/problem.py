@@ -34,6 +34,7 @@ __all__ = ["STAR", "Objective", "SDCProblem", "by_name", "choose_objectives", "f
 AT_ONCE = 5000  # candidates that an enumeration measures at a time
 
 INSTEAD = {
+    "attributes": "it is now called columns=",
     "elementwise": "rows are measured together",
     "elementwise_runner": "measure in several processes by ParallelEvaluator(ProcessPool(problem, workers=4)), given to"
     " the algorithm as evaluator=",
@@ -48,7 +49,7 @@ INSTEAD = {
     "xl": "the data and the parameters say what the bounds are",
     "xu": "the data and the parameters say what the bounds are",
 }
-"""What pymoo's own problems take in their constructors, and what to write here."""
+"""What pymoo's own problems, or ours of earlier versions, take in their constructors, and what to write here."""
 
 STAR = "*"  # what stands for a cell that is not published
 
@@ -90,7 +91,7 @@ class SDCProblem(Problem, ABC):
     """
 
     def __new__(cls, *args: object, **options: object) -> Self:
-        """Refuse what only pymoo's own constructors take, with what to write instead."""
+        """Refuse what constructors elsewhere take, with what to write instead."""
         for name in INSTEAD.keys() & options.keys():
             known = inspect.signature(cls.__init__).parameters
             if name not in known and not any(p.kind is p.VAR_KEYWORD for p in known.values()):
@@ -280,7 +281,7 @@ class SDCProblem(Problem, ABC):
     def _part(self, X: NDArray[Any], values: NDArray[np.float64]) -> Part:
         """Rows with their F, and which of them meet the requirements."""
         met: NDArray[np.bool_] = np.all(self._violations(values) <= 0, axis=1)
-        return X, self.minimised(values[:, : len(self.objectives)]), met
+        return X, self.minimized(values[:, : len(self.objectives)]), met
 
     def _candidates(self) -> Iterator[NDArray[Any]]:
         """Every different solution once, a few thousand at a time."""
@@ -299,7 +300,7 @@ class SDCProblem(Problem, ABC):
         values: NDArray[np.float64] = np.asarray(F, dtype=float) * self._signs
         return values
 
-    def minimised(self, values: ArrayLike) -> NDArray[np.float64]:
+    def minimized(self, values: ArrayLike) -> NDArray[np.float64]:
         """Inverse of ``natural``."""
         return self.natural(values)  # flipping the sign undoes itself
 
@@ -338,7 +339,7 @@ class SDCProblem(Problem, ABC):
 
     def _evaluate(self, x: ArrayLike, out: dict[str, Any], *args: object, **kwargs: object) -> None:
         values = self._values(self.genomes(x))
-        out["F"] = self.minimised(values[:, : len(self.objectives)])
+        out["F"] = self.minimized(values[:, : len(self.objectives)])
         if self.requirements:
             out["G"] = self._violations(values)
 

@@ -72,7 +72,7 @@ class _Metric(NamedTuple):
         return np.where(view.starred, 0.0, self.weights)
 
 
-def _metric(X: object, Y: object, words: object, n_categories: object, standardise: bool) -> _Metric:
+def _metric(X: object, Y: object, words: object, n_categories: object, standardize: bool) -> _Metric:
     original, protected = pair(X, Y)
     p = original.shape[1]
     kind = kinds(words, p, KINDS)
@@ -85,7 +85,7 @@ def _metric(X: object, Y: object, words: object, n_categories: object, standardi
     if a:
         if max(np.abs(A[:, :a]).max(), np.abs(B[:, :a]).max()) > _LARGEST:
             raise SDCError(f"X or Y holds numbers beyond {_LARGEST:g}: their squared distances overflow; rescale them")
-        if standardise:
+        if standardize:
             scale = location_and_scale(A[:, :a])[1]
             weights[:a] = np.where(scale > 0, 1.0 / np.where(scale > 0, scale, 1.0), 0.0)
     if a < p:
@@ -126,7 +126,7 @@ def link_ties(
     direction: str = "to_protected",
     kinds: object = "numeric",
     n_categories: object = None,
-    standardise: bool = True,
+    standardize: bool = True,
     engine: str = "auto",
     stars: object = None,
     recodings: Mapping[int, Recoding] | None = None,
@@ -145,7 +145,7 @@ def link_ties(
     """
     towards = choice(direction, "direction", DIRECTIONS)
     how = choice(engine, "engine", ENGINES)
-    metric = _metric(X, Y, kinds, n_categories, standardise)
+    metric = _metric(X, Y, kinds, n_categories, standardize)
     n, p = metric.A.shape
     open_cells = cell_mask(stars, (n, p), "stars")
     known = check_recodings(recodings, np.asarray(X), metric.words)
@@ -228,7 +228,7 @@ def distance_linkage(
     ties: str = "fraction",
     kinds: object = "numeric",
     n_categories: object = None,
-    standardise: bool = True,
+    standardize: bool = True,
     engine: str = "auto",
     stars: object = None,
     recodings: Mapping[int, Recoding] | None = None,
@@ -289,7 +289,7 @@ def distance_linkage(
     """
     policy = choice(ties, "ties", TIES)
     near = link_ties(
-        X, Y, direction=direction, kinds=kinds, n_categories=n_categories, standardise=standardise, engine=engine,
+        X, Y, direction=direction, kinds=kinds, n_categories=n_categories, standardize=standardize, engine=engine,
         stars=stars, recodings=recodings,
     )  # fmt: skip
     return 100.0 * _linked(near, policy) / len(near)

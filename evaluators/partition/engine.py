@@ -189,7 +189,7 @@ class PartitionEngine:
             ties="fraction",
             kinds=self.kinds,
             n_categories=self._sizes,
-            standardise=False,
+            standardize=False,
             engine="table" if self.n <= _FEW_RECORDS else "auto",
         )
 

@@ -22,6 +22,7 @@ from sdc_problems.operators.canonical import CanonicalLabels, restricted_growth
 from sdc_problems.operators.grouping import AnyGroupingMutation, GroupCrossover, RandomGroupings
 from sdc_problems.operators.never_twice import NeverTwice
 from sdc_problems.problem import AT_ONCE, SDCProblem
+from sdc_problems.problems._columns import left_as_they_are, protected_columns
 from sdc_problems.problems._microaggregation_objectives import grouping_objectives, ranked
 
 if TYPE_CHECKING:
@@ -65,6 +66,8 @@ class GOMMProblem(SDCProblem):
         The table; all its quasi-identifiers must be numeric, at least two.
     k
         Smallest cluster of each microaggregation, 2 … n/2.
+    columns
+        Some of the quasi-identifiers; all of them if not given. The others stay as they are.
     objectives
         Any of ``il_sse`` (100·SSE/SST on z-scores), ``id_value`` (released values within 10 % of the original),
         ``dld`` (records strictly closest to their own protected record), ``dr_linkage`` (mean of ``id_value`` and
@@ -100,14 +103,13 @@ class GOMMProblem(SDCProblem):
         data: Microdata,
         k: int,
         *,
+        columns: Sequence[str] | None = None,
         objectives: Sequence[str | Objective] = ("il_sse", "dr_linkage"),
         require: Mapping[str, Required] | None = None,
         memory: int = 1 << 28,
         threads: int | None = None,
     ) -> None:
-        names = data.quasi_identifiers
-        if not names:
-            raise SDCError("no quasi-identifiers were declared: give quasi_identifiers= when the table is made")
+        names = protected_columns(data, columns)
         if len(names) == 1:
             raise SDCError(f"one attribute ({names[0]!r}) cannot be grouped: at least two quasi-identifiers are needed")
         for name in names:
@@ -229,6 +231,7 @@ class GOMMProblem(SDCProblem):
             f"{figures['il_sse']:.1f} % of the variance is lost; {figures['id_value']:.1f} % of the released values are"
             f" within 10 % of the original. {linked} of {n} records ({figures['dld']:.1f} %) are closest to their own"
             " protected copy.",
+            *left_as_they_are(self.data, self.attributes),
         )
 
     def release(self, x: ArrayLike, *, seed: int | None = None) -> pd.DataFrame:

@@ -25,6 +25,7 @@ from sdc_problems.operators.lattice import (
     neighbours,
 )
 from sdc_problems.problem import STAR, SDCProblem
+from sdc_problems.problems._columns import left_as_they_are, protected_columns
 from sdc_problems.problems._generalization_objectives import generalization_objectives
 
 if TYPE_CHECKING:
@@ -83,6 +84,8 @@ class PBGProblem(SDCProblem):
         The table.
     hierarchies
         A hierarchy for each quasi-identifier, by name.
+    columns
+        Some of the quasi-identifiers; all of them if not given. The others stay as they are.
     objectives
         Any of ``k``, ``l``, ``entropy_l``, ``t``, ``spread_k``, ``spread_l`` (protection) and ``glm``,
         ``glm_percent``, ``cm``, ``discernibility``, ``suppressed`` (loss); `LatticeEngine` says what each is. Or an
@@ -132,6 +135,7 @@ class PBGProblem(SDCProblem):
         data: Microdata,
         hierarchies: Mapping[str, Hierarchy],
         *,
+        columns: Sequence[str] | None = None,
         objectives: Sequence[str | Objective] = ("k", "glm"),
         require: Mapping[str, Required] | None = None,
         max_suppression: float = 0.01,
@@ -140,10 +144,8 @@ class PBGProblem(SDCProblem):
         sensitive: str | None = None,
         threads: int | None = None,
     ) -> None:
-        self.attributes = data.quasi_identifiers
-        if not self.attributes:
-            raise SDCError("no quasi-identifiers were declared: give quasi_identifiers= when the table is made")
-        self.hierarchies = _chosen_hierarchies(data, hierarchies)
+        self.attributes = protected_columns(data, columns)
+        self.hierarchies = _chosen_hierarchies(data, hierarchies, self.attributes)
         # Fails here, and not when a search has begun, if a hierarchy lacks a value of the table.
         for name, hierarchy in self.hierarchies.items():
             hierarchy.table(data.categories(name), attribute=name)
@@ -205,13 +207,13 @@ class PBGProblem(SDCProblem):
     def _tables(self, x: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
         """Released and original codes: a group of values is a value of its own, after those of the table."""
         original = self.data.codes(self.attributes)
-        groups, lost = self._generalised(x)
+        groups, lost = self._generalized(x)
         own = np.array([self.data.attribute(name).n_categories for name in self.attributes], dtype=original.dtype)
         released = np.where(x[: len(self.attributes)] > 0, groups + own, original).astype(original.dtype)
         released[lost] = -1
         yield released, original
 
-    def _generalised(self, x: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    def _generalized(self, x: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """Group of each cell at the node's levels, and which records are suppressed."""
         node, codes = self.decode(x), self.data.codes(self.attributes)
         groups = np.empty_like(codes)
@@ -396,7 +398,7 @@ class PBGProblem(SDCProblem):
             l = int(figures["l"])
             alike += f", among whom {self.sensitive} has at least {l} different values (ℓ = {l})"
         loss = f"{figures['glm_percent']:.3g} % of the detail is lost (GLM {figures['glm']:,.0f})."
-        return (*sentences, alike + ".", loss)
+        return (*sentences, *left_as_they_are(self.data, self.attributes), alike + ".", loss)
 
     def release(
         self, x: ArrayLike, *, seed: int | None = None, suppressed: Literal["drop", "star"] = "drop"
@@ -419,7 +421,7 @@ class PBGProblem(SDCProblem):
             raise SDCError(f"suppressed must be 'drop' or 'star', not {suppressed!r}")
         node, promised = self.decode(x), self.figures(x)
         frame = self._publishable()
-        groups, lost = self._generalised(self.genome(x))
+        groups, lost = self._generalized(self.genome(x))
         for j, (name, hierarchy) in enumerate(self.hierarchies.items()):
             level = node.levels[name]
             if level > 0:
@@ -444,7 +446,9 @@ class PBGProblem(SDCProblem):
             )
 
 
-def _chosen_hierarchies(data: Microdata, hierarchies: Mapping[str, Hierarchy]) -> dict[str, Hierarchy]:
+def _chosen_hierarchies(
+    data: Microdata, hierarchies: Mapping[str, Hierarchy], columns: Sequence[str]
+) -> dict[str, Hierarchy]:
     if not isinstance(hierarchies, Mapping):
         raise SDCError("hierarchies must map each quasi-identifier's name to its Hierarchy")
     for name in hierarchies:
@@ -452,13 +456,13 @@ def _chosen_hierarchies(data: Microdata, hierarchies: Mapping[str, Hierarchy]) -
             raise SDCError(
                 f"a hierarchy is given for {name!r}, which is no column{did_you_mean(str(name), data.names)}"
             )
-    for name in data.quasi_identifiers:
+    for name in columns:
         if name not in hierarchies:
             raise SDCError(
                 f"quasi-identifier {name!r} has no hierarchy: add it to hierarchies, for example as"
                 f" Hierarchy.suppression(data.categories({name!r})), or take it out of the quasi-identifiers"
             )
-    return {name: hierarchies[name] for name in data.quasi_identifiers}
+    return {name: hierarchies[name] for name in columns}
 
 
 def _records(max_suppression: float, n_records: int) -> int:

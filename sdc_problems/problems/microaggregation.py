@@ -26,6 +26,7 @@ from sdc_problems.operators.canonical import restricted_growth
 from sdc_problems.operators.duplicates import ByteDuplicates
 from sdc_problems.operators.partition import GroupSizes, RandomPartitions, RecordMutation, WholeGroupCrossover, limited
 from sdc_problems.problem import AT_ONCE, SDCProblem
+from sdc_problems.problems._columns import left_as_they_are, protected_columns
 from sdc_problems.problems._microaggregation_objectives import partition_objectives, ranked
 
 if TYPE_CHECKING:
@@ -85,6 +86,8 @@ class MicroaggregationProblem(SDCProblem):
         The table; its quasi-identifiers are microaggregated, of any kind, without missing values in numeric ones.
     k
         Smallest group, 2 … n/2.
+    columns
+        Some of the quasi-identifiers; all of them if not given. The others stay as they are.
     objectives
         Any of ``sse`` (on z-scores), ``il_sse`` (100·SSE/SST), ``dbrl`` (records whose own centroid is nearest, each in
         proportion to how many share it), ``id_value`` (released values within 10 % of the original z-score) and ``k``;
@@ -119,14 +122,13 @@ class MicroaggregationProblem(SDCProblem):
         data: Microdata,
         k: int,
         *,
+        columns: Sequence[str] | None = None,
         objectives: Sequence[str | Objective] = ("sse",),
         require: Mapping[str, Required] | None = None,
         k_max: int | None = None,
         threads: int | None = None,
     ) -> None:
-        names = data.quasi_identifiers
-        if not names:
-            raise SDCError("no quasi-identifiers were declared: give quasi_identifiers= when the table is made")
+        names = protected_columns(data, columns)
         for name in names:
             attribute = data.attribute(name)
             if attribute.kind is Kind.NUMERIC and attribute.has_missing:
@@ -264,6 +266,7 @@ class MicroaggregationProblem(SDCProblem):
             f"{figures['il_sse']:.1f} % of the variation is lost; {figures['id_value']:.1f} % of the released values"
             f" are within 10 % of the original; by distance, {figures['dbrl']:.1f} % of the records would be linked to"
             " their own.",
+            *left_as_they_are(self.data, self.attributes),
         )
 
     def release(self, x: ArrayLike, *, seed: int | None = None) -> pd.DataFrame:

@@ -110,7 +110,7 @@ class ProblemContract(OperatorContract):
     def test_f_is_within_its_bounds(self) -> None:
         problem = self.make()
         values = problem.natural(problem.evaluate(self.sample(problem)))
-        np.testing.assert_array_equal(problem.minimised(values), problem.evaluate(self.sample(problem)))
+        np.testing.assert_array_equal(problem.minimized(values), problem.evaluate(self.sample(problem)))
         for column, objective in zip(values.T, problem.objectives, strict=True):
             slack = 1e-9 * max(1.0, float(np.abs(column).max()))
             assert column.min() >= objective.bounds[0] - slack, objective.name

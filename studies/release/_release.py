@@ -229,7 +229,7 @@ def _same_measures(problem: SDCProblem, x: NDArray[Any], before: NDArray[np.floa
     figures = problem.figures(x)  # all that is said of the solution below comes from this measurement
     names = [objective.name for objective in problem.objectives]
     if all(name in figures for name in names):
-        again = np.asarray(problem.minimised(np.array([[figures[name] for name in names]])), dtype=np.float64)[0]
+        again = np.asarray(problem.minimized(np.array([[figures[name] for name in names]])), dtype=np.float64)[0]
         if again.tobytes() == before.tobytes():
             return
     if problem.evaluate(x[None, :])[0].tobytes() != before.tobytes():

@@ -137,7 +137,7 @@ def _points(problem: SDCProblem, points: Sequence[Sequence[float]]) -> NDArray[n
             raise SDCError(
                 f"algorithm.reference_points: each point has {problem.n_obj} numbers ({names}), not {len(point)}"
             )
-    return problem.minimised(np.array(points))
+    return problem.minimized(np.array(points))
 
 
 def _archive(problem: SDCProblem, epsilon: Sequence[float]) -> Any:

@@ -10,6 +10,16 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from sdc_problems.errors import SDCError, did_you_mean
 
+FORMERLY = {
+    "attributes": "columns",
+    "crossover_probability": "crossover_prob",
+    "crossover_rate": "crossover_prob",
+    "mutation_probability": "mutation_prob",
+    "mutation_rate": "mutation_prob",
+    "rate": "prob_var",
+}
+"""Names that options had in earlier versions, with those they have now."""
+
 LONGEST = 60  # characters of a name or value that a message repeats
 
 Model = TypeVar("Model", bound="Section")
@@ -61,6 +71,8 @@ def _sentence(model: type[BaseModel], problem: Any, place: str) -> str:
         known = _keys(owner) if owner is not None else []
         table = f"[{_dotted(path[:-1])}]" if len(path) > 1 else "the study"
         listed = f" (known: {', '.join(known)})" if known else ""
+        if (new := FORMERLY.get(path[-1])) in known:
+            return f"{_dotted(path)} is now called {new!r}"
         return f"{table} has no key {shown(path[-1])}{did_you_mean(path[-1], known)}{listed}"
     where = _dotted(path)
     if problem["type"] == "missing":

@@ -27,7 +27,7 @@ def crowd() -> Dataset:
         lambda d: PBGProblem(d.data, d.hierarchies),
         lambda d: GOMMProblem(d.data.with_roles(quasi_identifiers=NUMBERS), k=25),
         lambda d: MicroaggregationProblem(d.data.with_roles(quasi_identifiers=NUMBERS), k=10),
-        lambda d: PRAMProblem(d.data, attributes=["workclass", "education"]),
+        lambda d: PRAMProblem(d.data, columns=["workclass", "education"]),
     ],
     ids=["pbg", "gomm", "microaggregation", "pram"],
 )

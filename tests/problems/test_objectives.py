@@ -126,7 +126,7 @@ def pram() -> Case:
 
     def make(frame: pd.DataFrame) -> PRAMProblem:
         data = Microdata.from_frame(frame, kinds={"health": "ordinal"}, orders=order)
-        return PRAMProblem(data, names, objectives=NAMES["pram"], replicates=1, against="vote")
+        return PRAMProblem(data, columns=names, objectives=NAMES["pram"], replicates=1, against="vote")
 
     frame = table()
     once, twice = make(frame), make(pd.concat([frame, frame]))
@@ -260,5 +260,5 @@ def test_a_former_name_is_told_the_new_one(task: str, former: str, now: str) -> 
         {
             "gomm": lambda: GOMMProblem(data, 5, objectives=(former,)),
             "microaggregation": lambda: MicroaggregationProblem(data, 3, objectives=(former,)),
-            "pram": lambda: PRAMProblem(data, ["town"], objectives=(former,)),
+            "pram": lambda: PRAMProblem(data, columns=["town"], objectives=(former,)),
         }[task]()

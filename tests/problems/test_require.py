@@ -47,8 +47,8 @@ MADE: list[tuple[Any, dict[str, float]]] = [
     (lambda **options: PBGProblem(WORDS, TREES, max_suppression=0, **options), {"l": 2, "glm_percent": 60}),
     (lambda **options: GOMMProblem(NUMBERS, 3, **options), {"n_groups": 3, "dld": 30}),
     (lambda **options: MicroaggregationProblem(NUMBERS, 3, **options), {"il_sse": 40, "dbrl": 50}),
-    (lambda **options: PRAMProblem(WORDS, ["sex"], **options), {"entropy": 20, "dbil": 40}),
-    (lambda **options: PRAMEquationProblem(WORDS, ["sex", "town"], **options), {"entropy": 20, "dbil": 40}),
+    (lambda **options: PRAMProblem(WORDS, columns=["sex"], **options), {"entropy": 20, "dbil": 40}),
+    (lambda **options: PRAMEquationProblem(WORDS, columns=["sex", "town"], **options), {"entropy": 20, "dbil": 40}),
 ]
 
 
@@ -113,8 +113,11 @@ def test_nothing_meets_what_nothing_can_meet() -> None:
         (PBGSearch(10), MADE[0][0]),
         (GOMM(pop_size=4), MADE[1][0]),
         (MemeticMicroaggregation(), MADE[2][0]),
-        (ElitistEA(), lambda **options: PRAMProblem(WORDS, ["sex"], objectives=("score_max",), **options)),
-        (SteadyStateGP(), lambda **options: PRAMEquationProblem(WORDS, ["sex"], objectives=("score_max",), **options)),
+        (ElitistEA(), lambda **options: PRAMProblem(WORDS, columns=["sex"], objectives=("score_max",), **options)),
+        (
+            SteadyStateGP(),
+            lambda **options: PRAMEquationProblem(WORDS, columns=["sex"], objectives=("score_max",), **options),
+        ),
     ],
 )
 def test_searches_that_cannot_keep_to_requirements_say_so(algorithm: Any, make: Any) -> None:

@@ -111,7 +111,7 @@ class LatticeModel:
         means, deviations = np.empty((len(U), self.F.shape[1])), np.empty((len(U), self.F.shape[1]))
         for j, shape in enumerate(self.shapes):
             factor, covariance, left = parts[shape.decay]
-            values, centre, spread = _standardised(to_scale(self.F[:, j], shape.logarithm))
+            values, centre, spread = _standardized(to_scale(self.F[:, j], shape.logarithm))
             weights = cho_solve((factor, True), values, check_finite=False)
             means[:, j] = centre + spread * (covariance @ weights)
             deviations[:, j] = spread * left * np.sqrt(max(float(values @ weights) / len(values), NUGGET**2))
@@ -135,7 +135,7 @@ class LatticeModel:
             for j in range(n_obj):
                 one_sign = self.F[:, j].min() >= 0 or self.F[:, j].max() <= 0
                 for logarithm in (False, True) if one_sign else (False,):
-                    values, _, spread = _standardised(to_scale(self.F[:, j], logarithm))
+                    values, _, spread = _standardized(to_scale(self.F[:, j], logarithm))
                     error = (inverse @ values) * variance
                     surprise = 0.5 * n * np.log(max(float(np.mean(error**2 / variance)), 1e-12))
                     surprise += 0.5 * float(np.log(variance).sum()) + n * np.log(spread)
@@ -163,7 +163,7 @@ class LatticeModel:
         return low, high
 
 
-def _standardised(values: FloatArray) -> tuple[FloatArray, float, float]:
+def _standardized(values: FloatArray) -> tuple[FloatArray, float, float]:
     centre, spread = float(values.mean()), float(values.std())
     spread = spread if spread > 0 else 1.0
     return (values - centre) / spread, centre, spread

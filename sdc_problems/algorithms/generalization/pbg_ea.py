@@ -134,9 +134,9 @@ class PBGEA(ArchiveSearch):
         Nodes in the population.
     epsilon
         Side of the archive's boxes: one number, or one per objective.
-    crossover_probability
+    crossover_prob
         Probability that a selected pair exchanges tails.
-    mutation_probability
+    mutation_prob
         Probability of a step, per attribute; by default one over their number.
     evaluator
         What measures; by default one that never measures a node twice.
@@ -167,17 +167,17 @@ class PBGEA(ArchiveSearch):
         *,
         pop_size: int = 25,
         epsilon: float | Sequence[float] | NDArray[Any] = 1.0,
-        crossover_probability: float = 0.8,
-        mutation_probability: float | None = None,
+        crossover_prob: float = 0.8,
+        mutation_prob: float | None = None,
         evaluator: Evaluator | None = None,
     ) -> None:
         super().__init__(epsilon=epsilon, evaluator=evaluator, generations=GENERATIONS)
         self.pop_size = whole(pop_size, "pop_size", least=2)
-        if mutation_probability is not None:
-            mutation_probability = number(mutation_probability, "mutation_probability", low=0, high=1)
+        if mutation_prob is not None:
+            mutation_prob = number(mutation_prob, "mutation_prob", low=0, high=1)
         self.sampling = LatticeSampling()
-        self.crossover = LatticeCrossover(number(crossover_probability, "crossover_probability", low=0, high=1))
-        self.mutation = LatticeMutation(prob_var=mutation_probability)
+        self.crossover = LatticeCrossover(number(crossover_prob, "crossover_prob", low=0, high=1))
+        self.mutation = LatticeMutation(prob_var=mutation_prob)
 
     def _initialize_infill(self) -> Population:
         return self._completed(self.sampling.do(self.problem, self.pop_size, random_state=self.random_state))

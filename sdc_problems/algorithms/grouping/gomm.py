@@ -15,7 +15,7 @@ from pymoo.util.display.output import Output
 
 from sdc_problems._validation import whole
 from sdc_problems.algorithms._checks import unconstrained
-from sdc_problems.algorithms.grouping.operator_analysis import children_table, summarise
+from sdc_problems.algorithms.grouping.operator_analysis import children_table, summarize
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.operators.canonical import restricted_growth
 from sdc_problems.operators.duplicates import row_keys
@@ -140,7 +140,7 @@ class GOMM(Algorithm):
         on the mean of two), ``clones`` of a parent being neither; their mean ``lifetime`` in generations and their mean
         ``efficiency`` in percent (chapter 4 of the paper).
         """
-        return summarise(self.children)
+        return summarize(self.children)
 
     @property
     def children(self) -> pd.DataFrame:

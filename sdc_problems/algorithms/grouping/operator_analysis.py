@@ -70,7 +70,7 @@ def children_table(
     return pd.DataFrame(columns)
 
 
-def summarise(children: pd.DataFrame) -> pd.DataFrame:
+def summarize(children: pd.DataFrame) -> pd.DataFrame:
     """One row per generation and operator: counts, mean lifetime and mean efficiency (chapter 4 of the paper)."""
     import pandas as pd
 

@@ -41,7 +41,7 @@ class HybridMicroaggregation(Algorithm):
     steps
         2: macrogroups of the heuristic's groups of k, which stay whole and are the first chromosome of their
         macrogroup, so that the result is never worse (Lemma 1). 1: the heuristic makes groups of K directly.
-    epochs, pop_size, mutation_rate, crossover_rate
+    epochs, pop_size, mutation_prob, crossover_prob
         Of the genetic algorithm, by default those of the paper.
     workers
         Threads that work on macrogroups at once. The result does not depend on it.
@@ -74,8 +74,8 @@ class HybridMicroaggregation(Algorithm):
         steps: Literal[1, 2] = 2,
         epochs: int = EPOCHS,
         pop_size: int = 10,
-        mutation_rate: float = 0.1,
-        crossover_rate: float = 0.5,
+        mutation_prob: float = 0.1,
+        crossover_prob: float = 0.5,
         workers: int = 1,
     ) -> None:
         super().__init__(termination=("n_gen", 2), output=SingleObjectiveOutput())
@@ -86,8 +86,8 @@ class HybridMicroaggregation(Algorithm):
         self.steps = steps
         self.epochs = whole(epochs, "epochs", least=0)
         self.pop_size = whole(pop_size, "pop_size", least=2)
-        self.mutation_rate = number(mutation_rate, "mutation_rate", low=0.0, high=1.0)
-        self.crossover_rate = number(crossover_rate, "crossover_rate", low=0.0, high=1.0)
+        self.mutation_prob = number(mutation_prob, "mutation_prob", low=0.0, high=1.0)
+        self.crossover_prob = number(crossover_prob, "crossover_prob", low=0.0, high=1.0)
         self.workers = whole(workers, "workers", least=1)
         self.macrogroups: tuple[NDArray[np.intp], ...] = ()
 
@@ -148,8 +148,8 @@ class HybridMicroaggregation(Algorithm):
             rng=np.random.default_rng(seed),
             epochs=self.epochs,
             pop_size=self.pop_size,
-            mutation_rate=self.mutation_rate,
-            crossover_rate=self.crossover_rate,
+            mutation_prob=self.mutation_prob,
+            crossover_prob=self.crossover_prob,
             start=start,
             standardize=False,
         )

@@ -28,7 +28,7 @@ from sdc_problems.operators.partition import (
 )
 
 EPOCHS = 10_000
-POP_SIZE, MUTATION_RATE, CROSSOVER_RATE = 100, 0.1, 0.3  # what the sensitivity analysis recommends
+POP_SIZE, MUTATION_PROB, CROSSOVER_PROB = 100, 0.1, 0.3  # what the sensitivity analysis recommends
 
 
 def within(X: NDArray[Any], least: int, most: int) -> NDArray[np.bool_]:
@@ -82,9 +82,9 @@ class SolanasGA(GA):
     ----------
     pop_size
         Chromosomes.
-    mutation_rate
+    mutation_prob
         Probability for each gene.
-    crossover_rate
+    crossover_prob
         Probability for each pair of parents.
 
     Notes
@@ -108,15 +108,15 @@ class SolanasGA(GA):
         self,
         *,
         pop_size: int = POP_SIZE,
-        mutation_rate: float = MUTATION_RATE,
-        crossover_rate: float = CROSSOVER_RATE,
+        mutation_prob: float = MUTATION_PROB,
+        crossover_prob: float = CROSSOVER_PROB,
     ) -> None:
         super().__init__(
             pop_size=whole(pop_size, "pop_size", least=2),
             sampling=RandomPartitions(),
             selection=RouletteSelection(),
-            crossover=OnePointCrossover(prob=number(crossover_rate, "crossover_rate", low=0.0, high=1.0)),
-            mutation=GeneMutation(number(mutation_rate, "mutation_rate", low=0.0, high=1.0)),
+            crossover=OnePointCrossover(prob=number(crossover_prob, "crossover_prob", low=0.0, high=1.0)),
+            mutation=GeneMutation(number(mutation_prob, "mutation_prob", low=0.0, high=1.0)),
             survival=PenalisedSurvival(),
             eliminate_duplicates=False,
         )
@@ -186,8 +186,8 @@ def _evolve(
     k: int,
     pop: NDArray[np.int64],
     rng: np.random.Generator,
-    mutation_rate: float,
-    crossover_rate: float,
+    mutation_prob: float,
+    crossover_prob: float,
     epochs: int,
 ) -> tuple[float, int]:
     """Evolve ``pop`` in place, its best row first; the SSE of that row and the epoch that found it."""
@@ -215,7 +215,7 @@ def _evolve(
             one = min(np.searchsorted(ends, rng.random() * total, side="right"), m - 1)
             two = min(np.searchsorted(ends, rng.random() * total, side="right"), m - 1)
             point = n
-            if rng.random() < crossover_rate:
+            if rng.random() < crossover_prob:
                 point = 1 + int(rng.random() * (n - 1))
             for child in range(min(2, m - made)):
                 first, second = (one, two) if child == 0 else (two, one)
@@ -223,7 +223,7 @@ def _evolve(
                 same = point == n
                 for i in range(n):
                     row[i] = both[first, i] if i < point else both[second, i]
-                    if rng.random() < mutation_rate:
+                    if rng.random() < mutation_prob:
                         symbol = int(rng.random() * n_groups)
                         same = same and symbol == row[i]
                         row[i] = symbol
@@ -245,8 +245,8 @@ def evolve(
     rng: np.random.Generator,
     epochs: int = EPOCHS,
     pop_size: int = POP_SIZE,
-    mutation_rate: float = MUTATION_RATE,
-    crossover_rate: float = CROSSOVER_RATE,
+    mutation_prob: float = MUTATION_PROB,
+    crossover_prob: float = CROSSOVER_PROB,
     start: object = None,
     standardize: bool = True,
 ) -> Evolved:
@@ -262,7 +262,7 @@ def evolve(
         Where all random numbers come from.
     epochs
         Generations.
-    pop_size, mutation_rate, crossover_rate
+    pop_size, mutation_prob, crossover_prob
         As in ``SolanasGA``.
     start
         Labels of a valid partition that is one of the first population; the result is never worse.
@@ -295,8 +295,8 @@ def evolve(
         k,
         pop,
         rng,
-        number(mutation_rate, "mutation_rate", low=0.0, high=1.0),
-        number(crossover_rate, "crossover_rate", low=0.0, high=1.0),
+        number(mutation_prob, "mutation_prob", low=0.0, high=1.0),
+        number(crossover_prob, "crossover_prob", low=0.0, high=1.0),
         whole(epochs, "epochs", least=0),
     )
     return Evolved(restricted_growth(pop[0]), float(sse), int(epoch))

@@ -31,7 +31,7 @@ class ElitistEA(Algorithm):
     start
         The row of X to begin with; by default the first that ``sampling`` gives, for ``PRAMProblem`` the
         frequency-based matrices with p = 0.5.
-    crossover_rate
+    crossover_prob
         Probability of crossover instead of mutation.
     sampling, crossover, mutation, repair, eliminate_duplicates
         Other operators, for instance ``**problem.operators()``. A crossover of two parents gets a newly sampled
@@ -53,7 +53,7 @@ class ElitistEA(Algorithm):
     >>> from pymoo.optimize import minimize
     >>> from sdc_problems import Microdata, PRAMProblem
     >>> data = Microdata.from_frame(pd.DataFrame({"sex": list("fmfm") * 5, "town": list("ooorr") * 4}))
-    >>> problem = PRAMProblem(data, ["sex", "town"], objectives=("score_mean",), evaluation="expected")
+    >>> problem = PRAMProblem(data, columns=["sex", "town"], objectives=("score_mean",), evaluation="expected")
     >>> result = minimize(problem, ElitistEA(), ("n_gen", 50), seed=1)
     >>> bool(result.F[0] < problem.evaluate(problem.baselines()["frequency-based, p = 0.5"])[0])
     True
@@ -65,7 +65,7 @@ class ElitistEA(Algorithm):
         self,
         *,
         start: ArrayLike | None = None,
-        crossover_rate: float = 0.5,
+        crossover_prob: float = 0.5,
         sampling: Any = None,
         crossover: Any = None,
         mutation: Any = None,
@@ -76,7 +76,7 @@ class ElitistEA(Algorithm):
         if start is not None and sampling is not None:
             raise SDCError("give start= or sampling=, not both")
         self.start = None if start is None else np.array(start)
-        self.crossover_rate = number(crossover_rate, "crossover_rate", low=0.0, high=1.0)
+        self.crossover_prob = number(crossover_prob, "crossover_prob", low=0.0, high=1.0)
         self.sampling = MatrixSampling() if sampling is None else sampling
         self.crossover = RangeSwapCrossover() if crossover is None else crossover
         self.mutation = GrayBitMutation() if mutation is None else mutation
@@ -110,7 +110,7 @@ class ElitistEA(Algorithm):
     def _child(self) -> Any:
         assert self.random_state is not None
         parent = Population.new("X", self.pop.get("X").copy())
-        if self.random_state.random() < self.crossover_rate:
+        if self.random_state.random() < self.crossover_prob:
             parents = [parent, *(self._sample() for _ in range(self.crossover.n_parents - 1))]
             indices = np.arange(self.crossover.n_parents)[None, :]
             children = self.crossover(

@@ -32,7 +32,7 @@ class SteadyStateGP(Algorithm):
         Equations in the population.
     tournament
         How many take part in a tournament; an even number.
-    crossover_rate
+    crossover_prob
         Probability of crossing the winners instead of mutating them.
     sampling, crossover, mutation, repair, eliminate_duplicates
         Other operators, for instance ``**problem.operators()``; by default ramped half-and-half, subtree crossover and
@@ -49,7 +49,7 @@ class SteadyStateGP(Algorithm):
     >>> from pymoo.optimize import minimize
     >>> from sdc_problems import Microdata, PRAMEquationProblem
     >>> data = Microdata.from_frame(pd.DataFrame({"sex": list("fmfm") * 5, "town": list("ooorr") * 4}))
-    >>> problem = PRAMEquationProblem(data, ["sex", "town"], objectives=("score_max",), evaluation="expected")
+    >>> problem = PRAMEquationProblem(data, columns=["sex", "town"], objectives=("score_max",), evaluation="expected")
     >>> result = minimize(problem, SteadyStateGP(), ("n_gen", 30), seed=1)
     >>> bool(result.F[0] < problem.evaluate(problem.encode("N"))[0])
     True
@@ -62,7 +62,7 @@ class SteadyStateGP(Algorithm):
         *,
         pop_size: int = 6,
         tournament: int = 4,
-        crossover_rate: float = 0.5,
+        crossover_prob: float = 0.5,
         sampling: Any = None,
         crossover: Any = None,
         mutation: Any = None,
@@ -74,7 +74,7 @@ class SteadyStateGP(Algorithm):
         self.tournament = whole(tournament, "tournament", least=2)
         if self.tournament % 2 or self.tournament > self.pop_size:
             raise SDCError(f"tournament must be an even number of at most pop_size = {pop_size}, not {tournament}")
-        self.crossover_rate = number(crossover_rate, "crossover_rate", low=0.0, high=1.0)
+        self.crossover_prob = number(crossover_prob, "crossover_prob", low=0.0, high=1.0)
         self.crossover = SubtreeCrossover() if crossover is None else crossover
         self.mutation = TreeMutation() if mutation is None else mutation
         self.repair = ValidTrees() if repair is None else repair
@@ -106,7 +106,7 @@ class SteadyStateGP(Algorithm):
         chosen = self.random_state.choice(len(self.pop), size=size, replace=False)
         order = chosen[np.argsort(self.pop.get("F")[chosen, 0], kind="stable")]
         winners, self._losers = order[: size // 2], order[size // 2 :]
-        cross = self.random_state.random() < self.crossover_rate
+        cross = self.random_state.random() < self.crossover_prob
         for _ in range(TRIES):
             children = self._children(winners, cross)
             fresh = self.eliminate_duplicates.do(children, self.pop)

@@ -55,7 +55,7 @@ def transition_matrix(P: object, n: int | None = None, name: str = "P") -> Float
     >>> transition_matrix([[0.5, 0.4], [0.0, 1.0]])
     Traceback (most recent call last):
         ...
-    sdc_problems.errors.SDCError: row 0 of P sums to 0.9, not 1; divide each row by its sum (normalise_rows does)
+    sdc_problems.errors.SDCError: row 0 of P sums to 0.9, not 1; divide each row by its sum (normalize_rows does)
     """
     matrix = table(P, name)
     if matrix.shape[0] != matrix.shape[1]:
@@ -70,11 +70,11 @@ def transition_matrix(P: object, n: int | None = None, name: str = "P") -> Float
     if off.max() > ROW_SUM_TOLERANCE:
         row = int(np.argmax(off > ROW_SUM_TOLERANCE))
         total = f"{matrix[row].sum():.9g}"
-        raise SDCError(f"row {row} of {name} sums to {total}, not 1; divide each row by its sum (normalise_rows does)")
+        raise SDCError(f"row {row} of {name} sums to {total}, not 1; divide each row by its sum (normalize_rows does)")
     return matrix
 
 
-def normalise_rows(weights: object, name: str = "weights") -> FloatArray:
+def normalize_rows(weights: object, name: str = "weights") -> FloatArray:
     """Divide each row by its sum; a row without any weight becomes the identity's row (the category stays).
 
     Parameters
@@ -84,7 +84,7 @@ def normalise_rows(weights: object, name: str = "weights") -> FloatArray:
 
     Examples
     --------
-    >>> normalise_rows([[300, 100], [0, 0]])
+    >>> normalize_rows([[300, 100], [0, 0]])
     array([[0.75, 0.25],
            [0.  , 1.  ]])
     """

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from sdc_problems._kernel import kernel
 from sdc_problems._validation import FloatArray
 from sdc_problems.errors import SDCError, did_you_mean
-from sdc_problems.methods.perturbation._pram import category_frequencies, normalise_rows
+from sdc_problems.methods.perturbation._pram import category_frequencies, normalize_rows
 
 TERMINALS = ("N", "freq_max", "freq_min", "freq_i", "freq_j")
 FUNCTIONS = ("+", "-", "×", "÷")
@@ -153,7 +153,7 @@ def weights_to_matrices(values: FloatArray) -> FloatArray:
         weights = np.where(np.isfinite(values) & (values > 0), values, 0.0)
     largest = weights.max(axis=-1, keepdims=True)
     # Scaled by the largest entry first, the sum of a row of huge values stays finite.
-    return normalise_rows(weights / np.where(largest > 0, largest, 1.0))
+    return normalize_rows(weights / np.where(largest > 0, largest, 1.0))
 
 
 def equation_matrices(tokens: npt.NDArray[Any], frequencies: npt.ArrayLike) -> FloatArray:

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from sdc_problems._validation import FloatArray, number, whole
 from sdc_problems.errors import SDCError
-from sdc_problems.methods.perturbation._pram import category_frequencies, normalise_rows, transition_matrix
+from sdc_problems.methods.perturbation._pram import category_frequencies, normalize_rows, transition_matrix
 
 
 def make_invariant(P: npt.ArrayLike, frequencies: npt.ArrayLike) -> FloatArray:
@@ -143,4 +143,4 @@ def band(P: npt.ArrayLike, width: int) -> FloatArray:
            [0.   , 1.   , 0.   ]])
     """
     matrix = transition_matrix(P)
-    return normalise_rows(matrix * band_mask(len(matrix), whole(width, "width")), "P")
+    return normalize_rows(matrix * band_mask(len(matrix), whole(width, "width")), "P")

@@ -24,6 +24,7 @@ from sdc_problems.methods.perturbation._pram_limits import (
 from sdc_problems.microdata import Kind
 from sdc_problems.objective import Objective
 from sdc_problems.problem import SDCProblem, choose_objectives
+from sdc_problems.problems._columns import left_as_they_are, protected_columns
 from sdc_problems.problems.pram._objectives import CATALOGUE
 
 if TYPE_CHECKING:
@@ -77,8 +78,8 @@ class TransitionProblem(SDCProblem):
     def __init__(
         self,
         data: Microdata,
-        attributes: Sequence[str],
         *,
+        columns: Sequence[str] | None,
         objectives: Sequence[str | Objective],
         require: Mapping[str, Required] | None,
         replicates: int,
@@ -91,7 +92,7 @@ class TransitionProblem(SDCProblem):
         n_var: int | None,
         bounds: tuple[int, int],
     ) -> None:
-        self.attributes = _categorical(data, attributes)
+        self.attributes = _categorical(data, protected_columns(data, columns))
         self.sizes = tuple(data.attribute(name).n_categories for name in self.attributes)
         self.limits = _limits(data, self.attributes, invariant, diagonal, band)
         self.replicates = whole(replicates, "replicates", least=1)
@@ -100,7 +101,7 @@ class TransitionProblem(SDCProblem):
         self.seed = whole(seed, "seed")
         self._frequencies: list[NDArray[np.int64]] | None = None
         if against is not None:
-            _categorical(data, [against], "against")
+            _categorical(data, [against])
             if against in self.attributes:
                 raise SDCError(f"against = {against!r} is one of the protected attributes: it must stay as it is")
         cells = sum(n * n for n in self.sizes)
@@ -241,6 +242,7 @@ class TransitionProblem(SDCProblem):
         figures = self.figures(x)
         how = "expected" if self.evaluation == "expected" else f"mean of {self.replicates} files"
         said = [f"{o.label} {figures[o.name]:.2f}{' ' * bool(o.unit)}{o.unit}" for o in self.objectives]
+        sentences += left_as_they_are(self.data, self.attributes)
         sentences.append(f"Measured ({how}): {'; '.join(said)}.")
         return tuple(sentences)
 
@@ -292,24 +294,17 @@ def _is_recoded(P: Matrix, counts: NDArray[np.int64]) -> bool:
     return bool(counts[off.max(axis=1) >= RECODED].sum() > counts.sum() / 2)
 
 
-def _categorical(data: Microdata, names: Sequence[str], argument: str = "attributes") -> tuple[str, ...]:
+def _categorical(data: Microdata, names: Sequence[str]) -> tuple[str, ...]:
     """Check that the attributes exist, are categorical, and have at least two categories but not too many."""
-    if isinstance(names, str):
-        raise SDCError(f"{argument} must be a sequence of names: write {argument}=[{names!r}]")
-    chosen = tuple(names)
-    if not chosen:
-        raise SDCError(f"{argument} is empty: name at least one categorical attribute")
-    if len(set(chosen)) < len(chosen):
-        raise SDCError(f"an attribute is named twice in {chosen}")
-    for name in chosen:
+    for name in names:
         attribute = data.attribute(name)
         if attribute.kind is Kind.NUMERIC:
             raise SDCError(
                 f"attribute {name!r} is numeric: PRAM moves categories; declare kinds={{{name!r}: 'ordinal'}} if it has"
-                " few values, recode it to intervals, or leave it out"
+                " few values, recode it to intervals, or leave it out of columns="
             )
         category_count(attribute.n_categories, f"the number of categories of {name!r}")
-    return chosen
+    return tuple(names)
 
 
 def _limits(

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sdc_problems._validation import whole
 from sdc_problems.errors import SDCError
-from sdc_problems.methods.perturbation._pram import normalise_rows
+from sdc_problems.methods.perturbation._pram import normalize_rows
 from sdc_problems.methods.perturbation._pram_equations import FUNCTIONS, TERMINALS, equation_matrices, infix, postfix
 from sdc_problems.objective import Objective
 from sdc_problems.operators.duplicates import ByteDuplicates
@@ -31,7 +31,7 @@ class PRAMEquationProblem(TransitionProblem):
 
     Parameters
     ----------
-    data, attributes, objectives, require, replicates, invariant, diagonal, band, evaluation, against, seed
+    data, columns, objectives, require, replicates, invariant, diagonal, band, evaluation, against, seed
         As for :class:`~sdc_problems.problems.pram.matrices.PRAMProblem`.
     depth
         Most levels of an equation's tree; a row of X has ``2**depth - 1`` places.
@@ -45,7 +45,7 @@ class PRAMEquationProblem(TransitionProblem):
     >>> import pandas as pd
     >>> from sdc_problems import Microdata
     >>> data = Microdata.from_frame(pd.DataFrame({"town": list("ooor")}))
-    >>> problem = PRAMEquationProblem(data, ["town"], objectives=("score_max",), depth=3)
+    >>> problem = PRAMEquationProblem(data, columns=["town"], objectives=("score_max",), depth=3)
     >>> x = problem.encode("N freq_j -")
     >>> problem.equation(x)
     'N - freq_j'
@@ -57,8 +57,8 @@ class PRAMEquationProblem(TransitionProblem):
     def __init__(
         self,
         data: Microdata,
-        attributes: Sequence[str],
         *,
+        columns: Sequence[str] | None = None,
         objectives: Sequence[str | Objective] = ("il_categorical", "dr_categorical"),
         require: Mapping[str, Required] | None = None,
         depth: int = 5,
@@ -73,7 +73,7 @@ class PRAMEquationProblem(TransitionProblem):
         self.grammar = Grammar(len(TERMINALS), len(FUNCTIONS), whole(depth, "depth", least=1))
         super().__init__(
             data,
-            attributes,
+            columns=columns,
             objectives=objectives,
             require=require,
             replicates=replicates,
@@ -93,7 +93,7 @@ class PRAMEquationProblem(TransitionProblem):
     def _raw_matrices(self, x: NDArray[Any]) -> list[Matrix]:
         tokens = self._tokens(x)
         return [
-            normalise_rows(equation_matrices(tokens, t)[0] * self.limits.allowed(a, len(t)))
+            normalize_rows(equation_matrices(tokens, t)[0] * self.limits.allowed(a, len(t)))
             for a, t in enumerate(self.frequencies)
         ]
 

@@ -14,7 +14,7 @@ from sdc_problems.methods.perturbation._pram import (
     frequency_matrix,
     identity_matrix,
     max_entropy_matrix,
-    normalise_rows,
+    normalize_rows,
     transition_matrix,
 )
 from sdc_problems.objective import Objective
@@ -37,8 +37,9 @@ class PRAMProblem(TransitionProblem):
     ----------
     data
         The table.
-    attributes
-        Names of the attributes to protect; nominal or ordinal, with 2 to 4,096 categories.
+    columns
+        Some of the quasi-identifiers, nominal or ordinal, with 2 to 4,096 categories; all of them if not given. Of a
+        table that declares none, any columns.
     objectives
         Any of ``il_categorical``, ``dr_categorical``, ``score_mean``, ``score_max``, ``ctbil``, ``dbil``, ``ebil``,
         ``id_rank``, ``dbrl``, ``prl``, ``bivariate``, ``chi2``, ``expectation_ratio``, ``entropy``; or an `Objective`
@@ -73,7 +74,7 @@ class PRAMProblem(TransitionProblem):
     >>> import pandas as pd
     >>> from sdc_problems import Microdata
     >>> frame = pd.DataFrame({"sex": list("fmfm") * 5, "town": list("ooorr") * 4})
-    >>> problem = PRAMProblem(Microdata.from_frame(frame), ["sex", "town"], evaluation="expected")
+    >>> problem = PRAMProblem(Microdata.from_frame(frame), columns=["sex", "town"], evaluation="expected")
     >>> x = problem.encode({"sex": [[0.5, 0.5], [0.5, 0.5]], "town": [[1, 0], [0, 1]]})
     >>> problem.evaluate(x).round(2)
     array([26.68, 42.5 ])
@@ -85,8 +86,8 @@ class PRAMProblem(TransitionProblem):
     def __init__(
         self,
         data: Microdata,
-        attributes: Sequence[str],
         *,
+        columns: Sequence[str] | None = None,
         objectives: Sequence[str | Objective] = ("il_categorical", "dr_categorical"),
         require: Mapping[str, Required] | None = None,
         replicates: int = 5,
@@ -99,7 +100,7 @@ class PRAMProblem(TransitionProblem):
     ) -> None:
         super().__init__(
             data,
-            attributes,
+            columns=columns,
             objectives=objectives,
             require=require,
             replicates=replicates,
@@ -115,7 +116,7 @@ class PRAMProblem(TransitionProblem):
 
     def _raw_matrices(self, x: NDArray[Any]) -> list[Matrix]:
         cells = np.cumsum([n * n for n in self.sizes])[:-1]
-        return [normalise_rows(part.reshape(n, n)) for part, n in zip(np.split(x, cells), self.sizes, strict=True)]
+        return [normalize_rows(part.reshape(n, n)) for part, n in zip(np.split(x, cells), self.sizes, strict=True)]
 
     def encode(self, matrices: Mapping[str, ArrayLike]) -> NDArray[Any]:
         """Return the row of X for one transition matrix per attribute (arrays or DataFrames), in thousandths.

@@ -120,8 +120,8 @@ def sensitivity_runs(n: int, d: int, scale: Scale) -> pd.DataFrame:
             rng=np.random.default_rng([n, d, number]),
             epochs=epochs,
             pop_size=size,
-            mutation_rate=mutation,
-            crossover_rate=crossover,
+            mutation_prob=mutation,
+            crossover_prob=crossover,
         )
         return {
             "mutation": mutation,
@@ -146,8 +146,8 @@ def long_runs(n: int, d: int, scale: Scale, mutation: float, crossover: float, s
             rng=np.random.default_rng([n, d, 10**6 + number]),
             epochs=epochs,
             pop_size=size,
-            mutation_rate=mutation,
-            crossover_rate=crossover,
+            mutation_prob=mutation,
+            crossover_prob=crossover,
         )
         return {"sse": round(found.sse, 9), "epoch": found.epoch}
 

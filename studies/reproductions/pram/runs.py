@@ -124,16 +124,16 @@ def _course(problem: Any, both: Any, algorithm: Any, generations: int, seed: int
 
 def matrix_course(data: Microdata, attributes: Sequence[str], generations: int, seed: int) -> Course:
     """The (1+1) EA from the frequency-based matrices with p = 0.5, by the mean score of five files."""
-    problem = PRAMProblem(data, attributes, objectives=("score_mean",))
-    return _course(problem, PRAMProblem(data, attributes), ElitistEA(), generations, seed)
+    problem = PRAMProblem(data, columns=attributes, objectives=("score_mean",))
+    return _course(problem, PRAMProblem(data, columns=attributes), ElitistEA(), generations, seed)
 
 
 def equation_course(
     data: Microdata, attributes: Sequence[str], objective: str, depth: int, generations: int, seed: int
 ) -> Course:
     """The steady-state GP by a score of five files."""
-    problem = PRAMEquationProblem(data, attributes, objectives=(objective,), depth=depth)
-    both = PRAMEquationProblem(data, attributes, depth=depth)
+    problem = PRAMEquationProblem(data, columns=attributes, objectives=(objective,), depth=depth)
+    both = PRAMEquationProblem(data, columns=attributes, depth=depth)
     return _course(problem, both, SteadyStateGP(), generations, seed)
 
 
@@ -147,7 +147,7 @@ def front(
     data: Microdata, attributes: Sequence[str], generations: int, diagonal: tuple[float, float] | None
 ) -> tuple[PRAMProblem, NDArray[Any], NDArray[np.float64]]:
     """NSGA-II over expected information loss and disclosure risk, begun with the builders' matrices."""
-    problem = PRAMProblem(data, attributes, evaluation="expected", diagonal=diagonal)
+    problem = PRAMProblem(data, columns=attributes, evaluation="expected", diagonal=diagonal)
     result = minimize(problem, NSGA2(pop_size=100, **problem.operators()), ("n_gen", generations), seed=1)
     order = np.argsort(result.F[:, 0])
     return problem, result.X[order], result.F[order]
@@ -181,7 +181,7 @@ def invariance(data: Microdata, attribute: str, against: str, generations: int, 
     ]
     variants = []
     for name, limits, evolve in settings:
-        problem = PRAMProblem(data, [attribute], objectives=("bivariate",), against=against, **limits)
+        problem = PRAMProblem(data, columns=[attribute], objectives=("bivariate",), against=against, **limits)
         x = problem.encode({attribute: max_entropy_matrix(n, 0.6)})
         course = np.empty(0)
         if evolve:

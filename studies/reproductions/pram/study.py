@@ -92,7 +92,7 @@ def reproduce(*, quick: bool, say: Callable[[str], None]) -> Report:
         _setting(scale, quick),
         tuple(tables),
         tuple(drawn),
-        PRAMProblem(GERMAN.data(), GERMAN.attributes, objectives=MEASURED).objectives,
+        PRAMProblem(GERMAN.data(), columns=GERMAN.attributes, objectives=MEASURED).objectives,
     )
 
 
@@ -183,7 +183,7 @@ def _cells(ours: tuple[float, float], paper: tuple[float, float], mean: float | 
 
 
 def _gp_table(case: Case, by_max: Course, by_mean: Course, number: str) -> ReportTable:
-    problem = PRAMProblem(case.data(), case.attributes)
+    problem = PRAMProblem(case.data(), columns=case.attributes)
     known = problem.baselines()
     values = problem.evaluate(np.array([known["frequency-based, p = 0.5"], known["diagonal by frequency, θ = 0.5"]]))
     ours = [*((float(il), float(dr)) for il, dr in values), by_max.last, by_mean.last]
@@ -327,7 +327,7 @@ def _invariance(scale: Scale) -> tuple[list[ReportTable], Picture]:
 def _expectations(scale: Scale) -> ReportTable:
     rows: list[tuple[str | Cell, ...]] = []
     for case in (GERMAN, FLARE):
-        problem = PRAMProblem(case.data(), case.attributes)
+        problem = PRAMProblem(case.data(), columns=case.attributes)
         x = problem.baselines()["maximum entropy, 0.6"]
         matrices = problem.matrices(x)
         parts = list(problem.engine.fresh(matrices, MEASURED, files=scale.files, seed=1))

@@ -11,7 +11,7 @@ def original(problem: Any) -> dict[str, float]:
 
     names = [objective.name for objective in problem.objectives]
     free = PRAMProblem(
-        problem.data, problem.attributes, objectives=names, evaluation="expected", against=problem.against
+        problem.data, columns=problem.attributes, objectives=names, evaluation="expected", against=problem.against
     )
     values = free.natural(free.evaluate(free.baselines()["identity"]))
     return dict(zip(names, map(float, values), strict=True))

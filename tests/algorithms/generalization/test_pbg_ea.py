@@ -87,7 +87,7 @@ def test_same_seed_same_bytes(problem: PBGProblem) -> None:
 
 
 def test_without_variation_only_what_was_sampled_is_ever_seen(problem: PBGProblem) -> None:
-    algorithm = PBGEA(crossover_probability=0, mutation_probability=0, pop_size=10)
+    algorithm = PBGEA(crossover_prob=0, mutation_prob=0, pop_size=10)
     result = minimize(problem, algorithm, ("n_gen", 20), seed=1)
     assert result.algorithm.evaluator.n_unique == 10
 
@@ -143,8 +143,8 @@ def test_free_thresholds_are_effective_evaluated_and_all_that_its_nodes_offer(fr
     "make",
     [
         lambda: PBGEA(pop_size=1),
-        lambda: PBGEA(crossover_probability=1.5),
-        lambda: PBGEA(mutation_probability=-0.1),
+        lambda: PBGEA(crossover_prob=1.5),
+        lambda: PBGEA(mutation_prob=-0.1),
         lambda: PBGEA(epsilon=0),
     ],
 )

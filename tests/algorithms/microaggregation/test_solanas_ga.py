@@ -52,7 +52,7 @@ def test_what_it_says_is_what_it_found(seed: int, n: int, k: int, mutation: floa
     X = random_table(n, 2, seed)
     start = mdav(X, k)
     Z = z_scores(X)
-    options = {"epochs": 30, "pop_size": 6, "mutation_rate": mutation}
+    options = {"epochs": 30, "pop_size": 6, "mutation_prob": mutation}
     found = evolve(X, k, rng=np.random.default_rng(seed), start=start, **options)
     again = evolve(X, k, rng=np.random.default_rng(seed), start=start, **options)
     assert found.labels.tobytes() == again.labels.tobytes()
@@ -67,8 +67,8 @@ def test_start_must_be_valid() -> None:
         evolve(random_table(9, 2, 1), 3, rng=rng, start=[0] * 9)
     with pytest.raises(SDCError, match="start has 3 entries"):
         evolve(random_table(9, 2, 1), 3, rng=rng, start=[0] * 3)
-    with pytest.raises(SDCError, match="mutation_rate"):
-        evolve(random_table(9, 2, 1), 3, rng=rng, mutation_rate=2.0)
+    with pytest.raises(SDCError, match="mutation_prob"):
+        evolve(random_table(9, 2, 1), 3, rng=rng, mutation_prob=2.0)
 
 
 # -- pymoo ------------------------------------------------------------------------------------------------------------

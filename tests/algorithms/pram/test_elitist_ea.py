@@ -21,7 +21,9 @@ def problem(**options: Any) -> PRAMProblem:
             "town": rng.choice(["O", "R"], size=90),
         }
     )
-    return PRAMProblem(Microdata.from_frame(frame), ["health", "town"], **{"objectives": ("score_mean",), **options})
+    return PRAMProblem(
+        Microdata.from_frame(frame), columns=["health", "town"], **{"objectives": ("score_mean",), **options}
+    )
 
 
 class Trace(Callback):
@@ -61,13 +63,13 @@ def test_starts_from_the_frequency_based_matrices() -> None:
 
 
 def test_steps_are_single_bits_or_swaps() -> None:
-    _, trace = run(ElitistEA(crossover_rate=0.0), n_gen=300)
+    _, trace = run(ElitistEA(crossover_prob=0.0), n_gen=300)
     for before, after in zip(trace.X, trace.X[1:], strict=False):
         (changed,) = np.nonzero(before != after)
         assert len(changed) <= 1
         for gene in changed:
             assert (int(gray_encode(before[gene])) ^ int(gray_encode(after[gene]))).bit_count() == 1
-    _, trace = run(ElitistEA(crossover_rate=1.0))
+    _, trace = run(ElitistEA(crossover_prob=1.0))
     for before, after in zip(trace.X, trace.X[1:], strict=False):
         np.testing.assert_array_equal(np.sort(before), np.sort(after))
 
@@ -89,8 +91,8 @@ def test_ends_by_itself_after_the_papers_generations() -> None:
 def test_bad_input_is_refused() -> None:
     with pytest.raises(SDCError, match="2 objectives"):
         run(ElitistEA(), objectives=("il_categorical", "dr_categorical"))
-    with pytest.raises(SDCError, match="crossover_rate"):
-        ElitistEA(crossover_rate=1.5)
+    with pytest.raises(SDCError, match="crossover_prob"):
+        ElitistEA(crossover_prob=1.5)
     with pytest.raises(SDCError, match="not both"):
         ElitistEA(start=[0], sampling=problem().operators()["sampling"])
     with pytest.raises(SDCError, match="expected one row"):

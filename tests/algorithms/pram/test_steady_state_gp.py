@@ -23,7 +23,7 @@ def problem(**options: Any) -> PRAMEquationProblem:
         }
     )
     given = {"objectives": ("score_max",), "evaluation": "expected", "depth": 4, **options}
-    return PRAMEquationProblem(Microdata.from_frame(frame), ["health", "town"], **given)
+    return PRAMEquationProblem(Microdata.from_frame(frame), columns=["health", "town"], **given)
 
 
 class Trace(Callback):

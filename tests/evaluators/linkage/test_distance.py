@@ -152,8 +152,8 @@ def test_scale_and_origin_do_not_matter_but_standardise_can_be_switched_off(rng:
     Y = X + rng.normal(size=X.shape)
     stretched = [1.0, 1024.0, 1.0]
     assert distance_linkage(X, Y) == distance_linkage(X * stretched, Y * stretched)
-    raw = distance_linkage(X * stretched, Y * stretched, standardise=False)
-    assert raw == distance_linkage(X[:, 1], Y[:, 1], standardise=False)
+    raw = distance_linkage(X * stretched, Y * stretched, standardize=False)
+    assert raw == distance_linkage(X[:, 1], Y[:, 1], standardize=False)
 
 
 def test_an_attribute_that_was_constant_links_nobody() -> None:

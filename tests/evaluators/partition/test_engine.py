@@ -45,7 +45,7 @@ def test_ties_are_counted_on_the_engines_own_scale(case):
     X, rows = case
     engine = PartitionEngine(X)
     for row in rows:
-        expected = distance_linkage(engine.V, microaggregate(engine.V, row), standardise=False, engine="brute")
+        expected = distance_linkage(engine.V, microaggregate(engine.V, row), standardize=False, engine="brute")
         assert engine.measure(row[None, :], ("dbrl",))[0, 0] == pytest.approx(expected, abs=1e-9)
 
 

@@ -18,7 +18,7 @@ from sdc_problems.evaluators.information_loss.categorical import (
 from sdc_problems.evaluators.linkage import distance_linkage, probabilistic_linkage
 from sdc_problems.evaluators.transition import MEASURES, TransitionEngine, parts_of
 from sdc_problems.evaluators.transition import _data as _transition_data
-from sdc_problems.methods import normalise_rows
+from sdc_problems.methods import normalize_rows
 from sdc_problems.methods.perturbation._pram import randomize_with
 
 pytestmark = pytest.mark.filterwarnings("ignore::sdc_problems.evaluators.linkage.ConvergenceWarning")
@@ -34,7 +34,7 @@ def example(seed: int) -> tuple[np.ndarray, np.ndarray, list[np.ndarray], list[s
     matrices = []
     for size in sizes:
         weights = rng.random((size, size)) ** 3 * (rng.random((size, size)) < 0.7)
-        matrices.append(normalise_rows(weights + rng.integers(0, 3) * np.eye(size)))
+        matrices.append(normalize_rows(weights + rng.integers(0, 3) * np.eye(size)))
     kinds = rng.choice(["ordinal", "nominal"], size=p).tolist()
     return X, sizes, matrices, kinds, rng.integers(0, 3, size=n)
 
@@ -92,7 +92,7 @@ def test_large_domains_are_measured_the_same(monkeypatch: pytest.MonkeyPatch) ->
 def test_many_categories_use_the_binary_search_of_the_draw() -> None:
     rng = np.random.default_rng(2)
     X = rng.integers(0, 40, size=(300, 2))
-    matrices = [normalise_rows(rng.random((40, 40)) * (rng.random((40, 40)) < 0.2)) for _ in range(2)]
+    matrices = [normalize_rows(rng.random((40, 40)) * (rng.random((40, 40)) < 0.2)) for _ in range(2)]
     engine = TransitionEngine(X, replicates=2)
     for file, uniforms in zip(engine.draw(matrices).protected, engine.uniforms, strict=True):
         np.testing.assert_array_equal(file, randomize_with(X, matrices, uniforms))

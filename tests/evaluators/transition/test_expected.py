@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 from sdc_problems.evaluators.transition import TransitionEngine
 from sdc_problems.evaluators.transition._expected_counts import expected_distances, expected_x_log_x
-from sdc_problems.methods import diagonal_by_frequency_matrix, frequency_matrix, max_entropy_matrix, normalise_rows
+from sdc_problems.methods import diagonal_by_frequency_matrix, frequency_matrix, max_entropy_matrix, normalize_rows
 
 EXACT = ("ctbil", "dbil", "ebil", "il_categorical", "dbrl", "bivariate")
 FILES = 2000
@@ -55,7 +55,7 @@ def test_exact_measures_over_all_files_of_a_tiny_table() -> None:
     """Every file that could be drawn, with its probability: no sampling at all."""
     rng = np.random.default_rng(1)
     X, Z = np.array([[0, 0], [1, 2], [1, 0], [2, 2]]), np.array([0, 1, 0, 0])
-    matrices = [normalise_rows(rng.random((3, 3))) for _ in range(2)]
+    matrices = [normalize_rows(rng.random((3, 3))) for _ in range(2)]
     for kinds in ("nominal", "ordinal"):
         # One replicate per file: its numbers hit the middle of each category's interval.
         middles = [np.cumsum(P, axis=1) - P / 2 for P in matrices]

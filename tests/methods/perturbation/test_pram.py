@@ -16,7 +16,7 @@ from sdc_problems.methods import (
     identity_matrix,
     make_invariant,
     max_entropy_matrix,
-    normalise_rows,
+    normalize_rows,
     post_randomize,
     pram,
 )
@@ -92,7 +92,7 @@ def test_builders_make_transition_matrices(t: np.ndarray, p: float) -> None:
 
 @given(hnp.arrays(np.int16, st.tuples(st.integers(1, 3), st.just(4), st.just(4)), elements=st.integers(0, 1000)))
 def test_normalised_rows_sum_to_one_and_keep_their_ratios(weights: np.ndarray) -> None:
-    P = normalise_rows(weights)
+    P = normalize_rows(weights)
     np.testing.assert_allclose(P.sum(axis=-1), 1.0)
     empty = weights.sum(axis=-1) == 0
     np.testing.assert_array_equal(P[empty], np.broadcast_to(np.eye(4), P.shape)[empty])
@@ -102,7 +102,7 @@ def test_normalised_rows_sum_to_one_and_keep_their_ratios(weights: np.ndarray) -
 @given(st.integers(2, 20), st.integers(0, 2**32 - 1))
 def test_drawing_inverts_the_cumulated_row(n: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    P = normalise_rows(rng.random((n, n)) * (rng.random((n, n)) < 0.6))
+    P = normalize_rows(rng.random((n, n)) * (rng.random((n, n)) < 0.6))
     codes, uniforms = rng.integers(0, n, size=(40, 1)), rng.random((1, 40))
     uniforms[0, 0] = np.nextafter(1, 0)  # the largest number a generator can give
     drawn = randomize_with(codes, [P], uniforms)[:, 0]
@@ -182,8 +182,8 @@ def test_same_generator_same_file_and_arguments_untouched(unchanged) -> None:
         (lambda: max_entropy_matrix(1, 0.5), "one category"),
         (lambda: max_entropy_matrix(MAX_CATEGORIES + 1, 0.5), "limit of 4096"),
         (lambda: diagonal_by_frequency_matrix([1, 2], -0.1), "theta"),
-        (lambda: normalise_rows([[-1, 2], [1, 1]]), "not negative"),
-        (lambda: normalise_rows([1, 2]), "square"),
+        (lambda: normalize_rows([[-1, 2], [1, 1]]), "not negative"),
+        (lambda: normalize_rows([1, 2]), "square"),
         (lambda: post_randomize([[0], [1]], [np.eye(2)] * 2, np.random.default_rng(0)), "2 matrices are given for 1"),
         (lambda: post_randomize([[0], [2]], [np.eye(2)], np.random.default_rng(0)), "go up to 2"),
         (lambda: post_randomize([[0], [1]], [[[0.5, 0.6], [0, 1]]], np.random.default_rng(0)), "row 0 of matrix 0"),

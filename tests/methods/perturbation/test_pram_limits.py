@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_problems import SDCError
-from sdc_problems.methods import band, limit_diagonal, make_dominant, make_invariant, normalise_rows
+from sdc_problems.methods import band, limit_diagonal, make_dominant, make_invariant, normalize_rows
 from sdc_problems.methods.perturbation._pram import transition_matrix
 from sdc_problems.methods.perturbation._pram_limits import band_mask, lower_diagonal
 
@@ -15,7 +15,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 def random_matrix(rng: np.random.Generator, n: int) -> np.ndarray:
     """Rows of all kinds: spread, sparse, deterministic."""
-    return normalise_rows(rng.random((n, n)) ** 3 * (rng.random((n, n)) < rng.uniform(0.2, 1)))
+    return normalize_rows(rng.random((n, n)) ** 3 * (rng.random((n, n)) < rng.uniform(0.2, 1)))
 
 
 @given(st.integers(2, 8), seeds)

@@ -46,20 +46,20 @@ class PRAMContract(ProblemContract):
 
 class TestSampled(PRAMContract):
     def make(self) -> PRAMProblem:
-        return PRAMProblem(table(), self.attributes)
+        return PRAMProblem(table(), columns=self.attributes)
 
 
 class TestExpected(PRAMContract):
     def make(self) -> PRAMProblem:
         objectives = ("il_categorical", "dr_categorical", "entropy")
-        return PRAMProblem(table(), self.attributes, objectives=objectives, evaluation="expected")
+        return PRAMProblem(table(), columns=self.attributes, objectives=objectives, evaluation="expected")
 
 
 class TestInvariant(PRAMContract):
     def make(self) -> PRAMProblem:
         return PRAMProblem(
             table(),
-            self.attributes,
+            columns=self.attributes,
             objectives=("bivariate", "chi2", "expectation_ratio"),
             invariant=True,
             diagonal=(0.55, 0.75),
@@ -77,7 +77,7 @@ class TestLimited(PRAMContract):
     attributes = ("health",)  # type: ignore[assignment]
 
     def make(self) -> PRAMProblem:
-        return PRAMProblem(table(), self.attributes, objectives=("score_mean",), diagonal=(0.4, 0.8), band=1)
+        return PRAMProblem(table(), columns=self.attributes, objectives=("score_mean",), diagonal=(0.4, 0.8), band=1)
 
     def check_release(self, problem: Any, x: NDArray[Any], released: pd.DataFrame) -> None:
         super().check_release(problem, x, released)
@@ -89,11 +89,11 @@ class TestLimited(PRAMContract):
 
 class TestEquations(PRAMContract):
     def make(self) -> PRAMEquationProblem:
-        return PRAMEquationProblem(table(), self.attributes, depth=4)
+        return PRAMEquationProblem(table(), columns=self.attributes, depth=4)
 
 
 class TestEquationsForOneScore(PRAMContract):
     def make(self) -> PRAMEquationProblem:
         return PRAMEquationProblem(
-            table(), self.attributes, objectives=("score_max",), depth=3, evaluation="expected", invariant=True
+            table(), columns=self.attributes, objectives=("score_max",), depth=3, evaluation="expected", invariant=True
         )

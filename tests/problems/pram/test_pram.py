@@ -38,7 +38,7 @@ def small(**options: Any) -> Microdata:
 @pytest.mark.filterwarnings("ignore::sdc_problems.evaluators.linkage.ConvergenceWarning")
 def test_f_is_the_measures_of_the_files_that_are_drawn(people: Microdata) -> None:
     """Sampled F, worked out again with the release's own draw and the plain functions."""
-    problem = PRAMProblem(people, ATTRIBUTES, replicates=2)
+    problem = PRAMProblem(people, columns=ATTRIBUTES, replicates=2)
     x = problem.baselines()["frequency-based, p = 0.8"]
     kinds = ["ordinal", "nominal"]
     sizes = [people.attribute(name).n_categories for name in ATTRIBUTES]
@@ -50,7 +50,7 @@ def test_f_is_the_measures_of_the_files_that_are_drawn(people: Microdata) -> Non
 
 
 def test_encode_and_decode_are_inverse_up_to_thousandths(people: Microdata) -> None:
-    problem = PRAMProblem(people, ATTRIBUTES)
+    problem = PRAMProblem(people, columns=ATTRIBUTES)
     given = {
         name: pd.DataFrame(frequency_matrix(t, 0.4)) for name, t in zip(ATTRIBUTES, problem.frequencies, strict=True)
     }
@@ -64,17 +64,17 @@ def test_encode_and_decode_are_inverse_up_to_thousandths(people: Microdata) -> N
 
 
 def test_a_row_of_zeros_keeps_its_category_and_small_probabilities_do_not_vanish() -> None:
-    problem = PRAMProblem(small(), ["size"])
+    problem = PRAMProblem(small(), columns=["size"])
     np.testing.assert_array_equal(problem.decode(np.zeros(9))["size"], np.eye(3))
     wide = pd.DataFrame({"code": [f"{i:04d}" for i in range(2100)]})
-    many = PRAMProblem(Microdata.from_frame(wide), ["code"], evaluation="expected", objectives=("dbil",))
+    many = PRAMProblem(Microdata.from_frame(wide), columns=["code"], evaluation="expected", objectives=("dbil",))
     (P,) = many.matrices(many.encode({"code": max_entropy_matrix(2100, 1 / 2100)}))
     np.testing.assert_allclose(P, 1 / 2100)
 
 
 def test_release_draws_every_cell_by_its_row_and_keeps_types() -> None:
     data = small(identifiers=["one"])
-    problem = PRAMProblem(data, ["size", "colour", "tag", "flag"])
+    problem = PRAMProblem(data, columns=["size", "colour", "tag", "flag"])
     move = {name: np.roll(np.eye(n), 1, axis=1) for name, n in zip(problem.attributes, problem.sizes, strict=True)}
     released = problem.release(problem.encode(move), seed=3)
     original = data.frame()
@@ -91,7 +91,7 @@ def test_release_draws_every_cell_by_its_row_and_keeps_types() -> None:
 
 
 def test_release_follows_the_seed(people: Microdata) -> None:
-    problem = PRAMProblem(people, ATTRIBUTES)
+    problem = PRAMProblem(people, columns=ATTRIBUTES)
     x = problem.baselines()["uniform"]
     assert problem.release(x, seed=1).equals(problem.release(x, seed=1))
     assert not problem.release(x, seed=1).equals(problem.release(x, seed=2))
@@ -99,14 +99,14 @@ def test_release_follows_the_seed(people: Microdata) -> None:
 
 
 def test_expected_and_sampled_agree(people: Microdata) -> None:
-    x = PRAMProblem(people, ATTRIBUTES).baselines()["maximum entropy, 0.6"]
-    expected = PRAMProblem(people, ATTRIBUTES, evaluation="expected").evaluate(x)
-    sampled = PRAMProblem(people, ATTRIBUTES).assess(x, ["il_categorical", "dr_categorical"], files=60)
+    x = PRAMProblem(people, columns=ATTRIBUTES).baselines()["maximum entropy, 0.6"]
+    expected = PRAMProblem(people, columns=ATTRIBUTES, evaluation="expected").evaluate(x)
+    sampled = PRAMProblem(people, columns=ATTRIBUTES).assess(x, ["il_categorical", "dr_categorical"], files=60)
     np.testing.assert_allclose(expected, list(sampled.values()), atol=0.5)
 
 
 def test_assessment_uses_other_files(people: Microdata) -> None:
-    problem = PRAMProblem(people, ATTRIBUTES, objectives=("score_mean",))
+    problem = PRAMProblem(people, columns=ATTRIBUTES, objectives=("score_mean",))
     x = problem.baselines()["uniform"]
     one, again = (problem.assess(x, ["score_mean"], files=5)["score_mean"] for _ in range(2))
     assert one == again
@@ -116,33 +116,33 @@ def test_assessment_uses_other_files(people: Microdata) -> None:
 
 
 def test_invariance_with_a_band_stays_in_the_band() -> None:
-    problem = PRAMProblem(small(), ["size"], invariant=True, band=2)
+    problem = PRAMProblem(small(), columns=["size"], invariant=True, band=2)
     rng = np.random.default_rng(1)
     for x in rng.integers(0, problem.xu.astype(int) + 1, size=(20, 9)):
         (P,) = problem.matrices(x)
         t = problem.frequencies[0]
         np.testing.assert_allclose(t @ P, t)
-    banded = PRAMProblem(load("people").data, ["education"], invariant=True, band={"education": 4})
+    banded = PRAMProblem(load("people").data, columns=["education"], invariant=True, band={"education": 4})
     (P,) = banded.matrices(banded.baselines()["uniform"])
     assert (P[np.abs(np.subtract.outer(range(16), range(16))) > 4] == 0).all()
 
 
 def test_description_says_what_happens(people: Microdata) -> None:
-    problem = PRAMProblem(people, ["education", "sex"], invariant=True, evaluation="expected")
+    problem = PRAMProblem(people, columns=["education", "sex"], invariant=True, evaluation="expected")
     words = problem.describe(problem.baselines()["frequency-based, p = 0.8"])
     assert words[0].startswith("education: a value is kept with probability")
     assert words[1].startswith("sex: a value is kept with probability")
     assert any("every category keeps its frequency" in line for line in words)
     assert "information loss" in words[-1]
     assert "expected" in words[-1]
-    swap = PRAMProblem(people, ["sex"])
+    swap = PRAMProblem(people, columns=["sex"])
     assert any("undo" in line for line in swap.describe(swap.encode({"sex": [[0, 1], [1, 0]]})))
     kept = swap.describe(swap.baselines()["identity"])
     assert kept[0] == "sex: a value is kept with probability 1.00."
 
 
 def test_equations_are_read_and_make_every_matrix(people: Microdata) -> None:
-    problem = PRAMEquationProblem(people, ATTRIBUTES, depth=3)
+    problem = PRAMEquationProblem(people, columns=ATTRIBUTES, depth=3)
     x = problem.encode("N freq_i freq_j + -")
     assert problem.equation(x) == "N - (freq_i + freq_j)"
     assert "N - (freq_i + freq_j)" in problem.describe(x)[0]
@@ -154,7 +154,7 @@ def test_equations_are_read_and_make_every_matrix(people: Microdata) -> None:
 
 
 def test_equations_keep_to_the_limits(people: Microdata) -> None:
-    problem = PRAMEquationProblem(people, ["education"], diagonal=(0.6, 0.7), band=3)
+    problem = PRAMEquationProblem(people, columns=["education"], diagonal=(0.6, 0.7), band=3)
     for x in problem.baselines().values():
         (P,) = problem.matrices(x)
         assert (np.abs(np.diag(P) - 0.65) <= 0.05 + 1e-12).all()
@@ -162,7 +162,7 @@ def test_equations_keep_to_the_limits(people: Microdata) -> None:
 
 
 def test_a_pickle_is_the_parameters(people: Microdata) -> None:
-    problem = PRAMProblem(people, ATTRIBUTES, band={"education": 5}, diagonal=(0.5, 0.9))
+    problem = PRAMProblem(people, columns=ATTRIBUTES, band={"education": 5}, diagonal=(0.5, 0.9))
     x = problem.baselines()["uniform"]
     again = pickle.loads(pickle.dumps(problem))
     np.testing.assert_array_equal(again.evaluate(x), problem.evaluate(x))
@@ -172,12 +172,12 @@ def test_a_pickle_is_the_parameters(people: Microdata) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"attributes": ["wage"]}, "'wage' is numeric"),
-        ({"attributes": ["one"]}, "'one' = 1: an attribute with one category"),
-        ({"attributes": ["colur"]}, "did you mean 'colour'"),
-        ({"attributes": "colour"}, r"write attributes=\['colour'\]"),
-        ({"attributes": []}, "empty"),
-        ({"attributes": ["size", "size"]}, "twice"),
+        ({"columns": ["wage"]}, "'wage' is numeric"),
+        ({"columns": ["one"]}, "'one' = 1: an attribute with one category"),
+        ({"columns": ["colur"]}, "did you mean 'colour'"),
+        ({"columns": "colour"}, r"write columns=\['colour'\]"),
+        ({"columns": []}, "empty"),
+        ({"columns": ["size", "size"]}, "twice"),
         ({"objectives": ("ill",)}, "unknown objective 'ill'"),
         ({"objectives": ("bivariate",)}, "give against="),
         ({"objectives": ("bivariate",), "against": "size"}, "must stay as it is"),
@@ -191,26 +191,26 @@ def test_a_pickle_is_the_parameters(people: Microdata) -> None:
         ({"diagonal": (0.1, 0.3), "invariant": True}, "cannot be met by an invariant matrix"),
         ({"band": 0}, "no category could move"),
         ({"band": 1, "invariant": True}, "moves twice"),
-        ({"band": {"colour": 1}, "attributes": ["size", "colour"]}, "'colour' is nominal"),
+        ({"band": {"colour": 1}, "columns": ["size", "colour"]}, "'colour' is nominal"),
         ({"band": {"tag": 1}}, "not among the attributes"),
         ({"invariant": "yes"}, "invariant must be True or False"),
     ],
 )
 def test_bad_parameters_are_refused(options: dict[str, Any], message: str) -> None:
-    given = {"attributes": ["size"], **options}
+    given = {"columns": ["size"], **options}
     for problem in (PRAMProblem, PRAMEquationProblem):
         with pytest.raises(SDCError, match=message):
-            problem(small(), given["attributes"], **{k: v for k, v in given.items() if k != "attributes"})
+            problem(small(), **given)
 
 
 def test_too_many_categories_are_refused() -> None:
     frame = pd.DataFrame({"id": [f"p{i}" for i in range(4097)]})
     with pytest.raises(SDCError, match="limit of 4096"):
-        PRAMProblem(Microdata.from_frame(frame), ["id"])
+        PRAMProblem(Microdata.from_frame(frame), columns=["id"])
 
 
 def test_matrices_that_are_none_are_refused() -> None:
-    problem = PRAMProblem(small(), ["size"])
+    problem = PRAMProblem(small(), columns=["size"])
     for matrix, message in (
         ([[0.5, 0.4, 0], [0, 1, 0], [0, 0, 1]], "row 0 of the matrix of 'size'"),
         ([[1.5, -0.5, 0], [0, 1, 0], [0, 0, 1]], "negative"),

@@ -338,7 +338,7 @@ def test_every_task_is_released_and_checked(example: Path, tmp_path: Path, sdc: 
 
 def test_a_value_that_moved_where_it_may_not_is_found() -> None:
     people = load("people")
-    problem = PRAMProblem(people.data, ["sex", "income"])
+    problem = PRAMProblem(people.data, columns=["sex", "income"])
     x = problem.encode({"sex": [[1, 0], [0.5, 0.5]], "income": [[1, 0], [0, 1]]})
     honest = as_written(problem.release(x, seed=1))
     assert all(g.holds for g in find_task("pram").guarantees(problem, x, honest))
@@ -421,7 +421,7 @@ records = 400
 keep = []
 [problem]
 task = "pram"
-attributes = ["sex", "income"]
+columns = ["sex", "income"]
 replicates = 1
 [algorithm]
 name = "NSGA2"

@@ -34,7 +34,7 @@ name = "people"
 records = 300
 [problem]
 task = "pram"
-attributes = ["sex", "marital_status"]
+columns = ["sex", "marital_status"]
 objectives = ["il_categorical", "dr_categorical"]
 evaluation = "expected"
 [algorithm]

@@ -25,7 +25,7 @@ name = "people"
 records = 500
 [problem]
 task = "pram"
-attributes = ["education", "marital_status"]
+columns = ["education", "marital_status"]
 objectives = ["il_categorical", "dbrl"]
 [algorithm]
 name = "NSGA2"

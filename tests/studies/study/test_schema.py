@@ -245,8 +245,8 @@ OURS = {
     "SolanasGA": ('task = "microaggregation"\nk = 3', "pop_size = 8"),
     "HybridMicroaggregation": ('task = "microaggregation"\nk = 3', "epochs = 20"),
     "MemeticMicroaggregation": ('task = "microaggregation"\nk = 3', "move_limit = 1_000_000"),
-    "ElitistEA": ('task = "pram"\nattributes = ["education", "sex"]\nobjectives = ["score_mean"]', ""),
-    "SteadyStateGP": ('task = "pram-equations"\nattributes = ["education", "sex"]\nobjectives = ["score_max"]', ""),
+    "ElitistEA": ('task = "pram"\ncolumns = ["education", "sex"]\nobjectives = ["score_mean"]', ""),
+    "SteadyStateGP": ('task = "pram-equations"\ncolumns = ["education", "sex"]\nobjectives = ["score_max"]', ""),
     "GA": ('task = "microaggregation"\nk = 3', "pop_size = 8"),
 }
 
@@ -261,7 +261,7 @@ def test_our_searches_run_and_resume_with_the_same_bytes(
 ) -> None:
     problem, options = OURS[name]
     text = STUDY.replace('task = "gomm"\nk = 3', problem).replace('"NSGA2"\npop_size = 6', f'"{name}"\n{options}')
-    if name.startswith("PBG"):
+    if name.startswith(("PBG", "ElitistEA", "SteadyStateGP")):
         text = text.replace('"hours", "wage"]', '"education", "sex"]')
     chosen = study(text)
     assert pieces_equal_whole(chosen, workshop, content).generations >= 3
@@ -338,3 +338,21 @@ def test_a_study_is_pickled_by_the_values_that_were_given() -> None:
     again = pickle.loads(pickle.dumps(given))
     assert again.values() == given.values()
     assert again.digest() == given.digest()
+
+
+@pytest.mark.parametrize(("former", "new"), [("crossover_rate", "crossover_prob"), ("mutation_rate", "mutation_prob")])
+def test_former_names_of_options_are_answered_with_the_new_ones(former: str, new: str) -> None:
+    from sdc_problems.studies.study.validation import Section, validated
+
+    class Options(Section):
+        crossover_prob: float = 0.5
+        mutation_prob: float = 0.1
+
+    with pytest.raises(SDCError, match=f"algorithm.{former} is now called '{new}'"):
+        validated(Options, {former: 0.3}, "algorithm")
+
+
+def test_a_study_of_an_earlier_version_is_told_of_columns(tmp_path: Path) -> None:
+    text = next(p for p in EXAMPLES if p.stem == "randomise").read_text().replace("columns = [", "attributes = [")
+    with pytest.raises(SDCError, match=r"problem.attributes is now called 'columns'"):
+        Study.from_text(text, folder=tmp_path)

@@ -38,7 +38,7 @@ seeds = 1
 SEARCHES = {
     "NSGA2": ('objectives = ["il_sse", "dbrl", "k"]\nk_max = 6', 'name = "NSGA2"\npop_size = 8\nstart = "baselines"'),
     "GA": ("", 'name = "GA"\npop_size = 8'),
-    "SolanasGA": ("", 'name = "SolanasGA"\npop_size = 8\nmutation_rate = 0.02'),
+    "SolanasGA": ("", 'name = "SolanasGA"\npop_size = 8\nmutation_prob = 0.02'),
     "HybridMicroaggregation": ("", 'name = "HybridMicroaggregation"\nK = 12\nepochs = 50'),
 }
 

@@ -99,7 +99,7 @@ name = "people"
 records = 300
 [problem]
 task = "{task}"
-attributes = ["workclass", "diagnosis"]
+columns = ["workclass", "marital_status"]
 replicates = 1
 [algorithm]
 name = "NSGA2"

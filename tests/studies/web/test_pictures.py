@@ -53,7 +53,7 @@ def test_transition_matrices(small: Any, kind: Any) -> None:
 
 
 def test_a_large_matrix_is_left_out(small: Any) -> None:
-    problem = PRAMProblem(small.data, ["birthplace", "sex"], replicates=1)
+    problem = PRAMProblem(small.data, columns=["birthplace", "sex"], replicates=1)
     assert small.data.attribute("birthplace").n_categories > MOST_CATEGORIES
     x = problem.baselines()["identity"]
     assert [m["name"] for m in described(problem, x)["pictures"]] == ["sex"]

@@ -1,0 +1,48 @@
+"""Columns that a problem protects: the quasi-identifiers, or those of them that are named."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sdc_problems.errors import SDCError, did_you_mean
+
+if TYPE_CHECKING:
+    from sdc_problems.microdata import Microdata
+
+
+def protected_columns(data: Microdata, columns: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the columns to protect: all quasi-identifiers, or the named ones in the order given.
+
+    Parameters
+    ----------
+    data
+        The table. If it declares no quasi-identifiers, any columns may be named.
+    columns
+        Names, or None for all quasi-identifiers.
+    """
+    if columns is None:
+        if not data.quasi_identifiers:
+            raise SDCError("no quasi-identifiers were declared: give quasi_identifiers= when the table is made")
+        return data.quasi_identifiers
+    if isinstance(columns, str):
+        raise SDCError(f"columns must be a sequence of names: write columns=[{columns!r}]")
+    chosen = tuple(columns)
+    if not chosen:
+        raise SDCError("columns is empty: name at least one, or leave it out to protect all quasi-identifiers")
+    if len(set(chosen)) < len(chosen):
+        raise SDCError(f"a column is named twice in {chosen}")
+    for name in chosen:
+        data.attribute(name)
+        if data.quasi_identifiers and name not in data.quasi_identifiers:
+            raise SDCError(
+                f"column {name!r} is no quasi-identifier{did_you_mean(name, data.quasi_identifiers)}: columns= narrows"
+                " their choice; declare it as one to protect it, too (data.with_roles, or quasi_identifiers in a study)"
+            )
+    return chosen
+
+
+def left_as_they_are(data: Microdata, columns: Sequence[str]) -> tuple[str, ...]:
+    """Return a sentence on the quasi-identifiers that are not protected, or none."""
+    others = [name for name in data.quasi_identifiers if name not in columns]
+    return (f"Quasi-identifiers that stay as they are: {', '.join(others)}.",) if others else ()
