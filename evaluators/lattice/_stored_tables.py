@@ -1,4 +1,4 @@
-"""What is kept of nodes that were measured: tables to group coarser nodes from, and figures of every threshold."""
+"""Memory of nodes that were measured: tables to group coarser nodes from, and figures of every threshold."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class StoredSteps:
         self._known: OrderedDict[bytes, tuple[Ints, Floats]] = OrderedDict()
 
     def get(self, key: bytes) -> tuple[Ints, Floats] | None:
-        """What is known of a node."""
+        """Figures of every threshold of a node, if it is known."""
         return self._known.get(key)
 
     def keep(self, key: bytes, steps: tuple[Ints, Floats]) -> None:

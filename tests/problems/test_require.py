@@ -102,7 +102,7 @@ def test_an_enumeration_keeps_to_the_requirements(make: Any, require: dict[str, 
 
 def test_nothing_meets_what_nothing_can_meet() -> None:
     problem = PBGProblem(WORDS, TREES, max_suppression=0, require={"k": 41})
-    assert problem.enumerate_front().X.shape == (0, 2)
+    assert len(problem.enumerate_front().X) == 0
     assert "nothing generalised" in problem.baselines()
 
 

@@ -110,7 +110,7 @@ class ArchiveSearch(Algorithm):
         return rows, F, np.flatnonzero(rows[:, -1] == 1)
 
     def _entering(self, rows: NDArray[Any], F: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Which of the rows would be in the archive if they were added now."""
+        """Mask of the rows that would be in the archive if they were added now."""
         trial = BoxArchive(self.archive.epsilon, offset=self.archive.offset)
         if len(self.archive):
             trial.update(self.archive.F, self.archive.X)
