@@ -32,7 +32,7 @@ def command(folder: Path, solutions: tuple[str, ...], kind: str, as_json: bool) 
             from sdc_problems.studies.report.pictures import draw_solution
             from sdc_problems.studies.run.runner import reopen
 
-            study, built, _ = reopen(folder)
+            study, built, _ = reopen(folder, search=False)
             for ident in solutions:
                 drawn += draw_solution(run, study.task, built.problem, ident, formats)
     if as_json:

@@ -105,7 +105,7 @@ def release(
     """
     folder = check_folder(folder)
     places = reserve(Path(out), overwrite=overwrite, inputs=[data])
-    study, built, meta = reopen(folder, data=data)
+    study, built, meta = reopen(folder, data=data, search=False)
     reserve(places.file, overwrite=overwrite, inputs=[built.table.file, *_hierarchy_files(study)])
     problem, task = built.problem, find_task(study.task)
     with Run(folder) as run:

@@ -71,7 +71,7 @@ def start(study: Study, text: str, folder: Path) -> Built:
     return built
 
 
-def reopen(folder: Path, *, data: Path | None = None) -> tuple[Study, Built, Mapping[str, Any]]:
+def reopen(folder: Path, *, data: Path | None = None, search: bool = True) -> tuple[Study, Built, Mapping[str, Any]]:
     """Build the study of a run folder again, and refuse a changed study or changed data.
 
     Parameters
@@ -80,6 +80,8 @@ def reopen(folder: Path, *, data: Path | None = None) -> tuple[Study, Built, Map
         The run folder.
     data
         Where its CSV file is now, if it was moved.
+    search
+        Whether the search is to go on; who reads the run only need not build it.
     """
     folder = check_folder(folder)
     with Run(folder) as run:
@@ -107,7 +109,7 @@ def reopen(folder: Path, *, data: Path | None = None) -> tuple[Study, Built, Map
             f"{STUDY} in {str(folder)!r} no longer has seed {gone[0]}, which was begun; add seeds, drop none"
         )
     try:
-        built = study.build()
+        built = study.build(search=search)
     except (SDCError, OSError) as error:
         raise SDCError(f"the study of {str(folder)!r} cannot be built again: {error}") from None
     if built.table.digest != meta["data"]["digest"]:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import re
@@ -171,15 +172,19 @@ class Plan:
 
 @dataclass(frozen=True)
 class Built:
-    """Built study: its table, problem and plan."""
+    """Built study: its table, its problem, and the plan of its search, made when it is first asked for.
 
+    A search may start with the problem's baselines, which takes its time: who only reads a run does not ask for it.
+    """
+
+    study: Study
     table: Table
-    plan: Plan
+    problem: SDCProblem
 
-    @property
-    def problem(self) -> SDCProblem:
-        """The problem."""
-        return self.plan.problem
+    @functools.cached_property
+    def plan(self) -> Plan:
+        """The search with its limits."""
+        return self.study.plan(self.problem)
 
 
 @dataclass(frozen=True)
@@ -281,8 +286,8 @@ class Study:
         """SHA-256 of ``values()``."""
         return hashlib.sha256(json.dumps(self.values(), sort_keys=True).encode()).hexdigest()
 
-    def build(self) -> Built:
-        """Load the data, and make the problem and the algorithm."""
+    def build(self, *, search: bool = True) -> Built:
+        """Load the data, and make the problem and, unless it is only read, the algorithm."""
         from sdc_problems.objective import by_name
         from sdc_problems.requirement import read_requirements
         from sdc_problems.studies.tasks import find_task
@@ -291,7 +296,10 @@ class Study:
         problem = find_task(self.task).build(table, self.problem_options)
         wanted = {name: bounds.model_dump() for name, bounds in self.sections.require.items()}
         read_requirements(wanted, by_name(*problem.objectives), what="[require]")
-        return Built(table, self.plan(problem))
+        built = Built(self, table, problem)
+        if search:
+            _ = built.plan  # what is wrong with it is said now
+        return built
 
     def plan(self, problem: SDCProblem) -> Plan:
         """Add the algorithm and its limits to a problem that was made before."""

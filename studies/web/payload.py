@@ -63,7 +63,7 @@ class Source:
 
         run = Run(folder)
         try:
-            study, built, _ = reopen(run.path, data=data)
+            study, built, _ = reopen(run.path, data=data, search=False)
             return cls(run, find_task(study.task), built.problem, "")
         except SDCError as error:
             return cls(run, None, None, str(error))

@@ -44,6 +44,7 @@ max_suppression = 5
 [algorithm]
 name = "NSGA2"
 pop_size = 6
+start = "baselines"
 [termination]
 generations = 4
 """
@@ -187,6 +188,8 @@ def test_a_release_measures_writes_and_reads_once(run: Path, tmp_path: Path, mon
 
     count(LatticeEngine, "figures", "measured")
     count(LatticeEngine, "evaluate", "measured")
+    count(LatticeEngine, "every_step", "measured")
+    count(PBGProblem, "baselines", "searched")
     count(PBGProblem, "release", "made")
     count(csv_text, "_cells", "read")
     count(_transaction, "to_csv", "written")
