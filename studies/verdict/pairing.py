@@ -201,6 +201,8 @@ def pair_files(
         for name in protected.names
     }
     notes = [] if same_rows else _same_order(list(columns.values()))
+    for name in quasi_identifiers:
+        _refuse_swapped(columns[name])
     starred = np.all([columns[name].stars for name in quasi_identifiers], axis=0)
     if starred.all():
         starred[:] = False  # all generalised to the top: one group of everybody, and nobody left out
@@ -269,7 +271,10 @@ def _pair(before: Attribute, after: Attribute, original: Microdata, protected: M
                 f"row {int(np.argmax(labelled[new_codes])) + 1}); only quasi-identifiers may hold labels of intervals"
             )
     elif parse_numbers(new) is not None and parse_numbers(old) is None:
-        raise SDCError(f"column {name!r} has different types: text in the original, numbers in the protected file")
+        swapped = "; are the two files swapped?" if any(parse_interval(text) for text in old) else ""
+        raise SDCError(
+            f"column {name!r} has different types: text in the original, numbers in the protected file{swapped}"
+        )
     index = {text: code for code, text in enumerate(old)}
     ids = np.array([index.setdefault(text, len(index)) for text in new], dtype=np.int64)
     column = PairedColumn(
@@ -363,6 +368,48 @@ def _stars(column: PairedColumn, quasi: bool) -> NDArray[np.bool_]:
     if np.array_equal(column.protected[found], column.original[found]):
         found[:] = False  # the original's own mark of a missing value, where it was left alone, is a value
     return found
+
+
+def _refuse_swapped(column: PairedColumn) -> None:
+    """Refuse files of which the first is the coarser one: the protected copy given as the original."""
+    if _finer(column):
+        raise SDCError(
+            f"column {column.name!r} is coarser in the original than in the protected file: are the two files swapped? "
+            "The original comes first"
+        )
+
+
+def _finer(column: PairedColumn) -> bool:
+    """Whether the protected column cannot have been made from the original, but the original from it."""
+    if column.numbers is not None:
+        return _means(*column.numbers)
+    old, new = column.original, column.protected
+    marks = np.array([text in SUPPRESSED for text in column.labels], dtype=np.bool_)
+    starred, still = marks[old], marks[new]
+    if starred.any() and not still.any():
+        return True  # values where the original has stars
+    both = ~(starred | still)
+    if not both.any():
+        return False
+    pairs = pair_counts(new[both], old[both])
+    # A label of several values is coarser; more labels than values, each of a single value, are finer.
+    return len(np.unique(pairs.first)) == len(pairs.first) > len(np.unique(pairs.second))
+
+
+def _means(before: NDArray[np.float64], after: NDArray[np.float64]) -> bool:
+    """Whether each number of the first column is the mean of those that stand beside it, where they differ."""
+    shown = ~np.isnan(after)
+    _, group = np.unique(before[shown], return_inverse=True)
+    if not len(group):
+        return False
+    after, before = after[shown], before[shown]
+    size = np.bincount(group)
+    mean = np.bincount(group, weights=after) / size
+    varied = np.bincount(group, weights=(after - mean[group]) ** 2) > 0
+    if not varied.any():
+        return False
+    close = np.isclose(before, mean[group], rtol=1e-9, atol=0.0)
+    return bool(close[varied[group]].all() and np.array_equal(before[~varied[group]], after[~varied[group]]))
 
 
 def _same_order(columns: list[PairedColumn]) -> list[str]:

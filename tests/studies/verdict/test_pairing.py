@@ -138,6 +138,28 @@ def test_files_that_do_not_match_are_refused(protected: pd.DataFrame, message: s
         pair(protected.reset_index(drop=True))
 
 
+@pytest.mark.parametrize(
+    "coarser",
+    [
+        RELEASE.assign(age=["20-29", "20-29", "30-39", "30-39", "50-59", "50-59"]),
+        RELEASE.assign(age=[22.5, 22.5, 36.5, 36.5, 54.5, 54.5]),
+        RELEASE.assign(town=["C", "C", "C", "C", "Vic", "Vic"]),
+        RELEASE.assign(town=["Olot", "Reus", "*", "Olot", "*", "Vic"]),
+    ],
+)
+def test_swapped_files_are_refused(coarser: pd.DataFrame) -> None:
+    data = Microdata.from_frame(coarser, quasi_identifiers=QUASI)
+    with pytest.raises(SDCError, match="are the two files swapped"):
+        pair_files(data, as_protected(RELEASE), quasi_identifiers=QUASI)
+    pair(coarser)  # the right way round
+
+
+def test_noise_is_no_sign_of_swapped_files(rng: np.random.Generator) -> None:
+    for age in (rng.normal(40, 10, 6), FRAME["age"] + rng.normal(size=6), np.full(6, 20.5), [21, 25, 34, 39, 52, 56]):
+        pair(RELEASE.assign(age=age))
+    pair(RELEASE.assign(town=["Olot", "Reus", "C", "C", "Vic", "V"]), same_rows=True)  # labels of one value and of two
+
+
 def test_no_error_repeats_a_cell() -> None:
     for protected in (
         RELEASE.assign(age=["secret", "24", "35", "38", "52", "57"]),
