@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sdc_problems.problems.masking import MaskingProblem
     from sdc_problems.problems.microaggregation import MicroaggregationProblem
     from sdc_problems.problems.pram import PRAMEquationProblem, PRAMProblem
+    from sdc_problems.problems.social import SocialGraphProblem
     from sdc_problems.studies.release import protect, release
     from sdc_problems.studies.store.reader import Run
     from sdc_problems.studies.verdict import verdict
@@ -52,6 +53,7 @@ __all__ = [
     "SDCFailure",
     "SDCProblem",
     "SocialGraph",
+    "SocialGraphProblem",
     "load",
     "protect",
     "release",
@@ -82,6 +84,7 @@ __getattr__, __dir__ = _attach(
         "SDCFailure": "errors",
         "SDCProblem": "problem",
         "SocialGraph": "graph",
+        "SocialGraphProblem": "problems.social",
         "load": "datasets",
         "protect": "studies.release",
         "release": "studies.release",

@@ -1,0 +1,413 @@
+"""Engine for clusters of nodes: what giving each cluster's nodes common values loses and discloses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdc_problems._kernel import kernel
+from sdc_problems._validation import choice
+from sdc_problems.errors import SDCError
+from sdc_problems.evaluators._codes import dense, row_labels
+from sdc_problems.evaluators.disclosure_risk import score_max, score_mean
+from sdc_problems.evaluators.graph._egos import Egos, egos
+from sdc_problems.evaluators.graph._kernels import (
+    assortativity_kernel,
+    changed_along_links,
+    changed_at_both_ends,
+    profiles,
+    structure_loss,
+)
+from sdc_problems.evaluators.graph._links import Arcs
+from sdc_problems.evaluators.graph.risk import matches
+from sdc_problems.evaluators.node_clusters._moves import Links
+from sdc_problems.evaluators.node_clusters.table import (
+    Column,
+    NodeTable,
+    cluster_values,
+    distance,
+    members,
+    node_distances,
+    node_table,
+)
+from sdc_problems.evaluators.partition.engine import smallest_groups
+from sdc_problems.parallel._threads import thread_count
+
+MEASURES = (
+    "il_graph", "aamil", "mixing", "cdil", "dbil_graph", "homophily", "ego_risk", "ego_risk_single", "ego_risk_right",
+    "dr_degree", "nsil", "ngil", "k", "l", "score_mean", "score_max",
+)  # fmt: skip
+NEIGHBOURS = 16
+WINDOW = 8  # places to each side that are looked at, in each of a few sorted orders, where not all nodes are
+ORDERS = 6
+ALL_PAIRS = 20_000  # nodes up to which everybody is compared with everybody
+_WORTH_A_THREAD = 1 << 14  # arcs times attributes times candidates
+
+_LOSSES = {"aamil", "cdil", "dbil_graph", "il_graph", "score_mean", "score_max"}
+_EGO = {"ego_risk", "ego_risk_right", "score_mean", "score_max"}
+
+
+class Profiles:
+    """Neighbours of each node by category, of all attributes."""
+
+    def __init__(self, table: NodeTable, arcs: Arcs) -> None:
+        found = [profiles(arcs.in_ptr, arcs.into, table.codes[j], table.size[j]) for j in range(len(table.codes))]
+        self.start = np.empty((len(found), arcs.n + 1), dtype=np.int64)
+        used = 0
+        for j, (pointer, _, _) in enumerate(found):
+            self.start[j] = pointer + used
+            used += int(pointer[-1])
+        self.category = np.concatenate([category for _, category, _ in found])
+        self.count = np.concatenate([count for _, _, count in found])
+
+
+@kernel()
+def _loss_row(
+    t: NodeTable,
+    start: NDArray[np.int64],
+    category: NDArray[np.int32],
+    count: NDArray[np.int32],
+    labels: NDArray[np.int64],
+    code: NDArray[np.int32],
+    number: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None:
+    """Sums of the three losses of each attribute: 3 × attributes."""
+    p, n = t.codes.shape
+    largest = t.size.max()
+    head = np.full(largest, -1, dtype=np.int64)
+    cells = np.zeros(largest, dtype=np.int64)
+    following = np.empty(2 * n, dtype=np.int64)
+    change = np.zeros(largest, dtype=np.int64)
+    released = np.empty(n, dtype=np.int32)
+    for j in range(p):
+        original = t.codes[j]
+        row = t.number[j]
+        away = 0.0
+        for v in range(n):
+            c = labels[v]
+            m = code[c, j]
+            released[v] = m
+            if row >= 0:
+                away += distance(t, j, original[v], t.values[row, v], m, number[c, row])
+            elif m != original[v]:
+                away += distance(t, j, original[v], 0.0, m, 0.0)
+            change[original[v]] += 1
+            change[m] -= 1
+        moved = 0
+        for v in range(n):
+            moved += abs(change[original[v]])
+            change[original[v]] = 0
+            moved += abs(change[released[v]])
+            change[released[v]] = 0
+        out[0, j] = changed_along_links(start[j], category, count, original, released, head, following, cells)
+        out[1, j] = moved
+        out[2, j] = away
+
+
+@kernel()
+def _nearest(t: NodeTable, rivals: NDArray[np.int32], wanted: int) -> NDArray[np.int32]:
+    """Nearest of each node's rivals (all nodes, if there are none), ties to the earlier one."""
+    n = t.codes.shape[1]
+    out = np.empty((n, wanted), dtype=np.int32)
+    every = np.empty(n)
+    for v in range(n):
+        best = np.full(wanted, np.inf)
+        number = rivals.shape[1]
+        if number == 0:
+            node_distances(t, v, every)
+            number = n
+        for a in range(number):
+            u = a
+            if rivals.shape[1]:
+                u = rivals[v, a]
+                if u < 0:
+                    continue
+                far = 0.0
+                for j in range(len(t.rule)):
+                    row = t.number[j]
+                    x, y = (t.values[row, u], t.values[row, v]) if row >= 0 else (0.0, 0.0)
+                    far += distance(t, j, t.codes[j, u], x, t.codes[j, v], y)
+            else:
+                far = every[u]
+            if u == v or far >= best[wanted - 1]:
+                continue
+            at = wanted - 1
+            while at > 0 and best[at - 1] > far:
+                best[at] = best[at - 1]
+                out[v, at] = out[v, at - 1]
+                at -= 1
+            best[at] = far
+            out[v, at] = u
+    return out
+
+
+class NodeClusterEngine:
+    """Measures of clusterings of a graph's nodes, many at a time.
+
+    Parameters
+    ----------
+    columns
+        Attributes of the nodes.
+    arcs
+        Links of the graph.
+    sensitive
+        Codes of the sensitive attributes, nodes × attributes, for ``l``.
+    threads
+        How many clusterings are measured at once; all processors if not given. The result does not depend on it.
+
+    Notes
+    -----
+    A candidate costs O(np) for the values of its clusters and Σ |profile| over the changed cells for ``aamil``, a
+    node's profile being its neighbours by category; ``mixing`` and ``homophily`` O(p · arcs), ``nsil`` O(arcs). Memory
+    O(p · arcs) at worst.
+
+    Examples
+    --------
+    >>> from sdc_problems.evaluators.graph._links import arcs
+    >>> columns = [Column(np.array([0, 0, 1, 1], dtype=np.int32), 2)]
+    >>> engine = NodeClusterEngine(columns, arcs([[0, 1], [1, 2], [2, 3]], 4))
+    >>> engine.measure([[0, 0, 1, 1], [0, 1, 0, 1]], ("il_graph", "dr_degree", "k")).round(3)
+    array([[0.   , 1.   , 2.   ],
+           [0.5  , 0.5  , 2.   ]])
+    """
+
+    def __init__(
+        self,
+        columns: Sequence[Column],
+        arcs: Arcs,
+        *,
+        sensitive: NDArray[np.int32] | None = None,
+        threads: int | None = None,
+    ) -> None:
+        self.columns = tuple(columns)
+        self.table = node_table(columns)
+        self.arcs = arcs
+        self.p, self.n = self.table.codes.shape
+        if self.n != arcs.n:
+            raise SDCError(f"there are {self.n} records of nodes and links between {arcs.n} nodes")
+        self.sensitive = sensitive
+        self.threads = thread_count(threads)
+        self.degrees = arcs.degrees
+
+    # -- compiled when first needed --------------------------------------------------------------------------------
+
+    @cached_property
+    def profiles(self) -> Profiles:
+        """Neighbours of each node by category."""
+        return Profiles(self.table, self.arcs)
+
+    @cached_property
+    def links(self) -> Links:
+        """Links and profiles, as moves take them."""
+        a, found = self.arcs, self.profiles
+        return Links(
+            a.out_ptr, a.out, a.in_ptr, a.into, a.directed, self.degrees, found.start, found.category, found.count
+        )
+
+    @cached_property
+    def egos(self) -> Egos:
+        """Egos of all nodes."""
+        return egos(self.arcs)
+
+    @cached_property
+    def homophily_before(self) -> NDArray[np.float64]:
+        """Assortativity of each attribute of the original."""
+        return self._assortativity(self.table.codes)
+
+    @cached_property
+    def neighbours(self) -> NDArray[np.int32]:
+        """Nearest other nodes of each by their attributes, nearest first; above 20,000 nodes nearly so."""
+        wanted = min(NEIGHBOURS, self.n - 1)
+        if self.n <= ALL_PAIRS:
+            return _nearest(self.table, np.empty((self.n, 0), dtype=np.int32), wanted)
+        rivals = np.full((self.n, ORDERS * 2 * WINDOW), -1, dtype=np.int32)
+        rng = np.random.default_rng(0)
+        fill = 0
+        for _ in range(ORDERS):
+            chosen = rng.permutation(self.p)
+            order = np.lexsort(self.table.codes[chosen])
+            for step in (*range(-WINDOW, 0), *range(1, WINDOW + 1)):
+                rivals[order, fill] = np.roll(order, step)
+                fill += 1
+        ordered = np.sort(rivals, axis=1)
+        ordered[:, 1:][ordered[:, 1:] == ordered[:, :-1]] = -1
+        return _nearest(self.table, ordered, wanted)
+
+    def distances(self, v: int) -> NDArray[np.float64]:
+        """Mean distance over the attributes from one node to every node."""
+        out = np.empty(self.n)
+        node_distances(self.table, v, out)
+        return out
+
+    # -- one candidate ---------------------------------------------------------------------------------------------
+
+    def values(self, labels: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Common values of each cluster: codes, clusters × attributes, and numbers, clusters × numeric attributes."""
+        wide = labels.astype(np.int64)
+        found: tuple[NDArray[np.int32], NDArray[np.float64]] = cluster_values(
+            self.table, *members(wide, int(wide.max()) + 1)
+        )
+        return found
+
+    def losses(self, labels: NDArray[Any]) -> NDArray[np.float64]:
+        """Losses aamil, cdil and dbil (rows) of each attribute (columns)."""
+        wide = labels.astype(np.int64)
+        return self._losses(wide, *self.values(wide))
+
+    def _losses(
+        self, labels: NDArray[np.int64], code: NDArray[np.int32], number: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        out, found = np.empty((3, self.p)), self.profiles
+        _loss_row(self.table, found.start, found.category, found.count, labels, code, number, out)
+        out[0] /= 2.0 * self.arcs.n_arcs
+        out[1] /= 2.0 * self.n
+        out[2] /= self.n
+        return out
+
+    def _assortativity(self, rows: NDArray[np.int32]) -> NDArray[np.float64]:
+        links, size = self.arcs, self.table.size
+        return np.array([assortativity_kernel(links.in_ptr, links.into, row, size[j]) for j, row in enumerate(rows)])
+
+    def homophily_after(self, labels: NDArray[Any]) -> NDArray[np.float64]:
+        """Assortativity of each attribute as it is released."""
+        return self._assortativity(np.ascontiguousarray(self.values(labels)[0][labels].T))
+
+    def _exact(self, code: NDArray[np.int32], number: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Codes of released values, equal exactly where the values are: clusters × attributes."""
+        out = code.astype(np.int64)
+        for j, row in enumerate(self.table.number):
+            if row >= 0:
+                out[:, j] = np.unique(number[:, row], return_inverse=True)[1]
+        return out
+
+    def _labels_of_egos(
+        self, labels: NDArray[np.int64], code: NDArray[np.int32], number: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        """Cells of original and release, equal codes for equal cells: attributes × 2 × nodes."""
+        out = np.empty((self.p, 2, self.n), dtype=np.int64)
+        for j, row in enumerate(self.table.number):
+            if row >= 0:
+                both = np.concatenate([self.table.values[row], number[labels, row]])
+                out[j] = np.unique(both, return_inverse=True)[1].reshape(2, self.n)
+            else:
+                out[j] = self.table.codes[j], code[labels, j]
+        return out
+
+    def ego_matches(self, labels: NDArray[Any], attributes: Sequence[int] | None = None) -> Any:
+        """Nodes found by their neighbourhood with some attributes (all by default): `EgoMatches`."""
+        wide = labels.astype(np.int64)
+        cells = self._labels_of_egos(wide, *self.values(wide))
+        chosen = cells[list(range(self.p)) if attributes is None else list(attributes)]
+        numbers = row_labels(chosen.reshape(len(chosen), -1).T)[0]
+        return matches(self.egos, numbers.reshape(2, self.n))
+
+    def structure_loss(self, labels: NDArray[Any]) -> float:
+        """Loss of structure of super-nodes."""
+        links = self.arcs
+        return float(structure_loss(links.out_ptr, links.out, labels.astype(np.int64), links.directed))
+
+    def generalization_loss(self, labels: NDArray[Any]) -> float:
+        """Share of cells whose cluster has several values there; of places, how far up their common one stands."""
+        wide = labels.astype(np.int64)
+        start, nodes = members(wide, int(wide.max()) + 1)
+        sizes = np.diff(start)
+        code = self.values(wide)[0]
+        total = 0.0
+        for j in range(self.p):
+            cells = self.table.values[self.table.number[j]] if self.table.number[j] >= 0 else self.table.codes[j]
+            ordered = cells[nodes]
+            mixed = np.maximum.reduceat(ordered, start[:-1]) != np.minimum.reduceat(ordered, start[:-1])
+            weight = np.ones(len(sizes))
+            column = self.columns[j]
+            if column.rule == "generalize" and column.levels is not None:
+                weight = np.asarray(column.levels)[code[:, j]] / self.table.height[j]
+            total += float((mixed * weight * sizes).sum())
+        return total / (self.n * self.p)
+
+    def _diversity(self, labels: NDArray[np.int64]) -> float:
+        """Fewest different sensitive values in a cluster."""
+        if self.sensitive is None or not self.sensitive.size:
+            raise SDCError("l needs a sensitive attribute: give sensitive= when the table is made")
+        least = self.n
+        for column in self.sensitive.T:
+            pairs = row_labels(np.column_stack([labels, column.astype(np.int64)]))[0]
+            first = np.unique(pairs, return_index=True)[1]
+            least = min(least, int(np.bincount(labels[first]).min()))
+        return float(least)
+
+    def figures(self, labels: NDArray[Any], names: Sequence[str]) -> dict[str, float]:
+        """Measures of one clustering by name."""
+        wide = np.ascontiguousarray(labels, dtype=np.int64)
+        code, number = self.values(wide)
+        asked, out = set(names), dict[str, float]()
+        if asked & _LOSSES:
+            out.update(zip(("aamil", "cdil", "dbil_graph"), self._losses(wide, code, number).mean(axis=1), strict=True))
+            out["il_graph"] = (out["aamil"] + out["cdil"] + out["dbil_graph"]) / 3.0
+        if asked & {"mixing", "homophily"}:
+            released = np.ascontiguousarray(code[wide].T)
+        if "mixing" in asked:
+            links, t = self.arcs, self.table
+            lost = [
+                changed_at_both_ends(links.in_ptr, links.into, t.codes[j], released[j], t.size[j])
+                for j in range(self.p)
+            ]
+            out["mixing"] = float(np.mean(lost) / (2.0 * links.n_arcs))
+        if "homophily" in asked:
+            out["homophily"] = float(np.abs(self.homophily_before - self._assortativity(released)).mean())
+        if asked & _EGO:
+            found = self.ego_matches(wide)
+            out["ego_risk"], out["ego_risk_right"] = found.risk, found.risk_right
+        if "ego_risk_single" in asked:
+            out["ego_risk_single"] = float(np.mean([self.ego_matches(wide, [j]).risk for j in range(self.p)]))
+        if "dr_degree" in asked:
+            clusters = row_labels(self._exact(code, number))[0]
+            out["dr_degree"] = row_labels(np.column_stack([clusters[wide], dense(self.degrees)[0]]))[1] / self.n
+        if "nsil" in asked:
+            out["nsil"] = self.structure_loss(wide)
+        if "ngil" in asked:
+            out["ngil"] = self.generalization_loss(wide)
+        if "k" in asked:
+            out["k"] = float(smallest_groups(wide[None, :], self.n)[0])
+        if "l" in asked:
+            out["l"] = self._diversity(wide)
+        if asked & {"score_mean", "score_max"}:
+            out["score_mean"] = score_mean(out["il_graph"], out["ego_risk"])
+            out["score_max"] = score_max(out["il_graph"], out["ego_risk"])
+        return {name: float(out[name]) for name in names}
+
+    # -- many candidates -------------------------------------------------------------------------------------------
+
+    def measure(self, rows: object, names: Sequence[str] = MEASURES) -> NDArray[np.float64]:
+        """Measures of each row of labels (0, 1, … in any order, none left out), one column per name."""
+        labels = np.ascontiguousarray(rows)
+        if labels.ndim != 2 or labels.shape[1] != self.n or labels.dtype.kind not in "iu":
+            raise SDCError(
+                f"rows must be whole numbers, clusterings × {self.n} nodes, not {labels.dtype} of shape {labels.shape}"
+            )
+        if labels.size and (labels.min() < 0 or labels.max() >= self.n):
+            raise SDCError(f"labels must be between 0 and {self.n - 1}")
+        for name in names:
+            choice(name, "a measure", MEASURES)
+
+        def one(row: NDArray[Any]) -> Mapping[str, float]:
+            return self.figures(row, names)
+
+        if set(names) & _LOSSES:
+            self.profiles  # noqa: B018 -- made before threads ask for it
+        if set(names) & (_EGO | {"ego_risk_single"}):
+            self.egos  # noqa: B018
+        found = self._map(one, [dense(row.astype(np.int64))[0] for row in labels])
+        return np.array([[row[name] for name in names] for row in found], dtype=np.float64).reshape(-1, len(names))
+
+    def _map(self, function: Callable[[Any], Any], items: list[Any]) -> list[Any]:
+        """Apply in threads where that is worth it (the kernels hold no lock)."""
+        if self.threads == 1 or len(items) < 2 or self.arcs.n_arcs * self.p * len(items) < _WORTH_A_THREAD:
+            return [function(item) for item in items]
+        with ThreadPoolExecutor(min(self.threads, len(items))) as pool:
+            return list(pool.map(function, items))
