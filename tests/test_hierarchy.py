@@ -402,3 +402,25 @@ def test_work_grows_with_the_number_of_values_and_no_faster() -> None:
 
     seconds(1000)
     assert seconds(100_000) < 40 * max(min(seconds(10_000) for _ in range(3)), 0.01)
+
+
+def test_places_by_the_level_of_their_type() -> None:
+    top = [("United States", 5), ("World", 7)]
+    state = [("New York State", 4), *top]
+    places = Hierarchy.from_typed_paths([
+        [("Brooklyn", 0), ("New York City", 1), *state],
+        [("Washington DC", 1), *top],
+        state,
+        top,
+    ])  # fmt: skip
+    assert places.rows()[0] == ("Brooklyn", "New York City", *["New York State"] * 3, "United States", "World", "World")
+    assert places.rows()[1] == (*["Washington DC"] * 2, *["United States"] * 4, "World", "World")
+    assert places.rows()[3] == (*["United States"] * 6, "World", "World")
+    for paths, sentence in [
+        ([], "has no values"),
+        ([[("a", 1), ("b", 1)]], "levels of path 1 must rise"),
+        ([[("a", 0), ("b", 1)], [("c", 0), ("d", 1)]], "the last place must be the same"),
+        ([["a", "b"]], "path 1 must hold pairs"),
+    ]:
+        with pytest.raises(SDCError, match=sentence):
+            Hierarchy.from_typed_paths(paths)

@@ -6,7 +6,7 @@ links; links between clusters are counted again from the members' links alone. S
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ class Links(NamedTuple):
     degree: NDArray[np.int64]
     start: NDArray[np.int64]  # profiles: attributes × (nodes + 1)
     category: NDArray[np.int32]
-    count: NDArray[np.int32]
+    times: NDArray[np.int32]
 
 
 class State(NamedTuple):
@@ -126,7 +126,7 @@ def new_state(t: NodeTable, links: Links, *, n_clusters: int, largest: int) -> S
 
 
 @kernel()
-def _hash(key: np.int64) -> np.int64:
+def _hash(key: Any) -> Any:
     x = np.uint64(key)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -134,9 +134,7 @@ def _hash(key: np.int64) -> np.int64:
 
 
 @kernel()
-def _add(
-    keys: NDArray[np.int64], values: NDArray[np.int64], used: NDArray[np.int64], key: np.int64, amount: int
-) -> np.int64:
+def _add(keys: NDArray[np.int64], values: NDArray[np.int64], used: NDArray[np.int64], key: Any, amount: Any) -> Any:
     """Add to the entry of a key; returns what it was before."""
     mask = len(keys) - 1
     if 2 * used[0] > mask:
@@ -176,9 +174,9 @@ def _shift(
     count: NDArray[np.int32],
     low: int,
     high: int,
-    one: np.int64,
-    two: np.int64,
-) -> int:
+    one: Any,
+    two: Any,
+) -> Any:
     """Profile of a node goes from column ``one`` to ``two`` of a large matrix; returns the change of Σ|x' − x|."""
     change = 0
     for a in range(low, high):
@@ -274,11 +272,11 @@ def _retell_others(
         if at < 0 and on[_AAMIL] and before != after:
             one, two = base | (np.int64(before) << 28), base | (np.int64(after) << 28)
             low, high = links.start[j, v], links.start[j, v + 1]
-            s.total[_AAMIL] += _shift(s.key, s.value, s.used, links.category, links.count, low, high, one, two)
+            s.total[_AAMIL] += _shift(s.key, s.value, s.used, links.category, links.times, low, high, one, two)
 
 
 @kernel()
-def _signature(rows: NDArray[np.int64], code: NDArray[np.int32], number: NDArray[np.float64]) -> np.int64:
+def _signature(rows: NDArray[np.int64], code: NDArray[np.int32], number: NDArray[np.float64]) -> Any:
     """Hash of released values; 63 bits, so that different ones are told apart."""
     out = np.int64(1)
     for j in range(len(rows)):
@@ -295,7 +293,7 @@ def _pair(
     value: NDArray[np.int64],
     used: NDArray[np.int64],
     total: NDArray[np.float64],
-    signature: np.int64,
+    signature: Any,
     degree: int,
     amount: int,
 ) -> None:
@@ -415,7 +413,7 @@ def _commit(
     """
     labels, member, place, size, total = s.labels, s.member, s.place, s.size, s.total
     codes, code, sheet = t.codes, s.code, s.sheet
-    category, count, cells, change, starts = links.category, links.count, s.cells, s.change, links.start
+    category, count, cells, change, starts = links.category, links.times, s.cells, s.change, links.start
     a = labels[x]
     b = labels[y] if y >= 0 else -1 - y
     if fresh and on[_NSIL]:
@@ -520,7 +518,7 @@ def fill(t: NodeTable, links: Links, s: State, on: NDArray[np.bool_], labels: ND
                 now = s.code[c, j]
                 own = t.codes[j, v]
                 _retell(
-                    t.codes, links.start, links.category, links.count, s.cells, s.change, s.sheet[j], on, s.total,
+                    t.codes, links.start, links.category, links.times, s.cells, s.change, s.sheet[j], on, s.total,
                     t.kind[j] == 0, s.member[c, q : q + 1], 1, v, j, now, own, now,
                 )  # fmt: skip
                 if not s.simple[j]:

@@ -299,6 +299,12 @@ class NodeClusterEngine:
                 out[j] = self.table.codes[j], code[labels, j]
         return out
 
+    def cells(self, labels: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Original and released cells as codes, nodes × attributes: equal for equal cells, in the order of values."""
+        wide = labels.astype(np.int64)
+        both = self._labels_of_egos(wide, *self.values(wide))
+        return np.ascontiguousarray(both[:, 0].T), np.ascontiguousarray(both[:, 1].T)
+
     def ego_matches(self, labels: NDArray[Any], attributes: Sequence[int] | None = None) -> Any:
         """Nodes found by their neighbourhood with some attributes (all by default): `EgoMatches`."""
         wide = labels.astype(np.int64)
@@ -328,7 +334,7 @@ class NodeClusterEngine:
             if column.rule == "generalize" and column.levels is not None:
                 weight = np.asarray(column.levels)[code[:, j]] / self.table.height[j]
             total += float((mixed * weight * sizes).sum())
-        return total / (self.n * self.p)
+        return total / float(self.n * self.p)
 
     def _diversity(self, labels: NDArray[np.int64]) -> float:
         """Fewest different sensitive values in a cluster."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems.errors import SDCError
-from sdc_problems.evaluators.node_clusters._moves import TERMS, anneal, fill, new_state, terms
+from sdc_problems.evaluators.node_clusters._moves import TERMS, State, anneal, fill, new_state, terms
 from sdc_problems.evaluators.node_clusters.engine import NodeClusterEngine
 
 FOLLOWED = ("il_graph", *TERMS)
@@ -58,7 +58,7 @@ class NodeClusterSearch:
             else:
                 self.weights[TERMS.index(name)] += weight
         self._on = self.weights != 0.0
-        self._state = None
+        self._state: State | None = None
         self.best = np.zeros(engine.n, dtype=np.int64)
         self.best_cost = np.inf
 

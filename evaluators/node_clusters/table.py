@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,7 +104,8 @@ def node_table(columns: Sequence[Column]) -> NodeTable:
         raise SDCError("there is no attribute to protect")
     n, p = len(columns[0].codes), len(columns)
     codes = np.empty((p, n), dtype=np.int32)
-    numbers, cuts = [], np.full((p, DECILES - 1), np.inf)
+    numbers: list[NDArray[np.float64]] = []
+    cuts = np.full((p, DECILES - 1), np.inf)
     number, span = np.full(p, -1, dtype=np.int64), np.ones(p)
     size, height = np.zeros(p, dtype=np.int64), np.ones(p, dtype=np.int64)
     trees: list[NDArray[np.int32]] = []
@@ -149,7 +150,7 @@ def node_table(columns: Sequence[Column]) -> NodeTable:
 
 
 @kernel()
-def distance(t: NodeTable, j: int, a: int, x: float, b: int, y: float) -> float:
+def distance(t: NodeTable, j: int, a: int, x: float, b: int, y: float) -> Any:
     """Distance of two cells of attribute j: codes a and b, numbers x and y."""
     if t.kind[j] == _NUMERIC:
         return abs(x - y) / t.span[j]
@@ -167,7 +168,7 @@ def distance(t: NodeTable, j: int, a: int, x: float, b: int, y: float) -> float:
 
 
 @kernel()
-def _mode(column: NDArray[np.int32], nodes: NDArray[np.int32], s: int, count: NDArray[np.int64]) -> int:
+def _mode(column: NDArray[np.int32], nodes: NDArray[np.int32], s: int, count: NDArray[np.int64]) -> Any:
     """Most frequent category of the first s nodes, the smallest code of several; ``count`` holds 0 and does again."""
     best, most = column[nodes[0]], 0
     if s <= _FEW:  # comparing all pairs is faster than counting

@@ -7,6 +7,7 @@ import io
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -207,6 +208,53 @@ class Hierarchy:
         """
         rows, phrases = interval_rows(values, widths, origin, top=top, what=_what(name))
         return cls._from_rows(rows, name, phrases)
+
+    @classmethod
+    def from_typed_paths(cls, paths: Iterable[Sequence[tuple[object, int]]], *, name: str | None = None) -> Hierarchy:
+        """Places with the level of their type: streets 0, towns 1, …, countries 5, the world 7, whatever is between.
+
+        Parameters
+        ----------
+        paths
+            For each value its branch: the value itself first, then ever larger places, each with the level of its type;
+            the last is the same for all. A level that a branch leaves out shows the next larger place, so that a value
+            may be as coarse as a country.
+        name
+            What errors call it.
+
+        Notes
+        -----
+        Marés (2013), §6.2.1 and Table 6.1: level ℓ of a value is the most specific label of its branch whose type has
+        level ℓ or more.
+
+        Examples
+        --------
+        >>> top = [("United States", 5), ("World", 7)]
+        >>> places = Hierarchy.from_typed_paths([[("Brooklyn", 0), ("New York City", 1), *top], top])
+        >>> places.n_levels, places.labels(1), places.labels(5)
+        (8, ('New York City', 'United States'), ('United States',))
+        """
+        what = _what(name)
+        branches = [list(path) for path in paths]
+        if not branches:
+            raise SDCError(f"{what} has no values")
+        for number, branch in enumerate(branches, 1):
+            try:
+                levels = [int(level) for _, level in branch]
+            except (TypeError, ValueError):
+                raise SDCError(f"{what}: path {number} must hold pairs of a label and the level of its type") from None
+            if not levels or levels[0] < 0 or any(a >= b for a, b in pairwise(levels)):
+                raise SDCError(f"{what}: levels of path {number} must rise from 0 on, not be {levels}")
+        highest = max(int(branch[-1][1]) for branch in branches)
+        if len({label(branch[-1][0]) for branch in branches}) > 1:
+            raise SDCError(f"{what}: the last place must be the same in all paths: add one that holds them all")
+        rows = []
+        for branch in branches:
+            shown = [
+                next(text for text, at in branch if at >= min(level, branch[-1][1])) for level in range(highest + 1)
+            ]
+            rows.append([label(text) for text in shown])
+        return cls._from_rows(rows, name, None)
 
     @classmethod
     def _from_rows(cls, rows: Sequence[Sequence[str]], name: str | None, phrases: Sequence[str] | None) -> Hierarchy:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -115,7 +117,7 @@ def _sangreea(
 
 
 @kernel()
-def _equal(t: NodeTable, j: int, u: int, v: int) -> bool:
+def _equal(t: NodeTable, j: int, u: int, v: int) -> Any:
     row = t.number[j]
     x, y = (t.values[row, u], t.values[row, v]) if row >= 0 else (0.0, 0.0)
     return distance(t, j, t.codes[j, u], x, t.codes[j, v], y) == 0.0

@@ -77,6 +77,8 @@ def plan_of(
         if len(group) < 2:
             raise SDCError("a ranking needs at least two columns, best first")
         _check_ranking(data, group)
+    for name, hierarchy in hierarchies.items():
+        Places(hierarchy, name).positions(data.attribute(name).labels)
     names, rules = [], []
     for name in wanted:
         group = next((g for g in groups if name in g), ())
@@ -93,7 +95,7 @@ def plan_of(
 
 def _check_ranking(data: Microdata, group: tuple[str, ...]) -> None:
     domains = [set(data.attribute(name).labels) - {"?"} for name in group]
-    if not set.intersection(*domains):
+    if len(set.union(*domains)) == sum(map(len, domains)):
         raise SDCError(f"ranked columns {', '.join(group)} have no value in common: they must be of one domain")
     codes = ranked_codes(data, group)[0].copy()
     rows = np.sort(np.where(codes == _missing_code(data, group), -1 - np.arange(len(group)), codes), axis=1)

@@ -9,7 +9,15 @@ _MARES = "Marés (2013), "
 _CAMPAN = "Campan and Truta (2009), Data and structural k-anonymity in social networks"
 
 
-def graph_objectives(smallest: int, largest: int, *, n_sensitive: int) -> dict[str, Objective]:
+_DIVERSITY = Objective(
+    "l", "fewest sensitive values in a cluster", "max", (1.0, float("inf")),
+    meaning="Number of different values of a sensitive attribute in the cluster that has the fewest.",
+    formula="min over clusters and sensitive attributes of distinct values",
+    source="Machanavajjhala et al. (2007), l-Diversity: privacy beyond k-anonymity",
+)  # fmt: skip
+
+
+def graph_objectives(smallest: int, largest: int) -> dict[str, Objective]:
     """Objectives of clusters of so many nodes at least and at most."""
     return by_name(
         Objective(
@@ -140,14 +148,5 @@ def graph_objectives(smallest: int, largest: int, *, n_sensitive: int) -> dict[s
             formula="max(il_graph, ego_risk)",
             source=_MARES + "Eq. 3.4",
         ),
-        *([_diversity()] if n_sensitive else []),
-    )  # fmt: skip
-
-
-def _diversity() -> Objective:
-    return Objective(
-        "l", "fewest sensitive values in a cluster", "max", (1.0, float("inf")),
-        meaning="Number of different values of a sensitive attribute in the cluster that has the fewest.",
-        formula="min over clusters and sensitive attributes of distinct values",
-        source="Machanavajjhala et al. (2007), l-Diversity: privacy beyond k-anonymity",
+        _DIVERSITY,
     )  # fmt: skip

@@ -20,10 +20,11 @@ from sdc_problems.front import batched
 from sdc_problems.methods.partition._attributes import smallest_group
 from sdc_problems.methods.partition._mdav import mdav
 from sdc_problems.microdata import Kind, Microdata
+from sdc_problems.objective import Objective
 from sdc_problems.operators.canonical import restricted_growth
 from sdc_problems.operators.duplicates import ByteDuplicates
 from sdc_problems.operators.partition import GroupSizes, RandomPartitions, RecordMutation, WholeGroupCrossover, limited
-from sdc_problems.problem import AT_ONCE, SDCProblem, choose_objectives
+from sdc_problems.problem import AT_ONCE, SDCProblem
 from sdc_problems.problems.microaggregation import SMALL_LABELS, _partitions
 from sdc_problems.problems.social._baselines import attribute_blocks, degree_blocks, nearest_clusters, sangreea
 from sdc_problems.problems.social._columns import columns_of, plan_of, released_cells
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
     from sdc_problems.graph import ProtectedGraph, SocialGraph
     from sdc_problems.hierarchy import Hierarchy
+    from sdc_problems.requirement import Required
 
 QUADRATIC = 20_000  # nodes up to which the slower baselines are made: their time grows with the square
 EGO_ARCS = 200_000  # arcs up to which a person is told of neighbourhoods without asking
@@ -85,7 +87,10 @@ class SocialGraphProblem(SDCProblem):
     objectives
         Any of ``il_graph``, ``aamil``, ``mixing``, ``cdil``, ``dbil_graph``, ``homophily``, ``ego_risk``,
         ``ego_risk_single``, ``ego_risk_right``, ``dr_degree``, ``nsil``, ``ngil``, ``k``, ``score_mean``,
-        ``score_max``, and ``l`` if there is a sensitive attribute. All but ``k`` and ``l`` are fractions.
+        ``score_max``, and ``l`` if there is a sensitive attribute; or an `Objective` with a function. All but
+        ``k`` and ``l`` are fractions.
+    require
+        What a solution must meet, such as ``{"il_graph": 0.2}``; see `SDCProblem`.
     k_max
         Largest value that the smallest cluster is meant to reach; k if not given.
     hierarchies
@@ -125,7 +130,8 @@ class SocialGraphProblem(SDCProblem):
         graph: SocialGraph,
         k: int,
         *,
-        objectives: Sequence[str] = ("il_graph", "dr_degree"),
+        objectives: Sequence[str | Objective] = ("il_graph", "dr_degree"),
+        require: Mapping[str, Required] | None = None,
         k_max: int | None = None,
         hierarchies: Mapping[str, Hierarchy] | None = None,
         ranked: Sequence[Sequence[str]] = (),
@@ -144,11 +150,12 @@ class SocialGraphProblem(SDCProblem):
         self.smallest = self.k
         self.largest = min(2 * self.k_max - 1, n)
         self._threads = None if threads is None else whole(threads, "threads", least=1)
-        known = graph_objectives(self.smallest, self.largest, n_sensitive=len(graph.data.sensitive))
         n_groups = n // self.k
         super().__init__(
             data=graph.data,
-            objectives=choose_objectives(objectives, known),
+            objectives=objectives,
+            catalogue=graph_objectives(self.smallest, self.largest),
+            require=require,
             n_var=n,
             xl=0,
             xu=n_groups - 1,
@@ -200,10 +207,17 @@ class SocialGraphProblem(SDCProblem):
             threads=self._threads,
         )
 
-    def _measure(self, X: NDArray[Any]) -> NDArray[np.float64]:
-        rows = limited(X, self.smallest, self.largest)
-        measured: NDArray[np.float64] = self.engine.measure(rows, [o.name for o in self.objectives])
-        return measured
+    def _measure(self, X: NDArray[Any], names: Sequence[str]) -> NDArray[np.float64]:
+        values: NDArray[np.float64] = self.engine.measure(limited(X, self.smallest, self.largest), names)
+        return values
+
+    def _check_objective(self, objective: Objective) -> None:
+        if objective.name == "l" and not self.data.sensitive:
+            raise SDCError("objective 'l' needs a sensitive attribute: give sensitive= when the graph is read")
+
+    def _tables(self, x: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+        original, released = self.engine.cells(self.labels(x))
+        yield released, original
 
     def _operators(self) -> dict[str, Any]:
         """Return random clusterings, the crossover of whole clusters, and moves between neighbouring ones."""
@@ -238,8 +252,8 @@ class SocialGraphProblem(SDCProblem):
         Risks by neighbourhood are left out above 200,000 arcs, if they are no objectives.
         """
         labels = self.labels(x)
-        asked = {o.name for o in self.objectives}
-        every = graph_objectives(self.smallest, self.largest, n_sensitive=len(self.data.sensitive))
+        asked = {o.name for o in self.measured_objectives}
+        every = [name for name in self.catalogue if name != "l" or self.data.sensitive]
         slow = {"ego_risk", "ego_risk_single", "ego_risk_right", "score_mean", "score_max"}
         small = self.engine.arcs.n_arcs <= EGO_ARCS
         names = tuple(name for name in every if small or name in asked or name not in slow)
@@ -250,6 +264,7 @@ class SocialGraphProblem(SDCProblem):
             "n_clusters": float(labels.max() + 1),
             "untrue": untrue,
             "coarser": coarser,
+            **self._own_figures(self.genome(x)),
         }
 
     def _changed(self, labels: NDArray[np.int64]) -> tuple[float, float]:

@@ -14,6 +14,8 @@ TOWNS = Hierarchy.from_levels(
     {"Olot": ["Girona", "*"], "Vic": ["Girona", "*"], "Reus": ["Tarragona", "*"], "Girona": ["Girona", "*"]}
 )
 
+SCHOOLS = ["none", "school", "college"]
+
 
 def people(n: int = 30, seed: int = 0, *, directed: bool = False) -> SocialGraph:
     rng = np.random.default_rng(seed)
@@ -26,7 +28,7 @@ def people(n: int = 30, seed: int = 0, *, directed: bool = False) -> SocialGraph
         "second": topics[:, 1],
         "third": np.where(rng.random(n) < 0.2, None, topics[:, 2]),
         "age": rng.integers(20, 60, n),
-        "school": pd.Categorical(rng.choice(["none", "school", "college"], n), ["none", "school", "college"], ordered=True),
+        "school": pd.Categorical(rng.choice(SCHOOLS, n), SCHOOLS, ordered=True),
         "flu": rng.choice(["yes", "no"], n),
         "club": rng.choice(["red", "blue"], n),
     })  # fmt: skip
