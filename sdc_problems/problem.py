@@ -262,6 +262,27 @@ class SDCProblem(Problem, ABC):
             raise SDCError(f"{self._size_in_words()}, more than limit={limit:,}: raise the limit, or search")
         return minimal(self._enumerated(progress, n), ties=ties)
 
+    def seconds_to_enumerate(self) -> float | None:
+        """Say about how long ``enumerate_front`` takes here; None where that is not known."""
+        return None
+
+    def best_of_each(self, *, limit: int = 1_000_000) -> dict[str, NDArray[Any]]:
+        """Best solution for each objective, by measuring all of them; named as baselines are.
+
+        Of several with the best value the one that is best in the other objectives, in their order, is taken.
+
+        Parameters
+        ----------
+        limit
+            Largest number of candidates to try.
+        """
+        front = self.enumerate_front(limit=limit)
+        found = {}
+        for j, objective in enumerate(self.objectives if len(front.X) else ()):
+            order = [j, *(i for i in range(self.n_obj) if i != j)]
+            found[f"best {objective.name}"] = front.X[np.lexsort(front.F[:, order[::-1]].T)[0]]
+        return found
+
     def _size_in_words(self) -> str:
         """Say how many candidates there are."""
         n = self.n_candidates

@@ -277,6 +277,10 @@ class PBGProblem(SDCProblem):
         """
         return super().enumerate_front(progress, limit=limit, ties=ties)._replace(n_candidates=self.n_nodes)
 
+    def seconds_to_enumerate(self) -> float | None:
+        """Say about how long ``enumerate_front`` takes here, timed on one node."""
+        return float(self.engine.estimated_seconds())
+
     def _size_in_words(self) -> str:
         """Say how many nodes there are, and how long it takes to measure them all."""
         return (
@@ -322,11 +326,10 @@ class PBGProblem(SDCProblem):
         }
 
     def baselines(self) -> dict[str, NDArray[Any]]:
-        """Nothing generalised, everything, what Datafly finds for usual k, and the best node for each objective.
+        """Nothing generalised, everything, and what Datafly finds for usual k; ``best_of_each`` has the exact ones.
 
         Datafly (Sweeney 2002) generalises the attribute with the most distinct values until the table is k-anonymous
-        but for the records that may be suppressed. Of the nodes with the best value of an objective the one that is
-        best in the others, in their order, is named; lattices above 100,000 nodes are not enumerated for this.
+        but for the records that may be suppressed.
         """
         bottom, top = (bound.astype(self.dtype) for bound in (self.xl, self.xu))
         top[len(self.attributes) :] = bottom[len(self.attributes) :]  # one class, of which nothing is suppressed
@@ -334,11 +337,6 @@ class PBGProblem(SDCProblem):
         for k in (2, 5, 10, 50):
             if k <= len(self.data):
                 found[f"Datafly, k = {k}"] = self._datafly(k)
-        if self.n_nodes <= 100_000:
-            front = self.enumerate_front()
-            for j, objective in enumerate(self.objectives if len(front.F) else ()):
-                order = [j, *(i for i in range(self.n_obj) if i != j)]
-                found[f"best {objective.name}"] = front.X[np.lexsort(front.F[:, order[::-1]].T)[0]]
         return found
 
     def _datafly(self, k: int) -> NDArray[Any]:

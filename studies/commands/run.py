@@ -14,11 +14,23 @@ from sdc_problems.studies.commands._session import beginning, finish, json_optio
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Run folder to make; by default runs/ and the study file's name."
 )
+@click.option(
+    "--exact-baselines",
+    is_flag=True,
+    help="Measure every solution before the search, for the best one of each objective, whatever it costs; by default"
+    " only if that is a tenth of the search's budget or less.",
+)
 @workers_options
 @pictures_option
 @json_option
 def command(
-    study: Path, out: Path | None, workers: int | None, scheduler: str | None, pictures: bool, as_json: bool
+    study: Path,
+    out: Path | None,
+    exact_baselines: bool,
+    workers: int | None,
+    scheduler: str | None,
+    pictures: bool,
+    as_json: bool,
 ) -> None:
     """Carry out STUDY (a TOML file; see examples/ and `sdc schema`) in a new run folder.
 
@@ -46,6 +58,7 @@ def command(
                 workers=workers,
                 scheduler=scheduler or checked.sections.run.scheduler,
                 built=(checked, built),
+                exact_baselines=exact_baselines or None,
                 tell=tell,
             )
     finish(folder, outcome, pictures=pictures, as_json=as_json)

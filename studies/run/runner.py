@@ -25,6 +25,7 @@ from sdc_problems.parallel import Backend, open_backend
 from sdc_problems.parallel._threads import end_with_parent, one_thread
 from sdc_problems.parallel.backend import measure
 from sdc_problems.problem import SDCProblem
+from sdc_problems.studies.run.baselines import baselines_of
 from sdc_problems.studies.run.seed import Ending, search
 from sdc_problems.studies.run.start import CHANGEABLE, file_digest, reopen, start, versions
 from sdc_problems.studies.store.folder import check_folder
@@ -62,6 +63,7 @@ def work(
     scheduler: str | None = None,
     built: tuple[Study, Built] | None = None,
     made_with: Mapping[str, str] | None = None,
+    exact_baselines: bool | None = None,
     tell: Callable[[str], None] = lambda line: None,
 ) -> Outcome:
     """Run what is left of a study.
@@ -78,6 +80,8 @@ def work(
         The study, if ``start`` or ``reopen`` has just built it.
     made_with
         Versions that the run was begun with, if they may be others.
+    exact_baselines
+        Whether the best solution for each objective is found first; by default if it costs a share of the budget only.
     tell
         Takes a line about what happens.
     """
@@ -97,7 +101,7 @@ def work(
         place = f"{workers} processes" if scheduler is None else f"{scheduler}, {workers} processes"
         writer = stack.enter_context(RunWriter.take(folder, lock, versions=versions(), workers=place))
         _take_over_changes(writer, folder, study)
-        _keep_baselines(writer, folder, made.problem)
+        _keep_baselines(writer, folder, made.plan, exact_baselines, tell)
         seeds = [seed for seed in run_section.numbers if writer.status(seed) != "finished"]
         crew = _Crew(folder, lock.token, study, made, tell)
         stop = stack.enter_context(interruptions(tell))
@@ -131,11 +135,16 @@ def _take_over_changes(writer: RunWriter, folder: Path, study: Study) -> None:
             writer.mark(seed, "waiting")
 
 
-def _keep_baselines(writer: RunWriter, folder: Path, problem: SDCProblem) -> None:
+def _keep_baselines(
+    writer: RunWriter, folder: Path, plan: Plan, exact: bool | None, tell: Callable[[str], None]
+) -> None:
     with Run(folder) as run:
         if len(run.baselines()):
             return
-    rows = problem.baselines()
+    problem = plan.problem
+    rows, note = baselines_of(plan, exact=exact)
+    if note:
+        tell(note)
     if not rows:
         return
     X = problem.genomes(np.array(list(rows.values())))

@@ -1,0 +1,54 @@
+"""Baselines of a run, and what they may cost: a share of what the search itself may."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+from sdc_problems.studies.run.limits import Limits
+from sdc_problems.studies.study.schema import Plan
+
+SHARE = 0.1
+"""What finding the best solution for each objective may cost, as a share of the search's budget."""
+
+
+def baselines_of(plan: Plan, *, exact: bool | None = None) -> tuple[dict[str, NDArray[Any]], str]:
+    """Baselines of a problem by name, and a note about those that are left out, empty if there are none.
+
+    The best solution for each objective is among them if all solutions can be measured within a share of the budget:
+    of the evaluations, if these are limited (by generations times population, too), and of the seconds, if they are.
+    A search with neither limit is not known to be longer than that, so they are left out.
+
+    Parameters
+    ----------
+    plan
+        The problem, the search and its limits.
+    exact
+        Whether the best for each objective are found, whatever it costs; by default as the budget allows.
+    """
+    problem = plan.problem
+    found = problem.baselines()
+    seconds = problem.seconds_to_enumerate()
+    if seconds is None:
+        return found, ""
+    if exact if exact is not None else affordable(plan.limits, plan.algorithm, problem.n_candidates, seconds):
+        return {**found, **problem.best_of_each()}, ""
+    return found, (
+        f"the best solution for each objective is not among the baselines: it takes measuring all"
+        f" {problem.n_candidates:,} candidates, about {max(seconds, 1):,.0f} s, and the baselines may cost"
+        f" {SHARE:.0%} of the search's budget; `sdc run --exact-baselines` finds it whatever it costs, and in Python"
+        " problem.enumerate_front() the whole exact front"
+    )
+
+
+def affordable(limits: Limits, algorithm: Any, n: int, seconds: float) -> bool:
+    """Whether measuring ``n`` candidates, which takes so long, is within the share of a search's budget."""
+    evaluations = [limits.evaluations, getattr(algorithm, "max_evaluations", None)]
+    pop_size = getattr(algorithm, "pop_size", None)
+    if limits.generations is not None and pop_size is not None:
+        evaluations.append(limits.generations * int(pop_size))
+    least = min((count for count in evaluations if count is not None), default=None)
+    if least is None and limits.seconds is None:
+        return False
+    return (least is None or n <= SHARE * least) and (limits.seconds is None or seconds <= SHARE * limits.seconds)
