@@ -11,7 +11,7 @@ from sdc_problems.studies.report.picture_types import Lattice, Levels, Neighbour
 
 
 def pictures(problem: Any, x: NDArray[Any]) -> list[Lattice]:
-    """Draw the level of each attribute."""
+    """Draw the level of each attribute; below it is said which classes are suppressed."""
     hierarchies = [problem.hierarchies[name] for name in problem.attributes]
     steps = [
         (j, step)
@@ -25,10 +25,12 @@ def pictures(problem: Any, x: NDArray[Any]) -> list[Lattice]:
     values = (
         problem.natural(problem.evaluate(around, return_values_of=["F"])) if steps else np.zeros((0, problem.n_obj))
     )
+    threshold = problem.decode(problem.effective(x)[0]).threshold
+    goes = f" Classes of fewer than {threshold:,} records are suppressed." if threshold and threshold > 1 else ""
     return [
         Lattice(
             title="How far each attribute is generalised",
-            caption="Filled steps are taken; an empty row is released as it is.",
+            caption="Filled steps are taken; an empty row is released as it is." + goes,
             across="level of generalisation",
             attributes=tuple(
                 Levels(name, int(level), tuple(map(hierarchy.describe, range(hierarchy.n_levels))))

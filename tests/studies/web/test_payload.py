@@ -107,7 +107,9 @@ def test_a_solution_is_described_as_the_problem_describes_it(source: Source) -> 
     assert detail["sentences"] == list(source.problem.describe(solution.X[0]))
     (picture,) = detail["pictures"]
     levels = [attribute["level"] for attribute in picture["attributes"]]
-    assert levels == solution.X[0].tolist()
+    assert levels == solution.X[0, : len(levels)].tolist()
+    suppressed = source.problem.figures(solution.X[0])["suppressed"]
+    assert ("are suppressed" in picture["caption"]) == (suppressed > 0)
     for neighbour in picture["neighbours"]:
         x = solution.X[0].copy()
         x[neighbour["attribute"]] += neighbour["step"]
