@@ -353,6 +353,6 @@ def test_former_names_of_options_are_answered_with_the_new_ones(former: str, new
 
 
 def test_a_study_of_an_earlier_version_is_told_of_columns(tmp_path: Path) -> None:
-    text = next(p for p in EXAMPLES if p.stem == "randomise").read_text().replace("columns = [", "attributes = [")
+    text = find_task("pram").example.read_text().replace("columns = [", "attributes = [")
     with pytest.raises(SDCError, match=r"problem.attributes is now called 'columns'"):
         Study.from_text(text, folder=tmp_path)

@@ -33,7 +33,7 @@ def small() -> Any:
 
 @pytest.mark.parametrize("kind", [PRAMProblem, PRAMEquationProblem])
 def test_transition_matrices(small: Any, kind: Any) -> None:
-    problem = kind(small.data, ["workclass", "education"], replicates=1)
+    problem = kind(small.data, columns=["workclass", "education"], replicates=1)
     x = list(problem.baselines().values())[-1]
     drawn = described(problem, x)["pictures"]
     matrices = [picture for picture in drawn if picture["type"] == "matrix"]
