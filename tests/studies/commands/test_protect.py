@@ -280,3 +280,43 @@ def test_exit_code_of_bad_input(folder: Path, monkeypatch: pytest.MonkeyPatch, c
         main()
     assert stop.value.code == 2
     assert capsys.readouterr().err.startswith("error: k must be a whole number ≥ 2")
+
+
+PLUGIN = '''
+from sdc_problems.methods import Method
+
+METHOD = Method("pair-up", "neighbours in the file", "pairing_up:pair", "partition", guarantee="k")
+
+def pair(X, k, *, shift: int = 0, careless: bool = False):
+    """Pairs.
+
+    Parameters
+    ----------
+    shift
+        Where the first one begins.
+    careless
+        Whether one record stays alone.
+    """
+    labels = [(i - shift) // k for i in range(len(X))]
+    return [99, *labels[1:]] if careless else labels
+'''
+
+
+def test_a_method_of_another_package_has_its_options_and_its_promise_is_counted(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "pairing_up.py").write_text(PLUGIN)
+    info = folder / "pairing_up-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: pairing-up\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[sdc_problems.methods]\npair-up = pairing_up:METHOD\n")
+    monkeypatch.syspath_prepend(str(folder))
+    said = CliRunner().invoke(cli, ["protect", "--method", "pair-up", "--help"]).stdout
+    assert "--shift INTEGER" in said
+    assert "Where the first one begins." in said
+    assert "pair-up " in CliRunner().invoke(cli, ["protect", "--methods"]).stdout
+    assert protect(folder, "--method", "pair-up", "--shift", "3").exit_code == 0
+    assert pd.read_csv(folder / "out.csv").groupby(["age", "wage"]).size().min() == 3
+    broken = protect(folder, "--method", "pair-up", "--careless", "--overwrite").exception
+    assert isinstance(broken, SDCFailure)
+    assert "k: 1 where 3 was promised" in str(broken)
