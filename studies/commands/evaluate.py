@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from sdc_problems.studies.commands._reading import format_of, naming_options, reading_options
+from sdc_problems.studies.commands._reading import na_values as empty_texts
 from sdc_problems.studies.commands._session import json_option
 
 if TYPE_CHECKING:
@@ -25,14 +27,7 @@ if TYPE_CHECKING:
 @click.option("--sensitive", default="", help="Columns whose values must stay secret.")
 @click.option("--identifiers", default="", help="Columns of ORIGINAL that PROTECTED must not have.")
 @click.option("--kinds", default="", help="Kinds that are not as they look, as in age=numeric,zip=nominal.")
-@click.option(
-    "--missing",
-    type=click.Choice(["error", "category"]),
-    default="error",
-    show_default=True,
-    help="Missing values in ORIGINAL: stop at the first, or take them as a category.",
-)
-@click.option("--delimiter", default=",", show_default=True, help="Delimiter of both files.")
+@reading_options("ORIGINAL")
 @click.option("--same-rows", is_flag=True, help="The rows do correspond, although a column looks shuffled.")
 @click.option(
     "--hierarchies",
@@ -50,8 +45,12 @@ def command(
     sensitive: str,
     identifiers: str,
     kinds: str,
+    encoding: str | None,
+    delimiter: str | None,
+    decimal: str,
+    thousands: str | None,
+    na_values: str | None,
     missing: str,
-    delimiter: str,
     same_rows: bool,
     hierarchies: Path | None,
     linkage_limit: int | None,
@@ -59,31 +58,50 @@ def command(
 ) -> None:
     """Measure the disclosure risk and the information loss of PROTECTED, a copy of ORIGINAL.
 
-    Both are CSV files with the same columns (but direct identifiers) and the same records in the same rows.
-    Quasi-identifiers of PROTECTED may hold generalised labels; a suppressed cell is "*" or empty.
+    Both are CSV files with the same columns (but direct identifiers) and the same records in the same rows; each is
+    read as it is written. Quasi-identifiers of PROTECTED may hold generalised labels; a suppressed cell is "*" or
+    empty.
     """
-    from sdc_problems.microdata import Microdata
+    from sdc_problems._tables.look import found_encoding
+    from sdc_problems.microdata import Kind, Microdata
     from sdc_problems.studies.report.summary import as_json as to_json
     from sdc_problems.studies.verdict import LINKAGE_LIMIT, verdict
     from sdc_problems.studies.verdict.leaves import certified
-    from sdc_problems.studies.verdict.pairing import read_protected
+    from sdc_problems.studies.verdict.pairing import read_protected, without_gaps
 
-    data = Microdata.from_csv(
-        original,
-        quasi_identifiers=_names(quasi_identifiers),
-        sensitive=_names(sensitive),
-        identifiers=_names(identifiers),
-        kinds=_kinds(kinds),
-        missing=missing,
-        delimiter=delimiter,
-    )
-    table = read_protected(protected, delimiter=delimiter)
+    with naming_options():
+        form = format_of(original, encoding=encoding, delimiter=delimiter)
+        marks: dict[str, Any] = {"decimal": decimal, "thousands": thousands, "na_values": empty_texts(na_values)}
+        data = Microdata.from_csv(
+            original,
+            quasi_identifiers=_names(quasi_identifiers),
+            sensitive=_names(sensitive),
+            identifiers=_names(identifiers),
+            kinds=_kinds(kinds),
+            missing="category" if missing == "star" else missing,
+            **form,
+            **marks,
+        )
+        gaps = [a.name for a in data.attributes if a.has_missing]
+        if gaps and missing == "category":
+            click.echo(
+                f"note: missing cells of {', '.join(gaps)} count as a category of their own (--missing)", err=True
+            )
+        numeric = [a.name for a in data.attributes if a.kind is Kind.NUMERIC]
+        # The protected file is in UTF-8 as sdc writes it, or as the original.
+        other = format_of(
+            protected, encoding=found_encoding(protected, form["encoding"]), delimiter=None, otherwise=form["delimiter"]
+        )
+        table = read_protected(protected, numeric=numeric, **other, **marks)
+        if data.n_dropped and len(table) == len(data) + data.n_dropped:
+            table = without_gaps(table, read_protected(original, **form, **marks), data)
     found = verdict(
         data,
         table,
         same_rows=same_rows,
         leaf_counts=certified(protected) if hierarchies is None else _leaves(hierarchies, data, table),
         linkage_limit=LINKAGE_LIMIT if linkage_limit is None else linkage_limit,
+        missing_as_star=missing == "star",
     )
     if as_json:
         click.echo(to_json(found.payload()))

@@ -88,6 +88,7 @@ def verdict(
     same_rows: bool = False,
     linkage_limit: int = LINKAGE_LIMIT,
     leaf_counts: Mapping[str, Leaves] | None = None,
+    missing_as_star: bool = False,
 ) -> Verdict:
     """Measure what a protected file gives away and what it has lost.
 
@@ -107,6 +108,8 @@ def verdict(
     leaf_counts
         Leaves of the hierarchies behind generalised columns (``studies.verdict.leaves``). Without them GLM is taken
         over the values that occur, under a name of its own.
+    missing_as_star
+        Cells that were missing in the original already may stand for every value; else they are a value of their own.
 
     Returns
     -------
@@ -128,7 +131,12 @@ def verdict(
     quasi = original.quasi_identifiers if quasi_identifiers is None else tuple(quasi_identifiers)
     private = original.sensitive if sensitive is None else tuple(sensitive)
     pairing = pair_files(
-        original, as_protected(protected), quasi_identifiers=quasi, sensitive=private, same_rows=same_rows
+        original,
+        as_protected(protected),
+        quasi_identifiers=quasi,
+        sensitive=private,
+        same_rows=same_rows,
+        missing_as_star=missing_as_star,
     )
     report = Report(pairing, whole(linkage_limit, "linkage_limit", least=1), leaf_counts or {})
     all_risks(report)

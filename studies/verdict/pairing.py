@@ -6,7 +6,7 @@ Nothing here prints a cell: errors name columns and rows only.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -128,18 +128,51 @@ class Pairing:
     notes: tuple[str, ...]
 
 
-def read_protected(path: str | os.PathLike[str], *, delimiter: str = ",", encoding: str = "utf-8") -> Microdata:
-    """Read a protected CSV file: every column as text labels, missing cells as suppressed ones."""
+def read_protected(
+    path: str | os.PathLike[str],
+    *,
+    delimiter: str = ",",
+    encoding: str = "utf-8",
+    decimal: str = ".",
+    thousands: str | None = None,
+    na_values: Sequence[str] = NA_VALUES,
+    numeric: Collection[str] = (),
+) -> Microdata:
+    """Read a protected CSV file: every column as text labels, missing cells as suppressed ones.
+
+    Numbers of the columns that are ``numeric`` in the original may be written with a point or with the marks given.
+    """
     names = CSVFile(
-        path, delimiter=delimiter, encoding=encoding, na_values=NA_VALUES, decimal=".", thousands=None, chunksize=None
+        path, delimiter=delimiter, encoding=encoding, na_values=na_values, decimal=".", thousands=None, chunksize=None
     ).header()
-    return Microdata.from_csv(
+    table = Microdata.from_csv(
         path,
         kinds=dict.fromkeys(names, "nominal"),
         missing="category",
         delimiter=delimiter,
         encoding=encoding,
+        na_values=na_values,
     )
+    if decimal == "." and thousands is None:
+        return table
+    written = {}
+    for name in (name for name in names if name in numeric):
+        labels = table.attribute(name).labels
+        shown = [text for text in labels if text not in SUPPRESSED]
+        numbers = parse_numbers(shown, decimal=decimal, thousands=thousands)
+        if parse_numbers(shown) is None and numbers is not None:
+            written[name] = dict(zip(shown, (label(number) for number in numbers), strict=True))
+    if not written:
+        return table
+    frame = table.frame()
+    return as_protected(frame.assign(**{name: frame[name].map(plain) for name, plain in written.items()}))
+
+
+def without_gaps(protected: Microdata, original: Microdata, data: Microdata) -> Microdata:
+    """Protected records without those that were left out of the original, as a column with a role has a gap there."""
+    named = [*data.quasi_identifiers, *data.sensitive, *data.identifiers]
+    gaps = original.frame()[named].isna().any(axis=1).to_numpy()
+    return as_protected(protected.frame()[~gaps].reset_index(drop=True))
 
 
 def as_protected(table: Microdata | pd.DataFrame) -> Microdata:
@@ -169,6 +202,7 @@ def pair_files(
     quasi_identifiers: Sequence[str],
     sensitive: Sequence[str] = (),
     same_rows: bool = False,
+    missing_as_star: bool = False,
 ) -> Pairing:
     """Check that two tables hold the same records in the same places, and pair their columns.
 
@@ -180,6 +214,8 @@ def pair_files(
         Names of columns.
     same_rows
         The rows are known to correspond: accept columns that only look shuffled.
+    missing_as_star
+        Cells that were missing in the original already may stand for every value, too.
     """
     if not quasi_identifiers:
         raise SDCError("name at least one quasi-identifier: what an intruder may know about a person")
@@ -203,6 +239,8 @@ def pair_files(
     notes = [] if same_rows else _same_order(list(columns.values()))
     for name in quasi_identifiers:
         _refuse_swapped(columns[name])
+    if missing_as_star:
+        columns |= {name: replace(columns[name], stars=_marked(columns[name])) for name in quasi_identifiers}
     starred = np.all([columns[name].stars for name in quasi_identifiers], axis=0)
     if starred.all():
         starred[:] = False  # all generalised to the top: one group of everybody, and nobody left out
@@ -361,12 +399,20 @@ def _inside(name: str, values: NDArray[np.float64], labels: list[str], codes: ND
 
 def _stars(column: PairedColumn, quasi: bool) -> NDArray[np.bool_]:
     """Cells of the protected file that are starred or missing, where the original is not so in the same places."""
-    marks = np.array([text in SUPPRESSED for text in column.labels], dtype=np.bool_)
-    found: NDArray[np.bool_] = marks[column.protected]
+    found = _marked(column)
     if not quasi:
         return found & (column.protected >= column.n_categories)
-    if np.array_equal(column.protected[found], column.original[found]):
-        found[:] = False  # the original's own mark of a missing value, where it was left alone, is a value
+    for mark in np.unique(column.protected[found]):
+        cells = column.protected == mark
+        if (column.original[cells] == mark).all():
+            found &= ~cells  # the original's own mark of a missing value, where it was left alone, is a value
+    return found
+
+
+def _marked(column: PairedColumn) -> NDArray[np.bool_]:
+    """Cells of the protected file with a mark of suppressed or missing cells."""
+    marks = np.array([text in SUPPRESSED for text in column.labels], dtype=np.bool_)
+    found: NDArray[np.bool_] = marks[column.protected]
     return found
 
 

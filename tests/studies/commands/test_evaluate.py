@@ -108,10 +108,75 @@ def test_kinds_and_identifiers(files: Path) -> None:
     assert "'age' is not NAME=KIND" in wrong.stderr
 
 
-def test_missing_values_of_the_original_are_an_error_or_a_category(files: Path) -> None:
-    (files / "original.csv").write_text(ORIGINAL.replace("Reus", "?"))
-    assert "missing" in str(evaluate(files).exception)
-    assert evaluate(files, "--missing", "category").exit_code == 0
+HOSPITAL = "Alter;Größe;Ort;Befund\n21;1,71;Köln;nein\n24;1,82;Köln ;ja\n35;1,65;Jülich;nein\n38;1,90;Jülich;ja\n"
+
+
+def evaluate_hospital(folder: Path, *more: str) -> Result:
+    return evaluate(
+        folder, "--decimal", ",", "--encoding", "cp1252", "--sensitive", "Befund", *more, quasi="Alter,Größe,Ort"
+    )
+
+
+def test_each_file_is_read_as_it_is_written(files: Path) -> None:
+    """Semicolons, decimal commas and Windows-1252 here; commas, points and UTF-8 there."""
+    (files / "original.csv").write_text(HOSPITAL, encoding="cp1252")
+    other = (
+        "Alter,Größe,Ort,Befund\n20-29,1.7,Köln,nein\n20-29,1.8,Köln,ja\n30-39,1.7,Jülich,nein\n30-39,1.9,Jülich,ja\n"
+    )
+    (files / "protected.csv").write_text(other, encoding="utf-8")
+    result = evaluate_hospital(files, "--json")
+    assert result.exit_code == 0, result.exception
+    assert "note: original.csv is read with --delimiter ';'" in result.stderr
+    assert [c["fate"] for c in json.loads(result.stdout)["columns"]][:3] == ["generalised", "perturbed", "unchanged"]
+    kept = HOSPITAL.replace("1,71", "1,7").replace("1,82", "1,8").replace("1,65", "1,7").replace("21;", "20-29;")
+    kept = kept.replace("24;", "20-29;").replace("35;", "30-39;").replace("38;", "30-39;")
+    (files / "protected.csv").write_text(kept, encoding="cp1252")
+    again = evaluate_hospital(files, "--json")
+    assert json.loads(again.stdout) == json.loads(result.stdout)
+    (files / "protected.csv").write_text(kept.replace(";", "\t"), encoding="utf-16")
+    assert json.loads(evaluate_hospital(files, "--json", "--delimiter", ";").stdout) == json.loads(result.stdout)
+
+
+def test_a_tab_is_written_as_a_person_writes_it(files: Path) -> None:
+    for name in ("original.csv", "protected.csv"):
+        (files / name).write_text((files / name).read_text().replace(",", "\t"))
+    assert evaluate(files, "--delimiter", r"\t").exit_code == 0
+    assert evaluate(files).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "says"),
+    [
+        (ORIGINAL.replace("Olot", "\xff"), [], "try --encoding 'cp1252' or --encoding 'latin-1'"),
+        (ORIGINAL.replace(",", ";"), ["--delimiter", ","], "did you mean --delimiter ';'"),
+        ("age,town,ill\n21,O,no\n,R,yes\n35,R,no\n38,O,yes\n", [], "use --missing 'drop'"),
+        ("age,town,ill\n21,O,no\nx,R,yes\n35,R,no\n38,O,yes\n", [], "in --na-values, or declare --kinds 'age=nominal'"),
+        ('age,town,ill\n"1,021",O,no\n24,R,yes\n35,R,no\n38,O,yes\n', [], "give --thousands or --decimal"),
+    ],
+)
+def test_errors_name_options_of_the_command(text: str, options: list[str], says: str, files: Path) -> None:
+    (files / "original.csv").write_text(text, encoding="latin-1")
+    error = evaluate(files, *options).exception
+    assert isinstance(error, SDCError)
+    assert says in str(error)
+
+
+def test_missing_values_of_the_original(files: Path) -> None:
+    (files / "original.csv").write_text(ORIGINAL.replace("24,Reus", "24,-"))
+    protected = ORIGINAL.replace("24,Reus", "24,-").replace("38,Olot", "38,*")
+    (files / "protected.csv").write_text(protected)
+    gaps = ["--na-values", "-,?", "--json"]
+    assert "missing" in str(evaluate(files, *gaps, "--missing", "error").exception)
+    category = evaluate(files, *gaps)
+    assert "note: missing cells of town count as a category of their own (--missing)" in category.stderr
+    found = {how: json.loads(evaluate(files, *gaps, "--missing", how).stdout) for how in ("category", "star", "drop")}
+    assert {how: f["records"] for how, f in found.items()} == {"category": 4, "star": 4, "drop": 3}
+    starred = {how: f["utility"] for how, f in found.items()}
+    assert "1 of 8 cells are starred" in starred["category"]
+    assert "2 of 8 cells are starred" in starred["star"]
+    assert "1 of 6 cells are starred" in starred["drop"]
+    (files / "protected.csv").write_text("\n".join(line for line in protected.splitlines() if "-" not in line))
+    assert json.loads(evaluate(files, *gaps, "--missing", "drop").stdout) == found["drop"]
 
 
 def test_another_delimiter(files: Path) -> None:
@@ -119,3 +184,4 @@ def test_another_delimiter(files: Path) -> None:
         path = files / name
         path.write_text(path.read_text().replace(",", ";"))
     assert evaluate(files, "--delimiter", ";").exit_code == 0
+    assert evaluate(files).exit_code == 0

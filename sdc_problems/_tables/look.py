@@ -1,0 +1,64 @@
+"""Look of a CSV file: its encoding and delimiter, found where they are plain."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import os
+from itertools import islice
+from pathlib import Path
+
+_DELIMITERS = (",", ";", "\t", "|")
+_MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16", codecs.BOM_UTF8: "utf-8"}
+_LINES = 10
+_BLOCK = 1 << 20
+
+
+def found_encoding(path: str | os.PathLike[str], otherwise: str = "utf-8") -> str:
+    """Encoding that a byte order mark tells, UTF-8 where the file is that, and another one otherwise.
+
+    A file that cannot be read is left to the reader, which says why.
+    """
+    try:
+        with Path(path).open("rb") as stream:
+            head = stream.read(3)
+            for mark, encoding in _MARKS.items():
+                if head.startswith(mark):
+                    return encoding
+            if codecs.lookup(otherwise).name == "utf-8":
+                return otherwise
+            decoder = codecs.getincrementaldecoder("utf-8")()
+            decoder.decode(head)
+            while block := stream.read(_BLOCK):
+                decoder.decode(block)
+            decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return otherwise
+    except (OSError, LookupError):
+        return otherwise
+    return "utf-8"
+
+
+def found_delimiter(path: str | os.PathLike[str], *, encoding: str = "utf-8") -> str | None:
+    """Delimiter that splits the first lines into equally many cells, and into more than any other; None if none does.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "t.csv"
+    ...     _ = path.write_text("age;wage\\n21;1,5\\n24;2,5\\n")
+    ...     found_delimiter(path)
+    ';'
+    """
+    best, most = None, 1
+    for delimiter in _DELIMITERS:
+        try:
+            with Path(path).open(encoding=encoding, newline="") as stream:
+                rows = (row for row in csv.reader(stream, delimiter=delimiter) if row)
+                widths = {len(row) for row in islice(rows, _LINES)}
+        except (OSError, UnicodeError, LookupError, csv.Error):
+            continue
+        if len(widths) == 1 and max(widths) > most:
+            best, most = delimiter, max(widths)
+    return best

@@ -1,0 +1,90 @@
+"""Reading of the files that a command is given: its options, what is found without them, and errors that name them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from sdc_problems.errors import SDCError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+MISSING = ("error", "category", "star", "drop")
+
+_ARGUMENTS = (
+    (re.compile(r"\b(delimiter|encoding|decimal|thousands|missing)=('(?:[^'\\]|\\.)*')"), r"--\1 \2"),
+    (re.compile(r"\bthousands= (or|and) decimal= (?:to|of) from_csv"), r"--thousands \1 --decimal"),
+    (re.compile(r"\bkinds=\{'([^']*)': '(\w+)'\}"), r"--kinds '\1=\2'"),
+    (re.compile(r"\bna_values\b=?"), "--na-values"),
+)
+
+
+def reading_options(of: str) -> Callable[[F], F]:
+    """Options that say how a CSV file is written, and what its gaps mean."""
+
+    def add(function: F) -> F:
+        for option in reversed(
+            [
+                click.option("--encoding", help=f"Encoding of {of}; by default UTF-8, or as its byte order mark says."),
+                click.option(
+                    "--delimiter",
+                    callback=_tab,
+                    help=f"Delimiter of {of} (\\t: tab); by default found where it is plain.",
+                ),
+                click.option("--decimal", default=".", show_default=True, help=f"Decimal mark of {of}."),
+                click.option("--thousands", help=f"Mark between thousands in {of}, if it has one."),
+                click.option("--na-values", help="Texts that mean missing, separated by commas, besides empty cells."),
+                click.option(
+                    "--missing",
+                    type=click.Choice(MISSING),
+                    default="category",
+                    show_default=True,
+                    help="Missing values: stop at the first, a category, compatible with every value, or leave such "
+                    "records out.",
+                ),
+            ]
+        ):
+            function = option(function)
+        return function
+
+    return add
+
+
+def _tab(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    return "\t" if value == r"\t" else value
+
+
+def na_values(text: str | None) -> tuple[str, ...]:
+    """Texts that stand for a missing value."""
+    from sdc_problems._tables.columns import NA_VALUES
+
+    return NA_VALUES if text is None else ("", *(part.strip() for part in text.split(",")))
+
+
+def format_of(path: Path, *, encoding: str | None, delimiter: str | None, otherwise: str = ",") -> dict[str, Any]:
+    """Encoding and delimiter of a file, as given or as found; what was found is said unless it is the usual."""
+    from sdc_problems._tables.look import found_delimiter, found_encoding
+
+    told = found_encoding(path) if encoding is None else encoding
+    if delimiter is None:
+        delimiter = found_delimiter(path, encoding=told) or otherwise
+        if delimiter != ",":
+            click.echo(f"note: {path.name} is read with --delimiter {delimiter!r}", err=True)
+    return {"encoding": told, "delimiter": delimiter}
+
+
+@contextmanager
+def naming_options() -> Iterator[None]:
+    """Let errors of the readers name the command's options instead of a function's arguments."""
+    try:
+        yield
+    except SDCError as error:
+        text = str(error)
+        for argument, option in _ARGUMENTS:
+            text = argument.sub(option, text)
+        raise type(error)(text) from error
