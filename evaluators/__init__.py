@@ -12,231 +12,76 @@ if __name__ != "sdc_problems.evaluators":
 from sdc_problems._lazy import attach as _attach
 
 if TYPE_CHECKING:
-    from sdc_problems.evaluators.anonymity import (
-        class_closeness,
-        class_sizes,
-        distinct_l,
-        entropy_l,
-        equivalence_classes,
-        k_anonymity,
-        recursive_c,
-        recursive_l,
-        sensitive_counts,
-        spread_index,
-        spread_k,
-        spread_l,
-        suppress_small_classes,
-        t_closeness,
-    )
-    from sdc_problems.evaluators.attacks import copies, dr_guarded, dr_numeric, guess, mean_interval_disclosure, rsrl
-    from sdc_problems.evaluators.clusterings import (
-        clustering_loss,
-        jaccard_index,
-        pair_agreement,
-        rand_index,
-        wallace_index,
-    )
-    from sdc_problems.evaluators.disclosure_risk import (
-        classical_score,
-        dr_categorical,
-        dr_linkage,
-        expectation_ratio,
-        interval_disclosure_rank,
-        interval_disclosure_value,
-        mean_expectation_ratio,
-        score_max,
-        score_mean,
-    )
-    from sdc_problems.evaluators.edits import broken_edits
-    from sdc_problems.evaluators.engine import Engine
-    from sdc_problems.evaluators.indicators import (
-        additive_epsilon,
-        convergence_error,
-        hypervolume,
-        igd_plus,
-        representation_ratio,
-    )
-    from sdc_problems.evaluators.information_loss import (
-        average_class_size,
-        bivariate_difference,
-        category_distance,
-        chi2_difference,
-        cm,
-        ctbil,
-        dbil,
-        discernibility,
-        ebil,
-        entropy_loss,
-        entropy_loss_percent,
-        glm,
-        glm_percent,
-        il_categorical,
-        il_components,
-        il_sse,
-        il_statistics,
-        pil,
-        pil_components,
-        record_change,
-        regression_change,
-        sse,
-        z_scores,
-    )
-    from sdc_problems.evaluators.linkage import (
-        candidate_counts,
-        distance_linkage,
-        link_ties,
-        match_probabilistically,
-        probabilistic_linkage,
-    )
-    from sdc_problems.evaluators.wildcards import k_wildcard, wildcard_class_sizes
+    from sdc_problems.evaluators.anonymity import class_closeness as class_closeness
+    from sdc_problems.evaluators.anonymity import class_sizes as class_sizes
+    from sdc_problems.evaluators.anonymity import distinct_l as distinct_l
+    from sdc_problems.evaluators.anonymity import entropy_l as entropy_l
+    from sdc_problems.evaluators.anonymity import equivalence_classes as equivalence_classes
+    from sdc_problems.evaluators.anonymity import k_anonymity as k_anonymity
+    from sdc_problems.evaluators.anonymity import recursive_c as recursive_c
+    from sdc_problems.evaluators.anonymity import recursive_l as recursive_l
+    from sdc_problems.evaluators.anonymity import sensitive_counts as sensitive_counts
+    from sdc_problems.evaluators.anonymity import spread_index as spread_index
+    from sdc_problems.evaluators.anonymity import spread_k as spread_k
+    from sdc_problems.evaluators.anonymity import spread_l as spread_l
+    from sdc_problems.evaluators.anonymity import suppress_small_classes as suppress_small_classes
+    from sdc_problems.evaluators.anonymity import t_closeness as t_closeness
+    from sdc_problems.evaluators.attacks import copies as copies
+    from sdc_problems.evaluators.attacks import dr_guarded as dr_guarded
+    from sdc_problems.evaluators.attacks import dr_numeric as dr_numeric
+    from sdc_problems.evaluators.attacks import guess as guess
+    from sdc_problems.evaluators.attacks import mean_interval_disclosure as mean_interval_disclosure
+    from sdc_problems.evaluators.attacks import rsrl as rsrl
+    from sdc_problems.evaluators.clusterings import clustering_loss as clustering_loss
+    from sdc_problems.evaluators.clusterings import jaccard_index as jaccard_index
+    from sdc_problems.evaluators.clusterings import pair_agreement as pair_agreement
+    from sdc_problems.evaluators.clusterings import rand_index as rand_index
+    from sdc_problems.evaluators.clusterings import wallace_index as wallace_index
+    from sdc_problems.evaluators.disclosure_risk import classical_score as classical_score
+    from sdc_problems.evaluators.disclosure_risk import dr_categorical as dr_categorical
+    from sdc_problems.evaluators.disclosure_risk import dr_linkage as dr_linkage
+    from sdc_problems.evaluators.disclosure_risk import expectation_ratio as expectation_ratio
+    from sdc_problems.evaluators.disclosure_risk import interval_disclosure_rank as interval_disclosure_rank
+    from sdc_problems.evaluators.disclosure_risk import interval_disclosure_value as interval_disclosure_value
+    from sdc_problems.evaluators.disclosure_risk import mean_expectation_ratio as mean_expectation_ratio
+    from sdc_problems.evaluators.disclosure_risk import score_max as score_max
+    from sdc_problems.evaluators.disclosure_risk import score_mean as score_mean
+    from sdc_problems.evaluators.edits import broken_edits as broken_edits
+    from sdc_problems.evaluators.engine import Engine as Engine
+    from sdc_problems.evaluators.indicators import additive_epsilon as additive_epsilon
+    from sdc_problems.evaluators.indicators import convergence_error as convergence_error
+    from sdc_problems.evaluators.indicators import hypervolume as hypervolume
+    from sdc_problems.evaluators.indicators import igd_plus as igd_plus
+    from sdc_problems.evaluators.indicators import representation_ratio as representation_ratio
+    from sdc_problems.evaluators.information_loss import average_class_size as average_class_size
+    from sdc_problems.evaluators.information_loss import bivariate_difference as bivariate_difference
+    from sdc_problems.evaluators.information_loss import category_distance as category_distance
+    from sdc_problems.evaluators.information_loss import chi2_difference as chi2_difference
+    from sdc_problems.evaluators.information_loss import cm as cm
+    from sdc_problems.evaluators.information_loss import ctbil as ctbil
+    from sdc_problems.evaluators.information_loss import dbil as dbil
+    from sdc_problems.evaluators.information_loss import discernibility as discernibility
+    from sdc_problems.evaluators.information_loss import ebil as ebil
+    from sdc_problems.evaluators.information_loss import entropy_loss as entropy_loss
+    from sdc_problems.evaluators.information_loss import entropy_loss_percent as entropy_loss_percent
+    from sdc_problems.evaluators.information_loss import glm as glm
+    from sdc_problems.evaluators.information_loss import glm_percent as glm_percent
+    from sdc_problems.evaluators.information_loss import il_categorical as il_categorical
+    from sdc_problems.evaluators.information_loss import il_components as il_components
+    from sdc_problems.evaluators.information_loss import il_sse as il_sse
+    from sdc_problems.evaluators.information_loss import il_statistics as il_statistics
+    from sdc_problems.evaluators.information_loss import pil as pil
+    from sdc_problems.evaluators.information_loss import pil_components as pil_components
+    from sdc_problems.evaluators.information_loss import record_change as record_change
+    from sdc_problems.evaluators.information_loss import regression_change as regression_change
+    from sdc_problems.evaluators.information_loss import sse as sse
+    from sdc_problems.evaluators.information_loss import z_scores as z_scores
+    from sdc_problems.evaluators.linkage import candidate_counts as candidate_counts
+    from sdc_problems.evaluators.linkage import distance_linkage as distance_linkage
+    from sdc_problems.evaluators.linkage import link_ties as link_ties
+    from sdc_problems.evaluators.linkage import match_probabilistically as match_probabilistically
+    from sdc_problems.evaluators.linkage import probabilistic_linkage as probabilistic_linkage
+    from sdc_problems.evaluators.wildcards import k_wildcard as k_wildcard
+    from sdc_problems.evaluators.wildcards import wildcard_class_sizes as wildcard_class_sizes
 
-__all__ = [
-    "Engine",
-    "additive_epsilon",
-    "average_class_size",
-    "bivariate_difference",
-    "broken_edits",
-    "candidate_counts",
-    "category_distance",
-    "chi2_difference",
-    "class_closeness",
-    "class_sizes",
-    "classical_score",
-    "clustering_loss",
-    "cm",
-    "convergence_error",
-    "copies",
-    "ctbil",
-    "dbil",
-    "discernibility",
-    "distance_linkage",
-    "distinct_l",
-    "dr_categorical",
-    "dr_guarded",
-    "dr_linkage",
-    "dr_numeric",
-    "ebil",
-    "entropy_l",
-    "entropy_loss",
-    "entropy_loss_percent",
-    "equivalence_classes",
-    "expectation_ratio",
-    "glm",
-    "glm_percent",
-    "guess",
-    "hypervolume",
-    "igd_plus",
-    "il_categorical",
-    "il_components",
-    "il_sse",
-    "il_statistics",
-    "interval_disclosure_rank",
-    "interval_disclosure_value",
-    "jaccard_index",
-    "k_anonymity",
-    "k_wildcard",
-    "link_ties",
-    "match_probabilistically",
-    "mean_expectation_ratio",
-    "mean_interval_disclosure",
-    "pair_agreement",
-    "pil",
-    "pil_components",
-    "probabilistic_linkage",
-    "rand_index",
-    "record_change",
-    "recursive_c",
-    "recursive_l",
-    "regression_change",
-    "representation_ratio",
-    "rsrl",
-    "score_max",
-    "score_mean",
-    "sensitive_counts",
-    "spread_index",
-    "spread_k",
-    "spread_l",
-    "sse",
-    "suppress_small_classes",
-    "t_closeness",
-    "wallace_index",
-    "wildcard_class_sizes",
-    "z_scores",
-]
-
-__getattr__, __dir__ = _attach(
-    __name__,
-    {
-        "Engine": "engine",
-        "additive_epsilon": "indicators",
-        "average_class_size": "information_loss",
-        "bivariate_difference": "information_loss",
-        "broken_edits": "edits",
-        "candidate_counts": "linkage",
-        "category_distance": "information_loss",
-        "chi2_difference": "information_loss",
-        "class_closeness": "anonymity",
-        "class_sizes": "anonymity",
-        "classical_score": "disclosure_risk",
-        "clustering_loss": "clusterings",
-        "cm": "information_loss",
-        "convergence_error": "indicators",
-        "copies": "attacks",
-        "ctbil": "information_loss",
-        "dbil": "information_loss",
-        "discernibility": "information_loss",
-        "distance_linkage": "linkage",
-        "distinct_l": "anonymity",
-        "dr_categorical": "disclosure_risk",
-        "dr_guarded": "attacks",
-        "dr_linkage": "disclosure_risk",
-        "dr_numeric": "attacks",
-        "ebil": "information_loss",
-        "entropy_l": "anonymity",
-        "entropy_loss": "information_loss",
-        "entropy_loss_percent": "information_loss",
-        "equivalence_classes": "anonymity",
-        "expectation_ratio": "disclosure_risk",
-        "glm": "information_loss",
-        "glm_percent": "information_loss",
-        "guess": "attacks",
-        "hypervolume": "indicators",
-        "igd_plus": "indicators",
-        "il_categorical": "information_loss",
-        "il_components": "information_loss",
-        "il_sse": "information_loss",
-        "il_statistics": "information_loss",
-        "interval_disclosure_rank": "disclosure_risk",
-        "interval_disclosure_value": "disclosure_risk",
-        "jaccard_index": "clusterings",
-        "k_anonymity": "anonymity",
-        "k_wildcard": "wildcards",
-        "link_ties": "linkage",
-        "match_probabilistically": "linkage",
-        "mean_expectation_ratio": "disclosure_risk",
-        "mean_interval_disclosure": "attacks",
-        "pair_agreement": "clusterings",
-        "pil": "information_loss",
-        "pil_components": "information_loss",
-        "probabilistic_linkage": "linkage",
-        "rand_index": "clusterings",
-        "record_change": "information_loss",
-        "recursive_c": "anonymity",
-        "recursive_l": "anonymity",
-        "regression_change": "information_loss",
-        "representation_ratio": "indicators",
-        "rsrl": "attacks",
-        "score_max": "disclosure_risk",
-        "score_mean": "disclosure_risk",
-        "sensitive_counts": "anonymity",
-        "spread_index": "anonymity",
-        "spread_k": "anonymity",
-        "spread_l": "anonymity",
-        "sse": "information_loss",
-        "suppress_small_classes": "anonymity",
-        "t_closeness": "anonymity",
-        "wallace_index": "clusterings",
-        "wildcard_class_sizes": "wildcards",
-        "z_scores": "information_loss",
-    },
-)
+__getattr__, __dir__, __all__ = _attach(__name__, __file__)

@@ -13,81 +13,32 @@ from sdc_problems._lazy import attach as _attach
 
 __version__ = "0.2.0"
 
-if TYPE_CHECKING:
-    from sdc_problems.datasets import Dataset, load
-    from sdc_problems.errors import SDCError, SDCFailure
-    from sdc_problems.front import Front
-    from sdc_problems.graph import ProtectedGraph, SocialGraph
-    from sdc_problems.hierarchy import Hierarchy
-    from sdc_problems.microdata import Attribute, Kind, Microdata, Role
-    from sdc_problems.objective import Objective
-    from sdc_problems.problem import SDCProblem
-    from sdc_problems.problems.attribute_grouping import GOMMProblem
-    from sdc_problems.problems.generalization import PBGProblem
-    from sdc_problems.problems.masking import MaskingProblem
-    from sdc_problems.problems.microaggregation import MicroaggregationProblem
-    from sdc_problems.problems.pram import PRAMEquationProblem, PRAMProblem
-    from sdc_problems.problems.social import SocialGraphProblem
-    from sdc_problems.studies.release import protect, release
-    from sdc_problems.studies.store.reader import Run
-    from sdc_problems.studies.verdict import verdict
+if TYPE_CHECKING:  # the one list of what the package exports: `attach` reads it
+    from sdc_problems.datasets import Dataset as Dataset
+    from sdc_problems.datasets import load as load
+    from sdc_problems.errors import SDCError as SDCError
+    from sdc_problems.errors import SDCFailure as SDCFailure
+    from sdc_problems.front import Front as Front
+    from sdc_problems.graph import ProtectedGraph as ProtectedGraph
+    from sdc_problems.graph import SocialGraph as SocialGraph
+    from sdc_problems.hierarchy import Hierarchy as Hierarchy
+    from sdc_problems.microdata import Attribute as Attribute
+    from sdc_problems.microdata import Kind as Kind
+    from sdc_problems.microdata import Microdata as Microdata
+    from sdc_problems.microdata import Role as Role
+    from sdc_problems.objective import Objective as Objective
+    from sdc_problems.problem import SDCProblem as SDCProblem
+    from sdc_problems.problems.attribute_grouping import GOMMProblem as GOMMProblem
+    from sdc_problems.problems.generalization import PBGProblem as PBGProblem
+    from sdc_problems.problems.masking import MaskingProblem as MaskingProblem
+    from sdc_problems.problems.microaggregation import MicroaggregationProblem as MicroaggregationProblem
+    from sdc_problems.problems.pram import PRAMEquationProblem as PRAMEquationProblem
+    from sdc_problems.problems.pram import PRAMProblem as PRAMProblem
+    from sdc_problems.problems.social import SocialGraphProblem as SocialGraphProblem
+    from sdc_problems.studies.release import protect as protect
+    from sdc_problems.studies.release import release as release
+    from sdc_problems.studies.store.reader import Run as Run
+    from sdc_problems.studies.verdict import verdict as verdict
 
-__all__ = [
-    "Attribute",
-    "Dataset",
-    "Front",
-    "GOMMProblem",
-    "Hierarchy",
-    "Kind",
-    "MaskingProblem",
-    "MicroaggregationProblem",
-    "Microdata",
-    "Objective",
-    "PBGProblem",
-    "PRAMEquationProblem",
-    "PRAMProblem",
-    "ProtectedGraph",
-    "Role",
-    "Run",
-    "SDCError",
-    "SDCFailure",
-    "SDCProblem",
-    "SocialGraph",
-    "SocialGraphProblem",
-    "load",
-    "protect",
-    "release",
-    "verdict",
-]
-
-# The only place above `studies` that names it: its names are looked up when they are asked for, never imported here.
-__getattr__, __dir__ = _attach(
-    __name__,
-    {
-        "Attribute": "microdata",
-        "Dataset": "datasets",
-        "Front": "front",
-        "GOMMProblem": "problems.attribute_grouping",
-        "Hierarchy": "hierarchy",
-        "Kind": "microdata",
-        "MaskingProblem": "problems.masking",
-        "MicroaggregationProblem": "problems.microaggregation",
-        "Microdata": "microdata",
-        "Objective": "objective",
-        "PBGProblem": "problems.generalization",
-        "PRAMEquationProblem": "problems.pram",
-        "PRAMProblem": "problems.pram",
-        "ProtectedGraph": "graph",
-        "Role": "microdata",
-        "Run": "studies.store.reader",
-        "SDCError": "errors",
-        "SDCFailure": "errors",
-        "SDCProblem": "problem",
-        "SocialGraph": "graph",
-        "SocialGraphProblem": "problems.social",
-        "load": "datasets",
-        "protect": "studies.release",
-        "release": "studies.release",
-        "verdict": "studies.verdict",
-    },
-)
+# The only place above `studies` that names it: nothing is imported here before it is asked for.
+__getattr__, __dir__, __all__ = _attach(__name__, __file__)

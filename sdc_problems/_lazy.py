@@ -2,28 +2,45 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 
-def attach(package: str, where: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Make a package's ``__getattr__`` and ``__dir__``.
+def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Make a package's ``__getattr__``, ``__dir__`` and ``__all__`` from the imports that only type checkers see.
+
+    The lines ``from module import name as name`` below ``if TYPE_CHECKING:`` are the one place that says what the
+    package exports: type checkers follow them, and the same lines are read here to import a name when it is asked for.
 
     Parameters
     ----------
-    package
-        The package's ``__name__``.
-    where
-        Public name to the submodule (relative to the package) that defines it. A name that maps to itself
-        with a leading dot, as in ``{"linkage": "."}``, is the submodule itself.
+    package, file
+        The package's ``__name__`` and ``__file__``.
     """
+    where = exports(file)
 
     def load(name: str) -> Any:
         if name not in where:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        if where[name] == ".":
-            return importlib.import_module(f"{package}.{name}")
-        return getattr(importlib.import_module(f"{package}.{where[name]}"), name)
+        module, original = where[name]
+        if module == package:
+            return importlib.import_module(f"{module}.{original}")
+        return getattr(importlib.import_module(module), original)
 
-    return load, lambda: sorted(where)
+    return load, lambda: sorted(where), list(where)
+
+
+def exports(file: str) -> dict[str, tuple[str, str]]:
+    """Module and name of each export of an ``__init__.py``, in their order."""
+    for node in ast.parse(Path(file).read_bytes()).body:
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            return {
+                alias.asname or alias.name: (line.module or "", alias.name)
+                for line in node.body
+                if isinstance(line, ast.ImportFrom)
+                for alias in line.names
+            }
+    return {}

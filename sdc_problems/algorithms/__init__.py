@@ -7,41 +7,15 @@ from typing import TYPE_CHECKING
 from sdc_problems._lazy import attach as _attach
 
 if TYPE_CHECKING:
-    from sdc_problems.algorithms.archives.box import AddStatus, BoxArchive
-    from sdc_problems.algorithms.generalization.pbg_ea import PBGEA
-    from sdc_problems.algorithms.generalization.pbg_search import PBGSearch
-    from sdc_problems.algorithms.grouping.gomm import GOMM
-    from sdc_problems.algorithms.microaggregation.hybrid import HybridMicroaggregation
-    from sdc_problems.algorithms.microaggregation.memetic import MemeticMicroaggregation
-    from sdc_problems.algorithms.microaggregation.solanas_ga import SolanasGA
-    from sdc_problems.algorithms.pram.elitist_ea import ElitistEA
-    from sdc_problems.algorithms.pram.steady_state_gp import SteadyStateGP
+    from sdc_problems.algorithms.archives.box import AddStatus as AddStatus
+    from sdc_problems.algorithms.archives.box import BoxArchive as BoxArchive
+    from sdc_problems.algorithms.generalization.pbg_ea import PBGEA as PBGEA
+    from sdc_problems.algorithms.generalization.pbg_search import PBGSearch as PBGSearch
+    from sdc_problems.algorithms.grouping.gomm import GOMM as GOMM
+    from sdc_problems.algorithms.microaggregation.hybrid import HybridMicroaggregation as HybridMicroaggregation
+    from sdc_problems.algorithms.microaggregation.memetic import MemeticMicroaggregation as MemeticMicroaggregation
+    from sdc_problems.algorithms.microaggregation.solanas_ga import SolanasGA as SolanasGA
+    from sdc_problems.algorithms.pram.elitist_ea import ElitistEA as ElitistEA
+    from sdc_problems.algorithms.pram.steady_state_gp import SteadyStateGP as SteadyStateGP
 
-__all__ = [
-    "GOMM",
-    "PBGEA",
-    "AddStatus",
-    "BoxArchive",
-    "ElitistEA",
-    "HybridMicroaggregation",
-    "MemeticMicroaggregation",
-    "PBGSearch",
-    "SolanasGA",
-    "SteadyStateGP",
-]
-
-__getattr__, __dir__ = _attach(
-    __name__,
-    {
-        "AddStatus": "archives",
-        "BoxArchive": "archives",
-        "ElitistEA": "pram.elitist_ea",
-        "GOMM": "grouping.gomm",
-        "HybridMicroaggregation": "microaggregation.hybrid",
-        "MemeticMicroaggregation": "microaggregation.memetic",
-        "PBGEA": "generalization.pbg_ea",
-        "PBGSearch": "generalization.pbg_search",
-        "SolanasGA": "microaggregation.solanas_ga",
-        "SteadyStateGP": "pram.steady_state_gp",
-    },
-)
+__getattr__, __dir__, __all__ = _attach(__name__, __file__)

@@ -7,127 +7,50 @@ from typing import TYPE_CHECKING
 from sdc_problems._lazy import attach as _attach
 
 if TYPE_CHECKING:
-    from sdc_problems.methods._kernels.mdav import mdav_kernel
-    from sdc_problems.methods.bounds import LowerBound, lower_bound
-    from sdc_problems.methods.partition._centroids import microaggregate
-    from sdc_problems.methods.partition._counting import chance_bound, representatives
-    from sdc_problems.methods.partition._exhaustive import exhaustive
-    from sdc_problems.methods.partition._macrogroups import one_step, two_step
-    from sdc_problems.methods.partition._mdav import mdav
-    from sdc_problems.methods.partition._univariate import mhm, microaggregate_univariate
-    from sdc_problems.methods.partition._v_mdav import v_mdav
-    from sdc_problems.methods.perturbation._noise import add_noise
-    from sdc_problems.methods.perturbation._pram import (
-        diagonal_by_frequency_matrix,
-        frequency_matrix,
-        identity_matrix,
-        max_entropy_matrix,
-        normalize_rows,
-        post_randomize,
-        pram,
-    )
-    from sdc_problems.methods.perturbation._pram_limits import band, limit_diagonal, make_dominant, make_invariant
-    from sdc_problems.methods.perturbation._rank_shuffle import rank_shuffle
-    from sdc_problems.methods.perturbation._rank_swap import rank_swap
-    from sdc_problems.methods.perturbation._swap_records import SwappedRecords, swap_records
-    from sdc_problems.methods.recoding._generalize import Recoded, generalize
-    from sdc_problems.methods.recoding._mondrian import Mondrian, mondrian
-    from sdc_problems.methods.recoding._recode import Intervals, recode_intervals, recode_level, recode_map, recode_rare
-    from sdc_problems.methods.recoding._top_code import bottom_code, top_code
-    from sdc_problems.methods.registry import Method, available, find
+    from sdc_problems.methods._kernels.mdav import mdav_kernel as mdav_kernel
+    from sdc_problems.methods.bounds import LowerBound as LowerBound
+    from sdc_problems.methods.bounds import lower_bound as lower_bound
+    from sdc_problems.methods.partition._centroids import microaggregate as microaggregate
+    from sdc_problems.methods.partition._counting import chance_bound as chance_bound
+    from sdc_problems.methods.partition._counting import representatives as representatives
+    from sdc_problems.methods.partition._exhaustive import exhaustive as exhaustive
+    from sdc_problems.methods.partition._macrogroups import one_step as one_step
+    from sdc_problems.methods.partition._macrogroups import two_step as two_step
+    from sdc_problems.methods.partition._mdav import mdav as mdav
+    from sdc_problems.methods.partition._univariate import mhm as mhm
+    from sdc_problems.methods.partition._univariate import microaggregate_univariate as microaggregate_univariate
+    from sdc_problems.methods.partition._v_mdav import v_mdav as v_mdav
+    from sdc_problems.methods.perturbation._noise import add_noise as add_noise
+    from sdc_problems.methods.perturbation._pram import diagonal_by_frequency_matrix as diagonal_by_frequency_matrix
+    from sdc_problems.methods.perturbation._pram import frequency_matrix as frequency_matrix
+    from sdc_problems.methods.perturbation._pram import identity_matrix as identity_matrix
+    from sdc_problems.methods.perturbation._pram import max_entropy_matrix as max_entropy_matrix
+    from sdc_problems.methods.perturbation._pram import normalize_rows as normalize_rows
+    from sdc_problems.methods.perturbation._pram import post_randomize as post_randomize
+    from sdc_problems.methods.perturbation._pram import pram as pram
+    from sdc_problems.methods.perturbation._pram_limits import band as band
+    from sdc_problems.methods.perturbation._pram_limits import limit_diagonal as limit_diagonal
+    from sdc_problems.methods.perturbation._pram_limits import make_dominant as make_dominant
+    from sdc_problems.methods.perturbation._pram_limits import make_invariant as make_invariant
+    from sdc_problems.methods.perturbation._rank_shuffle import rank_shuffle as rank_shuffle
+    from sdc_problems.methods.perturbation._rank_swap import rank_swap as rank_swap
+    from sdc_problems.methods.perturbation._swap_records import SwappedRecords as SwappedRecords
+    from sdc_problems.methods.perturbation._swap_records import swap_records as swap_records
+    from sdc_problems.methods.recoding._generalize import Recoded as Recoded
+    from sdc_problems.methods.recoding._generalize import generalize as generalize
+    from sdc_problems.methods.recoding._mondrian import Mondrian as Mondrian
+    from sdc_problems.methods.recoding._mondrian import mondrian as mondrian
+    from sdc_problems.methods.recoding._recode import Intervals as Intervals
+    from sdc_problems.methods.recoding._recode import recode_intervals as recode_intervals
+    from sdc_problems.methods.recoding._recode import recode_level as recode_level
+    from sdc_problems.methods.recoding._recode import recode_map as recode_map
+    from sdc_problems.methods.recoding._recode import recode_rare as recode_rare
+    from sdc_problems.methods.recoding._top_code import bottom_code as bottom_code
+    from sdc_problems.methods.recoding._top_code import top_code as top_code
+    from sdc_problems.methods.registry import Method as Method
+    from sdc_problems.methods.registry import available as available
+    from sdc_problems.methods.registry import find as find
 
-__all__ = [
-    "Intervals",
-    "LowerBound",
-    "Method",
-    "Mondrian",
-    "Recoded",
-    "SwappedRecords",
-    "add_noise",
-    "available",
-    "band",
-    "bottom_code",
-    "chance_bound",
-    "diagonal_by_frequency_matrix",
-    "exhaustive",
-    "find",
-    "frequency_matrix",
-    "generalize",
-    "identity_matrix",
-    "limit_diagonal",
-    "lower_bound",
-    "make_dominant",
-    "make_invariant",
-    "max_entropy_matrix",
-    "mdav",
-    "mdav_kernel",
-    "mhm",
-    "microaggregate",
-    "microaggregate_univariate",
-    "mondrian",
-    "normalize_rows",
-    "one_step",
-    "post_randomize",
-    "pram",
-    "rank_shuffle",
-    "rank_swap",
-    "recode_intervals",
-    "recode_level",
-    "recode_map",
-    "recode_rare",
-    "representatives",
-    "swap_records",
-    "top_code",
-    "two_step",
-    "v_mdav",
-]
 
 # A module must not carry the name of a function listed here: importing it would hide the function.
-__getattr__, __dir__ = _attach(
-    __name__,
-    {
-        "Intervals": "recoding._recode",
-        "LowerBound": "bounds",
-        "Method": "registry",
-        "Mondrian": "recoding._mondrian",
-        "Recoded": "recoding._generalize",
-        "SwappedRecords": "perturbation._swap_records",
-        "add_noise": "perturbation._noise",
-        "available": "registry",
-        "band": "perturbation._pram_limits",
-        "bottom_code": "recoding._top_code",
-        "chance_bound": "partition._counting",
-        "diagonal_by_frequency_matrix": "perturbation._pram",
-        "exhaustive": "partition._exhaustive",
-        "find": "registry",
-        "frequency_matrix": "perturbation._pram",
-        "generalize": "recoding._generalize",
-        "identity_matrix": "perturbation._pram",
-        "limit_diagonal": "perturbation._pram_limits",
-        "lower_bound": "bounds",
-        "make_dominant": "perturbation._pram_limits",
-        "make_invariant": "perturbation._pram_limits",
-        "max_entropy_matrix": "perturbation._pram",
-        "mdav": "partition._mdav",
-        "mdav_kernel": "_kernels.mdav",
-        "mhm": "partition._univariate",
-        "microaggregate": "partition._centroids",
-        "microaggregate_univariate": "partition._univariate",
-        "mondrian": "recoding._mondrian",
-        "normalize_rows": "perturbation._pram",
-        "one_step": "partition._macrogroups",
-        "post_randomize": "perturbation._pram",
-        "pram": "perturbation._pram",
-        "rank_shuffle": "perturbation._rank_shuffle",
-        "rank_swap": "perturbation._rank_swap",
-        "recode_intervals": "recoding._recode",
-        "recode_level": "recoding._recode",
-        "recode_map": "recoding._recode",
-        "recode_rare": "recoding._recode",
-        "representatives": "partition._counting",
-        "swap_records": "perturbation._swap_records",
-        "top_code": "recoding._top_code",
-        "two_step": "partition._macrogroups",
-        "v_mdav": "partition._v_mdav",
-    },
-)
+__getattr__, __dir__, __all__ = _attach(__name__, __file__)

@@ -7,35 +7,13 @@ from typing import TYPE_CHECKING
 from sdc_problems._lazy import attach as _attach
 
 if TYPE_CHECKING:
-    from sdc_problems.parallel._open import open_backend
-    from sdc_problems.parallel._threads import processors
-    from sdc_problems.parallel.backend import Backend, Serial
-    from sdc_problems.parallel.cluster import DaskCluster
-    from sdc_problems.parallel.evaluator import ParallelEvaluator
-    from sdc_problems.parallel.memo import MemoEvaluator
-    from sdc_problems.parallel.process_pool import ProcessPool
+    from sdc_problems.parallel._open import open_backend as open_backend
+    from sdc_problems.parallel._threads import processors as processors
+    from sdc_problems.parallel.backend import Backend as Backend
+    from sdc_problems.parallel.backend import Serial as Serial
+    from sdc_problems.parallel.cluster import DaskCluster as DaskCluster
+    from sdc_problems.parallel.evaluator import ParallelEvaluator as ParallelEvaluator
+    from sdc_problems.parallel.memo import MemoEvaluator as MemoEvaluator
+    from sdc_problems.parallel.process_pool import ProcessPool as ProcessPool
 
-__all__ = [
-    "Backend",
-    "DaskCluster",
-    "MemoEvaluator",
-    "ParallelEvaluator",
-    "ProcessPool",
-    "Serial",
-    "open_backend",
-    "processors",
-]
-
-__getattr__, __dir__ = _attach(
-    __name__,
-    {
-        "Backend": "backend",
-        "DaskCluster": "cluster",
-        "MemoEvaluator": "memo",
-        "ParallelEvaluator": "evaluator",
-        "ProcessPool": "process_pool",
-        "Serial": "backend",
-        "open_backend": "_open",
-        "processors": "_threads",
-    },
-)
+__getattr__, __dir__, __all__ = _attach(__name__, __file__)

@@ -18,21 +18,10 @@ from typing import TYPE_CHECKING
 from sdc_problems._lazy import attach as _attach
 
 if TYPE_CHECKING:
-    from sdc_problems.testing.archive import ArchiveContract
-    from sdc_problems.testing.backend import BackendContract
-    from sdc_problems.testing.measure import MeasureContract
-    from sdc_problems.testing.operators import OperatorContract
-    from sdc_problems.testing.problem import ProblemContract
+    from sdc_problems.testing.archive import ArchiveContract as ArchiveContract
+    from sdc_problems.testing.backend import BackendContract as BackendContract
+    from sdc_problems.testing.measure import MeasureContract as MeasureContract
+    from sdc_problems.testing.operators import OperatorContract as OperatorContract
+    from sdc_problems.testing.problem import ProblemContract as ProblemContract
 
-__all__ = ["ArchiveContract", "BackendContract", "MeasureContract", "OperatorContract", "ProblemContract"]
-
-__getattr__, __dir__ = _attach(
-    __name__,
-    {
-        "ArchiveContract": "archive",
-        "BackendContract": "backend",
-        "MeasureContract": "measure",
-        "OperatorContract": "operators",
-        "ProblemContract": "problem",
-    },
-)
+__getattr__, __dir__, __all__ = _attach(__name__, __file__)

@@ -7,22 +7,9 @@ from typing import TYPE_CHECKING
 from sdc_problems._lazy import attach as _attach
 
 if TYPE_CHECKING:
-    from sdc_problems.studies.release._protect import Protected, protect
-    from sdc_problems.studies.release._release import Released, release
+    from sdc_problems.studies.release._protect import Protected as Protected
+    from sdc_problems.studies.release._protect import protect as protect
+    from sdc_problems.studies.release._release import Released as Released
+    from sdc_problems.studies.release._release import release as release
 
-__all__ = [
-    "Protected",
-    "Released",
-    "protect",
-    "release",
-]
-
-__getattr__, __dir__ = _attach(
-    __name__,
-    {
-        "Protected": "_protect",
-        "Released": "_release",
-        "protect": "_protect",
-        "release": "_release",
-    },
-)
+__getattr__, __dir__, __all__ = _attach(__name__, __file__)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sdc_problems._lazy import attach
+from sdc_problems._lazy import attach as _attach
 
 if TYPE_CHECKING:
     from sdc_problems.studies.tasks._registry import available_tasks as available_tasks
     from sdc_problems.studies.tasks._registry import find_task as find_task
     from sdc_problems.studies.tasks._task import Task as Task
 
-__all__ = ["Task", "available_tasks", "find_task"]
-
-__getattr__, __dir__ = attach(__name__, {"Task": "_task", "available_tasks": "_registry", "find_task": "_registry"})
+__getattr__, __dir__, __all__ = _attach(__name__, __file__)

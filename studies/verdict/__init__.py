@@ -7,19 +7,8 @@ from typing import TYPE_CHECKING
 from sdc_problems._lazy import attach as _attach
 
 if TYPE_CHECKING:
-    from sdc_problems.studies.verdict._verdict import LINKAGE_LIMIT, Verdict, verdict
+    from sdc_problems.studies.verdict._verdict import LINKAGE_LIMIT as LINKAGE_LIMIT
+    from sdc_problems.studies.verdict._verdict import Verdict as Verdict
+    from sdc_problems.studies.verdict._verdict import verdict as verdict
 
-__all__ = [
-    "LINKAGE_LIMIT",
-    "Verdict",
-    "verdict",
-]
-
-__getattr__, __dir__ = _attach(
-    __name__,
-    {
-        "LINKAGE_LIMIT": "_verdict",
-        "Verdict": "_verdict",
-        "verdict": "_verdict",
-    },
-)
+__getattr__, __dir__, __all__ = _attach(__name__, __file__)
