@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sdc_problems.evaluators.linkage._views import Recoding
-from sdc_problems.evaluators.linkage.candidates import Values, candidate_counts
+from sdc_problems.evaluators.linkage.candidates import ManyRangesError, Values, candidate_counts
 from sdc_problems.evaluators.linkage.distance import DIRECTIONS, ENGINES, KINDS, TIES, distance_linkage, link_ties
 from sdc_problems.evaluators.linkage.probabilistic import (
     MOST_ATTRIBUTES,
@@ -20,6 +20,7 @@ __all__ = [
     "MOST_ATTRIBUTES",
     "TIES",
     "ConvergenceWarning",
+    "ManyRangesError",
     "ProbabilisticLinkage",
     "Recoding",
     "Values",

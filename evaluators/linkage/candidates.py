@@ -17,6 +17,10 @@ _LEAF = 16
 _MOST_BOXES = 2**24
 
 
+class ManyRangesError(SDCError):
+    """Labels stand for so many separate ranges of values that they cannot be counted as boxes."""
+
+
 def candidate_counts(
     X: object, Y: object, sets: Sequence[Sequence[Values] | None], *, stars: object = None
 ) -> IntArray:
@@ -42,6 +46,11 @@ def candidate_counts(
     -------
     ndarray of int64
         In [0, n]; at least 1 where each label may stand for the value that it protects.
+
+    Raises
+    ------
+    ManyRangesError
+        Where sets cross each other so much that no order makes them ranges: ``link_ties`` with recodings counts them.
 
     Notes
     -----
@@ -154,7 +163,7 @@ def _boxes(rows: IntArray, runs: Sequence[Runs]) -> tuple[IntArray, IntArray, In
         label = rows[of_row, j]
         n_ranges = begin[label + 1] - begin[label]
         if int(n_ranges.sum()) > _MOST_BOXES:
-            raise SDCError(f"the labels of attribute {j + 1} stand for too many separate ranges of values")
+            raise ManyRangesError(f"the labels of attribute {j + 1} stand for too many separate ranges of values")
         again = np.repeat(np.arange(len(label)), n_ranges)
         which = np.arange(len(again)) - np.repeat(np.cumsum(n_ranges) - n_ranges, n_ranges) + begin[label][again]
         low = np.concatenate([low[again], first[which][:, None]], axis=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems import evaluators
-from sdc_problems.evaluators.linkage import MOST_ATTRIBUTES, Recoding, Values
+from sdc_problems.evaluators.linkage import MOST_ATTRIBUTES, ManyRangesError, Recoding, Values
 from sdc_problems.microdata import Kind
 from sdc_problems.studies.report.summary import number
 from sdc_problems.studies.verdict.pairing import PairedColumn
@@ -197,7 +198,10 @@ class Compared:
         if not self.perturbed:
             values = np.stack([c.original[self.records] for c in self.columns], axis=1)
             labels = np.stack([c.protected[self.records] for c in self.columns], axis=1)
-            return evaluators.candidate_counts(values, labels, self.sets, stars=self.stars)
+            with suppress(
+                ManyRangesError
+            ):  # then the linkage below counts the same: every own record is at no distance
+                return evaluators.candidate_counts(values, labels, self.sets, stars=self.stars)
         X, Y, options = self.tables()
         return evaluators.link_ties(X, Y, **options)
 

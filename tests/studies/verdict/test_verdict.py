@@ -251,6 +251,17 @@ def test_local_recoding_stays_in_the_linkage(people: pd.DataFrame) -> None:
     assert "finds about" in alone.risk
 
 
+def test_labels_of_values_here_and_there_are_counted_all_the_same(
+    people: pd.DataFrame, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    after = people.astype(object)
+    after["town"] = "area " + pd.Series(rng.integers(0, 4, N).astype(str))  # each for towns all over the place
+    after.loc[rng.random(N) < 0.1, "job"] = "*"
+    usual = of_people(people, after)
+    monkeypatch.setattr("sdc_problems.evaluators.linkage.candidates._MOST_BOXES", 1)
+    assert of_people(people, after) == usual
+
+
 def test_many_records_go_without_the_probabilistic_linkage(people: pd.DataFrame) -> None:
     data = Microdata.from_frame(people, quasi_identifiers=["town", "job"])
     found = verdict(data, people, linkage_limit=50)
