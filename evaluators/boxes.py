@@ -20,23 +20,23 @@ def sides(epsilon: object, n_obj: int) -> FloatArray:
     return side
 
 
-def directions(maximised: object, n_obj: int) -> BoolArray:
+def directions(maximized: object, n_obj: int) -> BoolArray:
     """Direction of each objective: a flag for those that are stored negated; a single flag serves all."""
-    mask = np.asarray(maximised)
+    mask = np.asarray(maximized)
     if mask.dtype != np.bool_:
-        raise SDCError("maximised must be booleans: True where the objective is stored negated")
+        raise SDCError("maximized must be booleans: True where the objective is stored negated")
     mask = np.full(n_obj, mask) if mask.ndim == 0 else mask
     if mask.shape != (n_obj,):
-        raise SDCError(f"maximised needs one flag per objective ({n_obj}), not shape {mask.shape}")
+        raise SDCError(f"maximized needs one flag per objective ({n_obj}), not shape {mask.shape}")
     return mask
 
 
-def boxes(F: object, epsilon: object, *, maximised: object) -> IntArray:
+def boxes(F: object, epsilon: object, *, maximized: object) -> IntArray:
     """Box of each minimised objective vector, in the same sense: a smaller box index is better.
 
     The grid starts at 0 in the *natural* objective. With a minimised objective ``f`` the index is
-    ``floor(f / e)``; with a maximised one, stored as ``f = -v``, the box of the value is ``floor(v / e)`` and
-    its index here is ``-floor(v / e)``. (Cutting ``f`` itself would put 4.9 and 5.0 of a maximised objective
+    ``floor(f / e)``; with a maximized one, stored as ``f = -v``, the box of the value is ``floor(v / e)`` and
+    its index here is ``-floor(v / e)``. (Cutting ``f`` itself would put 4.9 and 5.0 of a maximized objective
     with ``e = 5`` into one box, where they belong to the boxes 0 and 1.)
 
     Parameters
@@ -45,7 +45,7 @@ def boxes(F: object, epsilon: object, *, maximised: object) -> IntArray:
         Objective vectors as pymoo holds them: solutions × objectives, minimised.
     epsilon
         Box side per objective, or one for all; positive.
-    maximised
+    maximized
         One flag per objective (or one for all): True where F holds the negated value.
 
     Returns
@@ -59,13 +59,13 @@ def boxes(F: object, epsilon: object, *, maximised: object) -> IntArray:
 
     Examples
     --------
-    >>> boxes([[-4.9, 120.0], [-5.0, 99.0]], [5, 100], maximised=[True, False])
+    >>> boxes([[-4.9, 120.0], [-5.0, 99.0]], [5, 100], maximized=[True, False])
     array([[ 0,  1],
            [-1,  0]])
     """
     values = points(F, "F")
     side = sides(epsilon, values.shape[1])
-    sign = np.where(directions(maximised, values.shape[1]), -1.0, 1.0)
+    sign = np.where(directions(maximized, values.shape[1]), -1.0, 1.0)
     index = sign * np.floor(sign * values / side)
     if np.abs(index).max() >= _FARTHEST:
         raise SDCError("epsilon is too small for these objectives: box indices beyond 2**53")

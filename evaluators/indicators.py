@@ -21,10 +21,10 @@ def _sets(F: object, front: object) -> tuple[FloatArray, FloatArray]:
 
 
 def stored_negated(front: object) -> BoolArray:
-    """Read off the signs which objectives are maximised: no value on the front is positive, and one is not 0.
+    """Read off the signs which objectives are maximized: no value on the front is positive, and one is not 0.
 
-    Natural objectives of this package (k, ℓ, losses, risks, …) are never negative, and a maximised one is stored
-    negated. Say it explicitly (``maximised=``) where an objective may take either sign.
+    Natural objectives of this package (k, ℓ, losses, risks, …) are never negative, and a maximized one is stored
+    negated. Say it explicitly (``maximized=``) where an objective may take either sign.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def convergence_error(F: object, front: object) -> float:
     """Sum of the distances from each solution to the nearest point of the front, objectives scaled by the front.
 
     ``Σ_{f in F} min_{m in front} ||f - m||`` after dividing each objective by its maximum on the front (Dewri et al.
-    2010, §7). A maximised objective is stored negated; the maximum of its natural values is the largest magnitude here,
+    2010, §7). A maximized objective is stored negated; the maximum of its natural values is the largest magnitude here,
     and a common sign changes no distance: each column is divided by the largest absolute value on the front (1 where
     that is 0).
 
@@ -74,7 +74,7 @@ def convergence_error(F: object, front: object) -> float:
     return total
 
 
-def representation_ratio(F: object, front: object, epsilon: object, *, maximised: object = None) -> float:
+def representation_ratio(F: object, front: object, epsilon: object, *, maximized: object = None) -> float:
     """Share of the non-dominated boxes of the front that hold a solution.
 
     The front's points are put into the boxes of :func:`~sdc_problems.evaluators.boxes.boxes`, boxes dominated by
@@ -88,8 +88,8 @@ def representation_ratio(F: object, front: object, epsilon: object, *, maximised
         The true front, same objectives.
     epsilon
         Box side per objective, or one for all.
-    maximised
-        One flag per objective (or one for all): True where the natural objective is maximised and stored negated. By
+    maximized
+        One flag per objective (or one for all): True where the natural objective is maximized and stored negated. By
         default :func:`stored_negated` reads it off the front's signs.
 
     Returns
@@ -108,9 +108,9 @@ def representation_ratio(F: object, front: object, epsilon: object, *, maximised
     0.6666666666666666
     """
     solutions, best = _sets(F, front)
-    flags = stored_negated(best) if maximised is None else directions(maximised, best.shape[1])
-    marked = nondominated_boxes(boxes(best, epsilon, maximised=flags))
-    held = {box.tobytes() for box in boxes(solutions, epsilon, maximised=flags)}
+    flags = stored_negated(best) if maximized is None else directions(maximized, best.shape[1])
+    marked = nondominated_boxes(boxes(best, epsilon, maximized=flags))
+    held = {box.tobytes() for box in boxes(solutions, epsilon, maximized=flags)}
     return sum(box.tobytes() in held for box in marked) / len(marked)
 
 

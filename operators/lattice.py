@@ -106,7 +106,7 @@ class LatticeMutation(Mutation):
     Dewri et al. (2010), §6, where there are no thresholds. Up and down are equally likely.
     """
 
-    def __init__(self, prob: float = 1.0, prob_var: float | None = None) -> None:
+    def __init__(self, prob: float = 1.0, *, prob_var: float | None = None) -> None:
         super().__init__(prob=prob, prob_var=prob_var)
 
     def _do(

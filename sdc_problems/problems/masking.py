@@ -19,6 +19,7 @@ from sdc_problems.microdata import Kind
 from sdc_problems.operators.cells import BlockCrossover, CellBounds, CellMixture, StartFiles
 from sdc_problems.operators.duplicates import ByteDuplicates
 from sdc_problems.problem import SDCProblem
+from sdc_problems.problems._columns import left_as_they_are, protected_columns
 from sdc_problems.problems._masking_objectives import masking_objectives
 from sdc_problems.problems._masking_starts import categorical_starts, numeric_starts
 
@@ -88,8 +89,9 @@ class MaskingProblem(SDCProblem):
     ----------
     data
         The table.
-    attributes
-        Columns to protect, all numeric or all categorical; the quasi-identifiers if not given.
+    columns
+        Some of the quasi-identifiers, all numeric or all categorical; all of them if not given. Of a table that
+        declares none, any columns.
     objectives
         Numeric: any of ``pil``, ``dr_numeric``, ``score_mean``, ``score_max``, ``id_rank``, ``dbrl``, ``prl``,
         ``copies``, ``rsrl``, ``dbrl_protected``, ``dbrl_half``, ``record_change`` and ``regression_change``; by default
@@ -133,8 +135,8 @@ class MaskingProblem(SDCProblem):
     def __init__(
         self,
         data: Microdata,
-        attributes: Sequence[str] | None = None,
         *,
+        columns: Sequence[str] | None = None,
         objectives: Sequence[str | Objective] | None = None,
         require: Mapping[str, Required] | None = None,
         start: str | Mapping[str, Any] = "few",
@@ -142,7 +144,7 @@ class MaskingProblem(SDCProblem):
         edits: Sequence[str] = (),
         seed: int = 0,
     ) -> None:
-        self.attributes = _attributes(data, attributes)
+        self.attributes = _attributes(data, columns)
         self.numeric = data.attribute(self.attributes[0]).kind is Kind.NUMERIC
         if not isinstance(guard, bool):
             raise SDCError(f"guard must be True or False, not {guard!r}")
@@ -405,6 +407,7 @@ class MaskingProblem(SDCProblem):
                 f"Information loss is {figures['il_categorical']:.1f} %: tables {figures['ctbil']:.1f}, distance"
                 f" {figures['dbil']:.1f}, uncertainty {figures['ebil']:.1f}."
             )
+        sentences += left_as_they_are(self.data, self.attributes)
         shown = "; ".join(f"{how} {figures[name]:.1f}" for name, how in ATTACKS.items() if name in figures)
         sentences.append(
             f"Percent found again, by attack: {shown}; cells of nearly the same rank {figures['id_rank']:.1f}."
@@ -479,14 +482,8 @@ class MaskingProblem(SDCProblem):
         super().__setstate__({**state, "xl": np.zeros_like(upper), "xu": upper})
 
 
-def _attributes(data: Microdata, attributes: Sequence[str] | None) -> tuple[str, ...]:
-    if isinstance(attributes, str):
-        raise SDCError(f"attributes must be a list of names: write attributes=[{attributes!r}]")
-    names = data.quasi_identifiers if attributes is None else tuple(attributes)
-    if not names:
-        raise SDCError("no attributes to protect: name them, or declare quasi_identifiers= when the table is made")
-    if len(set(names)) < len(names):
-        raise SDCError(f"an attribute is named twice in {names}")
+def _attributes(data: Microdata, columns: Sequence[str] | None) -> tuple[str, ...]:
+    names = protected_columns(data, columns)
     kinds = {name: data.attribute(name).kind for name in names}
     numeric = [name for name, kind in kinds.items() if kind is Kind.NUMERIC]
     if numeric and len(numeric) < len(names):

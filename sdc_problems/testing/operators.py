@@ -26,7 +26,7 @@ class OperatorContract:
 
     # -- helpers --------------------------------------------------------------------------------------------------
 
-    def sample(self, problem: SDCProblem, n: int = ROWS, seed: int = 1) -> NDArray[Any]:
+    def sample(self, problem: SDCProblem, n: int = ROWS, *, seed: int = 1) -> NDArray[Any]:
         """Rows as an algorithm would start from: sampled and repaired."""
         operators = self.operators(problem)
         rng = np.random.default_rng(seed)

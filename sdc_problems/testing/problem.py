@@ -164,7 +164,7 @@ class ProblemContract(OperatorContract):
         assert problem.n_ieq_constr == 0
         assert problem.evaluate(X).tobytes() == F.tobytes()
 
-    def test_what_is_required_need_not_be_optimised(self) -> None:
+    def test_what_is_required_need_not_be_optimized(self) -> None:
         problem = self.make()
         X = self.sample(problem)
         values = problem.natural(problem.evaluate(X))

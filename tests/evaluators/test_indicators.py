@@ -26,7 +26,7 @@ SIDES = st.tuples(st.sampled_from([0.5, 1.0, 4.0]), st.sampled_from([1.0, 3.0, 1
 
 @given(POINTS, SIDES)
 def test_boxes_are_those_of_the_natural_values(F: np.ndarray, epsilon: tuple[float, float]) -> None:
-    index = boxes(F, epsilon, maximised=[True, False])
+    index = boxes(F, epsilon, maximized=[True, False])
     for (k, loss), (box_k, box_loss) in zip(F, index, strict=True):
         assert -box_k == math.floor(-k / epsilon[0])
         assert box_loss == math.floor(loss / epsilon[1])
@@ -34,7 +34,7 @@ def test_boxes_are_those_of_the_natural_values(F: np.ndarray, epsilon: tuple[flo
 
 @given(POINTS, SIDES)
 def test_a_better_value_is_never_in_a_worse_box(F: np.ndarray, epsilon: tuple[float, float]) -> None:
-    index = boxes(F, epsilon, maximised=[True, False])
+    index = boxes(F, epsilon, maximized=[True, False])
     for j in range(2):
         order = np.argsort(F[:, j], kind="stable")
         assert (np.diff(index[order, j]) >= 0).all()
@@ -42,24 +42,24 @@ def test_a_better_value_is_never_in_a_worse_box(F: np.ndarray, epsilon: tuple[fl
 
 def test_one_side_and_one_flag_serve_all_objectives() -> None:
     F = [[1.0, 2.9], [3.0, 4.0]]
-    np.testing.assert_array_equal(boxes(F, 2, maximised=False), boxes(F, [2, 2], maximised=[False, False]))
-    assert boxes([5.0, 7.0], 2, maximised=False).shape == (1, 2)
+    np.testing.assert_array_equal(boxes(F, 2, maximized=False), boxes(F, [2, 2], maximized=[False, False]))
+    assert boxes([5.0, 7.0], 2, maximized=False).shape == (1, 2)
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "maximised", "message"),
+    ("epsilon", "maximized", "message"),
     [
         ([1.0], False, "epsilon has 1 entries where 2"),
         ([1.0, 0.0], False, "epsilon must be positive"),
         ([1.0, float("inf")], False, "epsilon has 1 non-finite"),
         (1e-300, False, "epsilon is too small"),
-        (1.0, [True], r"maximised needs one flag per objective \(2\)"),
-        (1.0, [1, 0], "maximised must be booleans"),
+        (1.0, [True], r"maximized needs one flag per objective \(2\)"),
+        (1.0, [1, 0], "maximized must be booleans"),
     ],
 )
-def test_bad_grids_are_refused(epsilon: object, maximised: object, message: str) -> None:
+def test_bad_grids_are_refused(epsilon: object, maximized: object, message: str) -> None:
     with pytest.raises(SDCError, match=message):
-        boxes([[1.0, 2.0]], epsilon, maximised=maximised)
+        boxes([[1.0, 2.0]], epsilon, maximized=maximized)
 
 
 @given(POINTS)
@@ -83,7 +83,7 @@ def test_representation_ratio_is_the_plain_share(
     cells = {box(f) for f in front}
     marked = {b for b in cells if not any(o != b and o[0] <= b[0] and o[1] <= b[1] for o in cells)}
     expected = len(marked & {box(f) for f in F}) / len(marked)
-    assert representation_ratio(F, front, epsilon, maximised=[True, False]) == expected
+    assert representation_ratio(F, front, epsilon, maximized=[True, False]) == expected
     assert representation_ratio(front, front, epsilon) == 1.0
 
 
@@ -93,9 +93,9 @@ def test_the_sense_is_read_off_the_front() -> None:
     step = np.array([[0.9, 0.0, 0.0], [0.0, 0.0, 0.0]])
     near, nearer = front + step, front - step  # k = 9.1 is in box 9, k = 10.9 in box 10
     assert representation_ratio(near, front, 1) == 0.5
-    assert representation_ratio(near, front, 1, maximised=False) == 1.0
+    assert representation_ratio(near, front, 1, maximized=False) == 1.0
     assert representation_ratio(nearer, front, 1) == 1.0
-    assert representation_ratio(nearer, front, 1, maximised=False) == 0.5
+    assert representation_ratio(nearer, front, 1, maximized=False) == 0.5
 
 
 @given(POINTS, POINTS)

@@ -200,7 +200,7 @@ BESIDE: dict[str, Case] = {
     "ngil": Case(graph.ngil, lambda rng, n: (codes(rng, n)[0], one_label(rng, n)[0])),
     "nsil": Case(graph.nsil, clustered_graph, same_rows=False),
     "boxes": Case(
-        lambda F, epsilon: boxes(F, epsilon, maximised=False),
+        lambda F, epsilon: boxes(F, epsilon, maximized=False),
         lambda rng, n: (rng.random((n, 2)), np.ones(2)),
         same_rows=False,
     ),
@@ -215,7 +215,8 @@ BESIDE: dict[str, Case] = {
 
 def test_every_measure_of_the_package_is_here() -> None:
     of_two_numbers = {"score_mean", "score_max"}
-    assert (set(CASES) - set(BESIDE)) | of_two_numbers == set(package.__all__)
+    no_measures = {"Engine"}
+    assert (set(CASES) - set(BESIDE)) | of_two_numbers | no_measures == set(package.__all__)
 
 
 CASES |= BESIDE

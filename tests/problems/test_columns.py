@@ -11,6 +11,7 @@ import pytest
 from sdc_problems import (
     GOMMProblem,
     Hierarchy,
+    MaskingProblem,
     MicroaggregationProblem,
     Microdata,
     PBGProblem,
@@ -32,6 +33,7 @@ MADE: list[Any] = [
     lambda **options: PBGProblem(WORDS, TREES, max_suppression=0, **options),
     lambda **options: GOMMProblem(NUMBERS, 3, **options),
     lambda **options: MicroaggregationProblem(NUMBERS, 3, **options),
+    lambda **options: MaskingProblem(WORDS, **options),
     lambda **options: PRAMProblem(WORDS, evaluation="expected", **options),
     lambda **options: PRAMEquationProblem(WORDS, evaluation="expected", **options),
 ]

@@ -214,10 +214,10 @@ def test_start_files_of_ones_own_widen_the_bounds() -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"attributes": "wage"}, "list of names"),
-        ({"attributes": ["wage", "flu"]}, "'wage' is numeric and 'flu' is not"),
-        ({"attributes": ["wage", "wage"]}, "named twice"),
-        ({"attributes": ["nothing"]}, "no column 'nothing'"),
+        ({"columns": "wage"}, r"write columns=\['wage'\]"),
+        ({"columns": ["wage", "flu"]}, "'flu' is no quasi-identifier"),
+        ({"columns": ["wage", "wage"]}, "named twice"),
+        ({"columns": ["nothing"]}, "no column 'nothing'"),
         ({"start": "some"}, "'few', 'many'"),
         ({"start": {}}, "mapping"),
         ({"start": {"a": np.zeros((2, 3))}}, "'a' must have 60 records and 3 attributes"),
@@ -233,6 +233,12 @@ def test_start_files_of_ones_own_widen_the_bounds() -> None:
 def test_options_that_mean_nothing_are_refused(options: dict[str, Any], says: str) -> None:
     with pytest.raises(SDCError, match=says):
         MaskingProblem(numbers(), **options)
+
+
+def test_numbers_and_categories_are_protected_apart() -> None:
+    both = numbers().with_roles(quasi_identifiers=["wage", "flu"])
+    with pytest.raises(SDCError, match="'wage' is numeric and 'flu' is not"):
+        MaskingProblem(both)
 
 
 def test_categories_of_start_files_must_be_known() -> None:

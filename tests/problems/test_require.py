@@ -14,6 +14,7 @@ import sdc_problems
 from sdc_problems import (
     GOMMProblem,
     Hierarchy,
+    MaskingProblem,
     MicroaggregationProblem,
     Microdata,
     PBGProblem,
@@ -47,6 +48,7 @@ MADE: list[tuple[Any, dict[str, float]]] = [
     (lambda **options: PBGProblem(WORDS, TREES, max_suppression=0, **options), {"l": 2, "glm_percent": 60}),
     (lambda **options: GOMMProblem(NUMBERS, 3, **options), {"n_groups": 3, "dld": 30}),
     (lambda **options: MicroaggregationProblem(NUMBERS, 3, **options), {"il_sse": 40, "dbrl": 50}),
+    (lambda **options: MaskingProblem(WORDS, **options), {"dbil": 40, "id_rank": 60}),
     (lambda **options: PRAMProblem(WORDS, columns=["sex"], **options), {"entropy": 20, "dbil": 40}),
     (lambda **options: PRAMEquationProblem(WORDS, columns=["sex", "town"], **options), {"entropy": 20, "dbil": 40}),
 ]

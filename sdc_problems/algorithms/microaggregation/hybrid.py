@@ -68,9 +68,9 @@ class HybridMicroaggregation(Algorithm):
 
     def __init__(
         self,
+        *,
         heuristic: Heuristic = plain_mdav,
         K: int = MACROGROUP,
-        *,
         steps: Literal[1, 2] = 2,
         epochs: int = EPOCHS,
         pop_size: int = 10,

@@ -136,7 +136,7 @@ def test_boxes_of_a_maximised_objective_are_counted_from_zero() -> None:
     sizes = np.arange(1, 16)
     F = np.column_stack([-sizes, sizes]).astype(float)
     assert (BoxArchive(5).box_of(F) == np.column_stack([-(sizes // 5), sizes // 5])).all()
-    np.testing.assert_array_equal(BoxArchive(5).box_of(F), boxes(F, 5, maximised=np.array([True, False])))
+    np.testing.assert_array_equal(BoxArchive(5).box_of(F), boxes(F, 5, maximized=np.array([True, False])))
     assert BoxArchive(5, offset=2).box_of([[6.9], [7.0], [2.0]]).tolist() == [[0], [1], [0]]
     assert not np.signbit(BoxArchive(5).box_of([[-1.0]])).any()
 
