@@ -26,9 +26,8 @@ class PBGSearch(ArchiveSearch):
     """Measure next what is most likely to enter the archive, by a model of everything measured so far.
 
     1. Measure the fully specialised, the fully generalised and four random nodes per attribute.
-    2. Model each objective over the lattice from the nodes measured (`LatticeModel`); where suppression is free, once
-       for a node that suppresses nothing, once for as much as the budget allows, and once halfway. A node's score is
-       that of the best of them.
+    2. Model each objective over the lattice from the nodes measured (`LatticeModel`), with as much suppression as the
+       budget allows: other thresholds of a node need no search, since all are known when it is measured.
     3. Consider every unmeasured node within two steps of a member of the archive. To enter, a node must reach a better
        box than each member in at least one objective; its score is by how many standard deviations its prediction
        falls short of that, for the member that is hardest to pass.
@@ -131,10 +130,10 @@ class PBGSearch(ArchiveSearch):
         self.archive.add(infills)
         fresh = X[self.archive.statuses > 0][:, : self._n_levels]
         nodes = X[:, : self._n_levels]
-        if self.free:
-            _, first = np.unique(nodes, axis=0, return_index=True)
-            nodes = nodes[np.sort(first)]
-            F = self._at_anchors(nodes)
+        if self.free:  # what the largest threshold gives says best what a node is worth; it stands last
+            _, back = np.unique(nodes[::-1], axis=0, return_index=True)
+            last = np.sort(len(nodes) - 1 - back)
+            nodes, F = nodes[last], F[last]
         self._model.add(nodes, F)
         self._see(nodes)
         for key in row_keys(nodes):
@@ -147,12 +146,6 @@ class PBGSearch(ArchiveSearch):
                     self._pool.setdefault(key, node)
         if self.n_nodes >= min(self.max_evaluations, self._lattice_size):
             self.termination.terminate()
-
-    def _at_anchors(self, nodes: NDArray[Any]) -> NDArray[np.float64]:
-        """Objectives of each node with its first, middle and last threshold, side by side."""
-        _, F, begin = self._every_threshold(nodes)
-        last = np.append(begin[1:], len(F)) - 1
-        return np.concatenate([F[begin], F[(begin + last) // 2], F[last]], axis=1)
 
     # -- choosing -------------------------------------------------------------------------------------------------
 
@@ -172,18 +165,14 @@ class PBGSearch(ArchiveSearch):
 
     def _scores(self, means: NDArray[np.float64], deviations: NDArray[np.float64]) -> NDArray[np.float64]:
         """By how many standard deviations a node falls short of entering; the lowest are the most promising."""
-        boxes, n_obj = self._better_boxes(), self.problem.n_obj
+        needed = self._better_boxes()
+        for j, shape in enumerate(self._model.shapes):
+            needed[:, j] = to_scale(needed[:, j], shape.logarithm)
         deviations = np.maximum(deviations, 1e-12 * (1 + np.abs(means)))
-        least = np.full(len(means), np.inf)
-        for first in range(0, means.shape[1], n_obj):  # each threshold that is modelled, of which there may be one
-            part, needed = slice(first, first + n_obj), boxes.copy()
-            for j, shape in enumerate(self._model.shapes[part]):
-                needed[:, j] = to_scale(needed[:, j], shape.logarithm)
-            short = np.full(len(means), -np.inf)
-            for member in needed:
-                np.maximum(short, ((means[:, part] - member) / deviations[:, part]).min(axis=1), out=short)
-            np.minimum(least, short, out=least)
-        return np.round(least, DECIMALS)
+        short = np.full(len(means), -np.inf)
+        for member in needed:
+            np.maximum(short, ((means - member) / deviations).min(axis=1), out=short)
+        return np.round(short, DECIMALS)
 
     def _better_boxes(self) -> NDArray[np.float64]:
         """Per member and objective, the value at which the next better box begins."""
