@@ -12,6 +12,7 @@ from pymoo.algorithms.moo.nsga2 import NSGA2
 from pymoo.optimize import minimize
 
 from sdc_problems import Hierarchy, Microdata, PBGProblem, SDCError, load
+from sdc_problems.algorithms.archives.box import BoxArchive
 from sdc_problems.datasets import people
 from sdc_problems.problem import SDCProblem
 from sdc_problems.testing import ProblemContract
@@ -191,6 +192,34 @@ def test_best_losses_on_adult_with_nine_attributes(public: Any, suppression: Any
     values = tested.natural(front.F)
     found = [float(values[values[:, 0] >= k, 1].min()) for k in (5, 10, 50, 100)]
     np.testing.assert_allclose(found, best, atol=5e-5)
+
+
+def test_an_archive_holds_each_release_once_whatever_thresholds_led_to_it() -> None:
+    tested = problem(max_suppression=20)
+    algorithm = NSGA2(pop_size=30, archive=BoxArchive(1e-6), **tested.operators())
+    X = tested.effective(minimize(tested, algorithm, ("n_gen", 15), seed=1).algorithm.archive.X)
+    assert len(X) > 5
+    assert len(np.unique(X, axis=0)) == len(X)
+
+
+def test_discernibility_need_not_pay_for_the_whole_budget(public: Any) -> None:
+    """Asked for one k, the budget rule is worse by factors; a larger budget never makes the free front worse."""
+    public("adult.csv")
+    dataset = load("adult", download=False)
+    best: dict[str, list[list[float]]] = {"free": [], "budget": []}
+    for suppression, found in best.items():
+        for share in (0.01, 0.04):
+            tested = PBGProblem(
+                dataset.data, dataset.hierarchies, objectives=("k", "discernibility"), max_suppression=share,
+                suppression=suppression,
+            )  # fmt: skip
+            values = tested.natural(tested.enumerate_front().F)
+            found.append([float(values[values[:, 0] >= k, 1].min()) for k in (2, 5, 10, 50, 100)])
+    free, rule = np.array(best["free"]), np.array(best["budget"])
+    assert (free <= rule).all()
+    assert (free[1] <= free[0]).all()
+    assert (rule[1] > rule[0]).any()
+    assert (rule / free).max() > 2
 
 
 def test_pymoo_runs_on_the_embedded_table() -> None:
