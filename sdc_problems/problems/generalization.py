@@ -230,7 +230,7 @@ class PBGProblem(SDCProblem):
 
     def effective(self, X: ArrayLike) -> NDArray[Any]:
         """Rows of X with the least threshold that suppresses the same records: equal releases become equal rows."""
-        rows = self.genomes(X)
+        rows = self.genomes(X).copy()
         nodes, thresholds = self._parts(rows)
         if thresholds is not None:
             rows[:, -1] = self.engine.effective(nodes, thresholds)

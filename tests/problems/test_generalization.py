@@ -156,7 +156,9 @@ def test_a_smaller_threshold_can_lose_less_for_the_same_k() -> None:
         [1, 1 + 4 + 9], [2, 4 + 9 + 6], [3, 9 + 3 * 6], [3, 9 + 3 * 6],
     ]  # fmt: skip
     assert rule.natural(rule.evaluate(np.array([[0]]))).tolist() == [[3, 27]]
-    assert free.effective([[0, 4], [1, 4]]).tolist() == [[0, 3], [1, 1]]
+    given = np.array([[0, 4], [1, 4]], dtype=free.dtype)
+    assert free.effective(given).tolist() == [[0, 3], [1, 1]]
+    assert given.tolist() == [[0, 4], [1, 4]]
     node = free.decode([0, 2])
     assert node.threshold == 2
     assert node.more_general == ((1, 2),)
