@@ -37,8 +37,10 @@ def k_wildcard(quasi_identifiers: object, stars: object) -> int:
 
     Examples
     --------
+    >>> k_wildcard([[30, 1], [30, 0], [40, 0]], [[False, False], [False, True], [False, False]])
+    1
     >>> k_wildcard([[30, 1], [30, 0], [40, 1]], [[False, False], [False, True], [True, False]])
-    2
+    3
     """
     return int(wildcard_class_sizes(quasi_identifiers, stars).min())
 
