@@ -12,153 +12,53 @@ if __name__ != "sdc_problems.operators":
 from sdc_problems._lazy import attach as _attach
 
 if TYPE_CHECKING:
-    from sdc_problems.operators.canonical import CanonicalLabels, restricted_growth
-    from sdc_problems.operators.cells import (
-        BlockCrossover,
-        CellBounds,
-        CellMixture,
-        CellMutation,
-        RecordCrossover,
-        StartFiles,
-    )
-    from sdc_problems.operators.copying import CopyCrossover
-    from sdc_problems.operators.duplicates import ByteDuplicates
-    from sdc_problems.operators.grouping import (
-        AnyGroupingMutation,
-        ElementMove,
-        ElementSwap,
-        GroupCreate,
-        GroupCrossover,
-        GroupEliminate,
-        GroupingMutation,
-        GroupSplit,
-        RandomGroupings,
-    )
-    from sdc_problems.operators.lattice import LatticeCrossover, LatticeMutation, LatticeRepair, LatticeSampling
-    from sdc_problems.operators.matrix import (
-        GrayBitMutation,
-        MatrixBounds,
-        MatrixCrossover,
-        MatrixMutation,
-        MatrixSampling,
-        RangeSwapCrossover,
-    )
-    from sdc_problems.operators.never_twice import NeverTwice
-    from sdc_problems.operators.partition import (
-        GeneMutation,
-        GroupSizes,
-        OnePointCrossover,
-        RandomPartitions,
-        RecordMutation,
-        RouletteSelection,
-        WholeGroupCrossover,
-        limited,
-    )
-    from sdc_problems.operators.portfolio import Genealogy, Portfolio, Share
-    from sdc_problems.operators.search_guard import SearchGuard
-    from sdc_problems.operators.tree import Grammar, Shape, SubtreeCrossover, TreeMutation, TreeSampling, ValidTrees
+    from sdc_problems.operators.canonical import CanonicalLabels as CanonicalLabels
+    from sdc_problems.operators.canonical import restricted_growth as restricted_growth
+    from sdc_problems.operators.cells import BlockCrossover as BlockCrossover
+    from sdc_problems.operators.cells import CellBounds as CellBounds
+    from sdc_problems.operators.cells import CellMixture as CellMixture
+    from sdc_problems.operators.cells import CellMutation as CellMutation
+    from sdc_problems.operators.cells import RecordCrossover as RecordCrossover
+    from sdc_problems.operators.cells import StartFiles as StartFiles
+    from sdc_problems.operators.copying import CopyCrossover as CopyCrossover
+    from sdc_problems.operators.duplicates import ByteDuplicates as ByteDuplicates
+    from sdc_problems.operators.grouping import AnyGroupingMutation as AnyGroupingMutation
+    from sdc_problems.operators.grouping import ElementMove as ElementMove
+    from sdc_problems.operators.grouping import ElementSwap as ElementSwap
+    from sdc_problems.operators.grouping import GroupCreate as GroupCreate
+    from sdc_problems.operators.grouping import GroupCrossover as GroupCrossover
+    from sdc_problems.operators.grouping import GroupEliminate as GroupEliminate
+    from sdc_problems.operators.grouping import GroupingMutation as GroupingMutation
+    from sdc_problems.operators.grouping import GroupSplit as GroupSplit
+    from sdc_problems.operators.grouping import RandomGroupings as RandomGroupings
+    from sdc_problems.operators.lattice import LatticeCrossover as LatticeCrossover
+    from sdc_problems.operators.lattice import LatticeMutation as LatticeMutation
+    from sdc_problems.operators.lattice import LatticeRepair as LatticeRepair
+    from sdc_problems.operators.lattice import LatticeSampling as LatticeSampling
+    from sdc_problems.operators.matrix import GrayBitMutation as GrayBitMutation
+    from sdc_problems.operators.matrix import MatrixBounds as MatrixBounds
+    from sdc_problems.operators.matrix import MatrixCrossover as MatrixCrossover
+    from sdc_problems.operators.matrix import MatrixMutation as MatrixMutation
+    from sdc_problems.operators.matrix import MatrixSampling as MatrixSampling
+    from sdc_problems.operators.matrix import RangeSwapCrossover as RangeSwapCrossover
+    from sdc_problems.operators.never_twice import NeverTwice as NeverTwice
+    from sdc_problems.operators.partition import GeneMutation as GeneMutation
+    from sdc_problems.operators.partition import GroupSizes as GroupSizes
+    from sdc_problems.operators.partition import OnePointCrossover as OnePointCrossover
+    from sdc_problems.operators.partition import RandomPartitions as RandomPartitions
+    from sdc_problems.operators.partition import RecordMutation as RecordMutation
+    from sdc_problems.operators.partition import RouletteSelection as RouletteSelection
+    from sdc_problems.operators.partition import WholeGroupCrossover as WholeGroupCrossover
+    from sdc_problems.operators.partition import limited as limited
+    from sdc_problems.operators.portfolio import Genealogy as Genealogy
+    from sdc_problems.operators.portfolio import Portfolio as Portfolio
+    from sdc_problems.operators.portfolio import Share as Share
+    from sdc_problems.operators.search_guard import SearchGuard as SearchGuard
+    from sdc_problems.operators.tree import Grammar as Grammar
+    from sdc_problems.operators.tree import Shape as Shape
+    from sdc_problems.operators.tree import SubtreeCrossover as SubtreeCrossover
+    from sdc_problems.operators.tree import TreeMutation as TreeMutation
+    from sdc_problems.operators.tree import TreeSampling as TreeSampling
+    from sdc_problems.operators.tree import ValidTrees as ValidTrees
 
-__all__ = [
-    "AnyGroupingMutation",
-    "BlockCrossover",
-    "ByteDuplicates",
-    "CanonicalLabels",
-    "CellBounds",
-    "CellMixture",
-    "CellMutation",
-    "CopyCrossover",
-    "ElementMove",
-    "ElementSwap",
-    "GeneMutation",
-    "Genealogy",
-    "Grammar",
-    "GrayBitMutation",
-    "GroupCreate",
-    "GroupCrossover",
-    "GroupEliminate",
-    "GroupSizes",
-    "GroupSplit",
-    "GroupingMutation",
-    "LatticeCrossover",
-    "LatticeMutation",
-    "LatticeRepair",
-    "LatticeSampling",
-    "MatrixBounds",
-    "MatrixCrossover",
-    "MatrixMutation",
-    "MatrixSampling",
-    "NeverTwice",
-    "OnePointCrossover",
-    "Portfolio",
-    "RandomGroupings",
-    "RandomPartitions",
-    "RangeSwapCrossover",
-    "RecordCrossover",
-    "RecordMutation",
-    "RouletteSelection",
-    "SearchGuard",
-    "Shape",
-    "Share",
-    "StartFiles",
-    "SubtreeCrossover",
-    "TreeMutation",
-    "TreeSampling",
-    "ValidTrees",
-    "WholeGroupCrossover",
-    "limited",
-    "restricted_growth",
-]
-
-__getattr__, __dir__ = _attach(
-    __name__,
-    {
-        "AnyGroupingMutation": "grouping",
-        "BlockCrossover": "cells",
-        "ByteDuplicates": "duplicates",
-        "CanonicalLabels": "canonical",
-        "CellBounds": "cells",
-        "CellMixture": "cells",
-        "CellMutation": "cells",
-        "CopyCrossover": "copying",
-        "ElementMove": "grouping",
-        "ElementSwap": "grouping",
-        "GeneMutation": "partition",
-        "Genealogy": "portfolio",
-        "Grammar": "tree",
-        "GrayBitMutation": "matrix",
-        "GroupCreate": "grouping",
-        "GroupCrossover": "grouping",
-        "GroupEliminate": "grouping",
-        "GroupSizes": "partition",
-        "GroupSplit": "grouping",
-        "GroupingMutation": "grouping",
-        "LatticeCrossover": "lattice",
-        "LatticeMutation": "lattice",
-        "LatticeRepair": "lattice",
-        "LatticeSampling": "lattice",
-        "MatrixBounds": "matrix",
-        "MatrixCrossover": "matrix",
-        "MatrixMutation": "matrix",
-        "MatrixSampling": "matrix",
-        "NeverTwice": "never_twice",
-        "OnePointCrossover": "partition",
-        "Portfolio": "portfolio",
-        "RandomGroupings": "grouping",
-        "RandomPartitions": "partition",
-        "RangeSwapCrossover": "matrix",
-        "RecordCrossover": "cells",
-        "RecordMutation": "partition",
-        "RouletteSelection": "partition",
-        "SearchGuard": "search_guard",
-        "Shape": "tree",
-        "Share": "portfolio",
-        "StartFiles": "cells",
-        "SubtreeCrossover": "tree",
-        "TreeMutation": "tree",
-        "TreeSampling": "tree",
-        "ValidTrees": "tree",
-        "WholeGroupCrossover": "partition",
-        "limited": "partition",
-        "restricted_growth": "canonical",
-    },
-)
+__getattr__, __dir__, __all__ = _attach(__name__, __file__)
