@@ -9,22 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.duplicate import DuplicateElimination
 
+from sdc_problems._genomes import row_keys
+
+__all__ = ["ByteDuplicates", "row_keys"]
+
 ROUNDS = 100  # as often as pymoo's mating tries to make something new before it gives up
-
-
-def row_keys(X: NDArray[Any]) -> list[bytes]:
-    """Bytes of each row, to put in sets and dictionaries.
-
-    Examples
-    --------
-    >>> keys = row_keys(np.array([[0, 1], [0, 1], [1, 0]]))
-    >>> keys[0] == keys[1], len(set(keys))
-    (True, 2)
-    """
-    X = np.ascontiguousarray(X)
-    width = X.shape[1] * X.itemsize
-    data = X.tobytes()
-    return [data[i : i + width] for i in range(0, len(X) * width, width)]
 
 
 class ByteDuplicates(DuplicateElimination):

@@ -15,10 +15,10 @@ from pymoo.core.population import Population
 from pymoo.core.problem import Problem
 from pymoo.core.repair import NoRepair
 
+from sdc_problems._genomes import first_unknown, row_keys
 from sdc_problems.errors import SDCError
 from sdc_problems.front import Front, Part, minimal
 from sdc_problems.objective import Objective, by_name, choose_objectives, find_objective
-from sdc_problems.operators.duplicates import row_keys
 from sdc_problems.operators.search_guard import SearchGuard
 from sdc_problems.requirement import Required, Requirement, read_requirements
 
@@ -312,9 +312,9 @@ class SDCProblem(Problem, ABC):
             numbers = np.arange(start, min(start + AT_ONCE, self.n_candidates))
             X = (np.stack(np.unravel_index(numbers, sizes), axis=1) + self.xl).astype(self.dtype)
             X = repair(self, Population.new(X=X), random_state=np.random.default_rng(0)).get("X").astype(self.dtype)
-            fresh = {key: i for i, key in reversed([*enumerate(row_keys(X))]) if key not in seen}
+            fresh = first_unknown(row_keys(X), seen)
             seen.update(fresh)
-            yield X[sorted(fresh.values())]
+            yield X[list(fresh.values())]
 
     def natural(self, F: ArrayLike) -> NDArray[np.float64]:
         """Objective values as a person reads them: maximised ones are stored negated in ``F``."""

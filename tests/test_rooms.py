@@ -20,6 +20,7 @@ PACKAGE = Path(sdc_problems.__file__).parent
 LAYERS = [
     (
         "_lazy",
+        "_genomes",
         "_plugins",
         "_signature",
         "errors",

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pymoo.core.evaluator import Evaluator
 from pymoo.core.population import Population
 
+from sdc_problems._genomes import first_unknown
 from sdc_problems._validation import whole
 
 
@@ -55,10 +56,7 @@ class MemoEvaluator(Evaluator):
 
     def _eval(self, problem: Any, pop: Any, evaluate_values_of: Sequence[str], **kwargs: Any) -> None:
         keys = [np.ascontiguousarray(individual.X).tobytes() for individual in pop]
-        first: dict[bytes, int] = {}
-        for i, key in enumerate(keys):
-            if key not in self._known:
-                first.setdefault(key, i)
+        first = first_unknown(keys, self._known)
         fresh: dict[bytes, dict[str, NDArray[Any]]] = {}
         if first:
             # Individuals of their own: what is remembered must not change with those of the algorithm.

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.evaluator import Evaluator
 
+from sdc_problems._genomes import first_unknown
 from sdc_problems.errors import SDCError
 from sdc_problems.parallel.backend import Backend, keys_of, set_measures
 from sdc_problems.problem import SDCProblem
@@ -90,10 +91,7 @@ class EvaluationLog:
             X = np.clip(np.rint(np.asarray(X, dtype=float)), self.problem.xl, self.problem.xu)
         X = self.problem.genomes(X)
         keys = [hashlib.blake2b(row.tobytes(), digest_size=16).digest() for row in X]
-        fresh: dict[bytes, int] = {}
-        for row, key in enumerate(keys):
-            if key not in self._number and key not in fresh:
-                fresh[key] = row
+        fresh = first_unknown(keys, self._number)
         if fresh:
             rows = np.ascontiguousarray(X[list(fresh.values())])
             measures = self._measure(rows)

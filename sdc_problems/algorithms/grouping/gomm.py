@@ -13,6 +13,7 @@ from pymoo.operators.survival.rank_and_crowding import RankAndCrowding
 from pymoo.util.display.column import Column
 from pymoo.util.display.output import Output
 
+from sdc_problems._genomes import first_unknown
 from sdc_problems._validation import whole
 from sdc_problems.algorithms._checks import unconstrained
 from sdc_problems.algorithms.grouping.operator_analysis import children_table, summarize
@@ -214,8 +215,7 @@ class GOMM(Algorithm):
 
     def _unseen(self, pop: Population) -> Population:
         """Keep those that were never evaluated, each once."""
-        first = {key: i for i, key in reversed(list(enumerate(row_keys(pop.get("X"))))) if key not in self._costs}
-        return pop[sorted(first.values())]
+        return pop[list(first_unknown(row_keys(pop.get("X")), self._costs).values())]
 
     def _remember(self, X: NDArray[Any], F: NDArray[np.float64]) -> None:
         self._costs.update(zip(row_keys(X), F, strict=True))
