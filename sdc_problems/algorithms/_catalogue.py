@@ -53,5 +53,6 @@ METHODS = (
         guarantee="k",
         search=True,
         suppresses=True,
+        example={"max_suppression": 0.1},
     ),
 )

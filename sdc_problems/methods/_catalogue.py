@@ -71,12 +71,14 @@ METHODS = (
         "values become the labels of a level of their hierarchy",
         _RECODING + "_generalize:generalize",
         "table",
+        example={"levels": {"age": 1}},
     ),
     Method(
         "recode-level",
         "all columns at one level of their hierarchies",
         _BY_NAME + "recode_level",
         "table",
+        example={"level": 1},
     ),
     Method(
         "recode-intervals",
@@ -84,6 +86,7 @@ METHODS = (
         _BY_NAME + "recode_ranges",
         "table",
         kinds=("numeric",),
+        example={"bins": 3},
     ),
     Method(
         "recode-map",
@@ -91,6 +94,7 @@ METHODS = (
         _BY_NAME + "recode_categories",
         "table",
         kinds=("ordinal", "nominal"),
+        example={"groups": {"town": [["Olot", "Reus"]]}},
     ),
     Method(
         "recode-rare",
@@ -98,6 +102,7 @@ METHODS = (
         _RECODING + "_recode:recode_rare",
         "cells",
         kinds=("ordinal", "nominal"),
+        example={"categories": 2},
     ),
     Method(
         "top-code",
@@ -105,6 +110,7 @@ METHODS = (
         _BY_NAME + "top_code",
         "table",
         kinds=("numeric", "ordinal"),
+        example={"threshold": {"age": 60}},
     ),
     Method(
         "bottom-code",
@@ -112,6 +118,7 @@ METHODS = (
         _BY_NAME + "bottom_code",
         "table",
         kinds=("numeric", "ordinal"),
+        example={"threshold": {"age": 25}},
     ),
     Method(
         "rank-swap",
@@ -119,12 +126,14 @@ METHODS = (
         _PERTURBATION + "_rank_swap:rank_swap",
         "cells",
         kinds=("numeric", "ordinal"),
+        example={"window": 4},
     ),
     Method(
         "swap-records",
         "pairs of records exchange their values",
         _BY_NAME + "swap_columns",
         "table",
+        example={"percent": 50},
     ),
     Method(
         "add-noise",
@@ -132,6 +141,7 @@ METHODS = (
         _PERTURBATION + "_noise:add_noise",
         "cells",
         kinds=("numeric",),
+        example={"amplitude": 0.5, "structure": "correlated"},
     ),
     Method(
         "rank-shuffle",

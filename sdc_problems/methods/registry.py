@@ -75,6 +75,9 @@ class Method:
         Whether it may suppress records.
     fixed
         Arguments that the name stands for, as ``{"order": "nearest"}``: no options of this method.
+    example
+        Options that it can be tried with, if it has some that must be said: shown by its help, and used by the tests.
+        Values by column may name the numeric ``age`` and the nominal ``town`` (Olot, Reus).
 
     Notes
     -----
@@ -103,6 +106,7 @@ class Method:
     search: bool = False
     suppresses: bool = False
     fixed: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    example: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
     def __post_init__(self) -> None:
         if self.form not in FORMS:
@@ -205,11 +209,11 @@ def find(name: str) -> Method:
 
     Examples
     --------
-    >>> find("mdva")
+    >>> find("mdva")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    sdc_problems.errors.SDCError: there is no method 'mdva'; did you mean 'mdav'? (known: mdav, v-mdav, mhm, mhm-nearest, univariate, exhaustive, mondrian, generalize, recode-level, recode-intervals, recode-map, recode-rare, top-code, bottom-code, rank-swap, swap-records, add-noise, rank-shuffle, pram, memetic, hybrid, hybrid-one-step, ga, lattice)
-    """  # noqa: E501 -- the doctest's output is one line
+    sdc_problems.errors.SDCError: there is no method 'mdva'; did you mean 'mdav'? (known: mdav, v-mdav, ...)
+    """
     known = built_in()
     if name in known:
         return known[name]

@@ -17,17 +17,6 @@ from sdc_problems.methods.registry import FORMS, built_in
 
 METHODS = list(built_in().values())
 N = 12
-OPTIONS = {
-    "rank-swap": {"window": 2},
-    "add-noise": {"amplitude": 0.2},
-    "swap-records": {"percent": 50},
-    "recode-level": {"level": 1},
-    "recode-intervals": {"bins": 3},
-    "recode-map": {"groups": {"town": [["Olot", "Reus"]]}},
-    "recode-rare": {"categories": 2},
-    "top-code": {"percent": 90},
-    "bottom-code": {"percent": 10},
-}
 CODES = {"numeric": ["age", "wage"], "ordinal": ["school"], "nominal": ["town"]}
 
 
@@ -48,9 +37,7 @@ def hierarchies(data: Microdata) -> dict[str, Hierarchy]:
 
 
 def outcome(method: Method, data: Microdata, columns: list[str], **options: object) -> np.ndarray | Recoded:
-    options |= OPTIONS.get(method.name, {})
-    if method.name == "generalize":
-        options["levels"] = dict.fromkeys(columns, 1)
+    options = {**method.example, **options}
     if method.takes("epochs"):
         options["epochs"] = 20
     if method.takes("moves"):
@@ -71,8 +58,7 @@ def outcome(method: Method, data: Microdata, columns: list[str], **options: obje
 def test_a_method_returns_its_form_for_every_kind_that_it_accepts(method: Method, data: Microdata) -> None:
     columns = [name for kind in method.kinds for name in CODES[kind]]
     columns = columns[:1] if method.one_column else columns
-    if method.name in ("top-code", "bottom-code"):
-        columns = CODES["numeric"]
+    columns = [name for value in method.example.values() if isinstance(value, dict) for name in value] or columns
     found = outcome(method, data, columns)
     new = recoded(method, data, found, columns=columns)
     assert new.sentences, "a person reads what was done"
@@ -247,11 +233,7 @@ def test_wrong_options_are_a_sentence(name: str, options: dict, message: str) ->
     [
         ("mdav", {}, "method mdav needs k"),
         ("pram", {"k": 3, "columns": ["town"]}, "method pram takes no k: it promises none"),
-        (
-            "v-mdav",
-            {"k": 3},
-            "'school' is ordinal: use mdav, mondrian, generalize, recode-level, swap-records, lattice",
-        ),
+        ("v-mdav", {"k": 3}, f"'school' is ordinal: use {', '.join(m.name for m in METHODS if len(m.kinds) == 3)}"),
         ("univariate", {"k": 3, "columns": ["age", "wage"]}, "for one column, not for 2"),
         ("lattice", {"k": 3}, "method lattice needs hierarchies"),
         ("pram", {"columns": ["town"]}, "method pram needs rng"),

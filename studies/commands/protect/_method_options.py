@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import json
+import shlex
 import tomllib
 import types
 import typing
@@ -145,6 +147,28 @@ def _listed(text: str, kind: Any) -> list[Any] | None:
         return None
 
 
+def as_typed(options: Mapping[str, Any]) -> list[str]:
+    """Words of a command line that give these options.
+
+    Examples
+    --------
+    >>> as_typed({"window": 4, "standardize": False, "levels": {"age": 1, "wage": 2}, "groups": {"town": [["a", "b"]]}})
+    ['--window', '4', '--no-standardize', '--levels', 'age=1,wage=2', '--groups', '{town = [["a", "b"]]}']
+    """
+    words = []
+    for name, value in options.items():
+        if isinstance(value, bool):
+            words.append(_flag(name if value else f"no_{name}"))
+        elif not isinstance(value, Mapping):
+            words += [_flag(name), ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)]
+        elif any(isinstance(part, (list, tuple)) for part in value.values()):
+            inner = ", ".join(f"{key} = {json.dumps(part, ensure_ascii=False)}" for key, part in value.items())
+            words += [_flag(name), f"{{{inner}}}"]
+        else:
+            words += [_flag(name), ",".join(f"{key}={part}" for key, part in value.items())]
+    return words
+
+
 class MethodCommand(click.Command):
     """A command whose further options are those of the method that ``--method`` names."""
 
@@ -210,6 +234,7 @@ def about(method: Method) -> list[str]:
         f"{' Needs ' + ' and '.join(needs) + '.' if needs else ''}",
         f"Guarantee: {method.promise}.",
         drawn if method.random else "Draws no random numbers.",
+        *([f"Example: --method {method.name} {shlex.join(as_typed(method.example))}"] if method.example else []),
     ]
 
 

@@ -16,8 +16,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from sdc_problems.errors import SDCError, SDCFailure
-from sdc_problems.methods.registry import built_in
+from sdc_problems.methods.registry import Method, built_in
 from sdc_problems.studies.cli import cli, main
+from sdc_problems.studies.commands.protect._method_options import as_typed
 from sdc_problems.studies.release import _protect as module
 
 N = 30
@@ -50,37 +51,27 @@ def protect(folder: Path, *more: str, file: str = "in.csv", k: str | None = "3",
 
 
 METHODS = built_in()
-OPTIONS = {
-    "memetic": ["--moves", "2000"],
-    "hybrid": ["--epochs", "50"],
-    "hybrid-one-step": ["--epochs", "50"],
-    "ga": ["--epochs", "50"],
-    "lattice": ["--hierarchy", "age={intervals = [10, 20]}", "--max-suppression", "0.1"],
-    "generalize": ["--levels", "age=1", "--hierarchy", "age={intervals = [10, 20]}"],
-    "recode-level": ["--level", "2", "--hierarchy", "age={intervals = [10, 20]}"],
-    "recode-intervals": ["--breaks", "{age = [0, 30, 50, 99]}"],
-    "recode-map": ["--groups", '{town = [["Olot", "Reus"]]}'],
-    "recode-rare": ["--categories", "2"],
-    "top-code": ["--threshold", "age=60"],
-    "bottom-code": ["--percent", "10"],
-    "rank-swap": ["--window", "4"],
-    "swap-records": ["--percent", "50"],
-    "add-noise": ["--amplitude", "0.5", "--structure", "correlated"],
-}
-COLUMN = {"recode-map": "town", "recode-rare": "town", "pram": "town"} | dict.fromkeys(
-    ["univariate", "lattice", "generalize", "recode-level", "recode-intervals", "top-code"], "age"
-)
+SHORT = {"moves": "2000", "epochs": "50"}  # searches end soon
+
+
+def trial(method: Method) -> tuple[str, list[str]]:
+    """Columns that a method can be tried on, and words of the command line for it."""
+    words = as_typed(method.example)
+    words += [word for name, value in SHORT.items() if method.takes(name) for word in (f"--{name}", value)]
+    if method.takes("hierarchies"):
+        return "age", [*words, "--hierarchy", "age={intervals = [10, 20]}"]
+    named = [column for value in method.example.values() if isinstance(value, dict) for column in value]
+    columns = ["town"] if "numeric" not in method.kinds else ["age"] if method.one_column else ["age", "wage"]
+    return ",".join(named or columns), words
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_protects_a_file(folder: Path, name: str) -> None:
     method = METHODS[name]
-    columns = COLUMN.get(name, "age,wage")
-    file = "few.csv" if name == "exhaustive" else "in.csv"
-    result = protect(
-        folder, "--method", name, *OPTIONS.get(name, []), "--json",
-        file=file, columns=columns, k="3" if method.takes_k else None,
-    )  # fmt: skip
+    columns, words = trial(method)
+    file = "few.csv"  # no method is for fewer records than these twelve
+    k = "3" if method.takes_k else None
+    result = protect(folder, "--method", name, *words, "--json", file=file, columns=columns, k=k)
     assert result.exit_code == 0, (result.output, result.exception)
     payload = json.loads(result.stdout)
     assert payload["method"] == name
@@ -106,7 +97,7 @@ def test_every_method_protects_a_file(folder: Path, name: str) -> None:
     assert certificate["output"]["sha256"] == hashlib.sha256((folder / "out.csv").read_bytes()).hexdigest()
     assert certificate["input"]["sha256"] == hashlib.sha256((folder / file).read_bytes()).hexdigest()
     assert certificate["promise"] == payload["promise"]
-    assert set(certificate["leaf_counts"]) == ({"age"} if "--hierarchy" in OPTIONS.get(name, []) else set())
+    assert set(certificate["leaf_counts"]) == ({"age"} if "--hierarchy" in words else set())
     mapping = pd.read_csv(folder / "out.csv.mapping.csv", dtype=str, keep_default_na=False)
     kept = mapping[mapping["column"] == "(seed)"]
     assert len(kept) == method.secret_seed
@@ -131,6 +122,7 @@ def test_help_of_a_method_says_what_the_registry_knows(name: str) -> None:
     said = "".join(CliRunner().invoke(cli, ["protect", "--method", name, "--help"]).stdout.split())
     parts = [f"{name}: {method.title}.", f"Guarantee: {method.promise}."]
     parts += [part for option in method.options for part in ("--" + option.name.replace("_", "-"), option.help)]
+    parts += as_typed(method.example)
     for part in parts:
         assert part.replace(" ", "") in said
     assert ("Drawsnorandomnumbers" in said) != method.random
