@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 STARTS = ("few", "many")
 MOST_COPIES = 1.0
 """Percent of the records that may repeat an original in a guarded numeric file."""
-SYNTHETIC = 80.0
-"""Percent of a standard deviation that values lie apart, the mean over the cells, in a file that is in effect new."""
+SYNTHETIC = 0.8
+"""Share of the distance between any two records' values at which a file is in effect new."""
 SHIFTED = 50.0
 """Percent of copies at which a file is in effect the original with its rows shifted."""
 RENAMED = 20.0
@@ -432,7 +432,7 @@ class MaskingProblem(SDCProblem):
         if self.numeric:
             if figures["copies"] >= SHIFTED:
                 return "It publishes original records in other rows: nothing is protected but whose they are."
-            if figures["record_change"] >= SYNTHETIC:
+            if figures["record_change"] >= SYNTHETIC * _apart(self.original()):
                 return (
                     "It is in effect a synthetic file: statistics of the whole may hold, but a record says nothing"
                     " about the person it came from."
@@ -480,6 +480,14 @@ class MaskingProblem(SDCProblem):
         n = len(state["data"])
         upper = np.tile(state["tops"], n).astype(float)
         super().__setstate__({**state, "xl": np.zeros_like(upper), "xu": upper})
+
+
+def _apart(X: NDArray[np.float64]) -> float:
+    """Distance of the values of two records drawn at random, as ``record_change`` measures it."""
+    n = len(X)
+    scale = X.std(axis=0)
+    between = 2.0 * (np.sort(X, axis=0) * (2 * np.arange(1, n + 1) - n - 1)[:, None]).sum(axis=0) / n**2
+    return float(100.0 * np.divide(between, scale, out=np.zeros_like(scale), where=scale > 0).mean())
 
 
 def _attributes(data: Microdata, columns: Sequence[str] | None) -> tuple[str, ...]:

@@ -1,0 +1,286 @@
+"""Search for protected files by millions of small changes, compiled."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pymoo.core.algorithm import Algorithm
+from pymoo.core.population import Population
+from pymoo.core.termination import Termination
+from pymoo.util.display.multi import MultiObjectiveOutput
+
+from sdc_problems._validation import number, whole
+from sdc_problems.algorithms.masking._files import individual, masking_only, violation
+from sdc_problems.errors import SDCError
+from sdc_problems.methods.perturbation._rank_shuffle import rank_shuffle
+from sdc_problems.parallel._threads import thread_count
+
+SLICES = 40  # times that a file is looked at on its way
+MOVES = {True: 2_000, False: 4_000}  # per record and attribute, if no limit is given; numeric, categorical
+SMOOTH = 0.4  # share of the budget that a numeric file spends on the loss that has a slope everywhere
+HOT, COLD = 3.0, 0.1  # temperatures of a categorical file in points of the score, divided by the records
+PIECE = 20_000  # moves between two looks at the clock
+LOSSES = ("pil", "il_categorical")
+RISKS = ("dr_numeric", "dr_guarded", "dr_categorical")
+FRONT = tuple(w / 10 for w in range(1, 10))
+
+
+class Milestone(NamedTuple):
+    """Milestone of a search: the smallest weighted score that it has met, after so much work."""
+
+    moves: int
+    seconds: float
+    score: float
+
+
+class BudgetSpent(Termination):
+    """Ends when the search's own limit is reached."""
+
+    def _update(self, algorithm: Any) -> float:
+        return float(algorithm.progress)
+
+
+class _Island:
+    """One file on its way: its state, its weights and its random numbers."""
+
+    def __init__(self, problem: Any, row: NDArray[Any], aim: Sequence[float], seed: np.random.SeedSequence) -> None:
+        self.state = problem.engine.open(problem._cells(row))
+        self.aim = np.array([*aim, 0.0])
+        self.seed = np.array([seed.generate_state(1, np.uint64)[0] | 1], dtype=np.uint64)
+        self.score = np.inf
+        self.moves = 0
+
+    def weighted(self, loss: float, risk: float) -> float:
+        """Score that this file is to lower."""
+        parts = self.aim[0] * loss, self.aim[1] * risk
+        return float(max(parts) if self.aim[2] else sum(parts))
+
+
+class CellSearch(Algorithm):
+    """Search for protected files by exchanging and changing single cells, millions of times.
+
+    Numeric files start as a rank shuffle, a synthetic file with the original's values, and exchange two values of a
+    column at a time: first by a loss that has a slope even where PIL is flat, then by PIL itself. Categorical files
+    start from the best start files and are annealed, one category at a time. The result of a numeric search is a
+    synthetic file, as the problem's ``describe`` says: nothing else scores as low.
+
+    Parameters
+    ----------
+    time_limit
+        Seconds of search. The result then depends on the machine.
+    move_limit
+        Changes that are tried, by all files together; the same seed gives the same result, with any number of threads.
+        If neither is given: 2,000 per cell of a numeric file and 4,000 of a categorical one.
+    weights
+        Weights of the loss, one for each point of the front that is wanted (the risk has the rest). By default 0.1 to
+        0.9 for two objectives, and what the score says for one.
+    islands
+        Files per weight, each on its own.
+    threads
+        Files worked on at once; all processors if not given. Results do not depend on it under ``move_limit``.
+
+    Attributes
+    ----------
+    trajectory
+        The best score after each slice of the budget, with seconds and moves.
+
+    Notes
+    -----
+    Probabilistic linkage is taken of each file after every slice, a fortieth of the budget, and counts as a constant in
+    between; what is returned has been measured exactly. Objectives: ``score_mean``, ``score_max``, or loss and risk.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from pymoo.optimize import minimize
+    >>> from sdc_problems import MaskingProblem, Microdata
+    >>> frame = pd.DataFrame({"sex": list("fmfmffmm") * 5, "town": list("oorrvvoo") * 5})
+    >>> data = Microdata.from_frame(frame, quasi_identifiers=["sex", "town"])
+    >>> problem = MaskingProblem(data, objectives=("score_max",))
+    >>> result = minimize(problem, CellSearch(move_limit=50_000), seed=1)
+    >>> bool(result.F[0] < problem.evaluate(list(problem.starts().values())).min())
+    True
+    """
+
+    pop: Any
+
+    def __init__(
+        self,
+        *,
+        time_limit: float | None = None,
+        move_limit: int | None = None,
+        weights: Sequence[float] | None = None,
+        islands: int = 1,
+        threads: int | None = None,
+    ) -> None:
+        super().__init__(termination=BudgetSpent(), output=MultiObjectiveOutput())
+        self.time_limit = None if time_limit is None else number(time_limit, "time_limit", low=0.0, high=1e9)
+        self.move_limit = None if move_limit is None else whole(move_limit, "move_limit", least=1)
+        self.weights = None if weights is None else tuple(number(w, "weights", low=0.0, high=1.0) for w in weights)
+        self.islands = whole(islands, "islands", least=1)
+        self.threads = None if threads is None else whole(threads, "threads", least=1)
+        self.trajectory: list[Milestone] = []
+        self._files: list[_Island] = []
+        self._slices = 0
+        self._began = 0.0
+
+    @property
+    def moves(self) -> int:
+        """Changes tried so far."""
+        return sum(island.moves for island in self._files)
+
+    @property
+    def progress(self) -> float:
+        """Share of the budget that is spent."""
+        return min(1.0, max(self._slices / SLICES, self._elapsed()))
+
+    def _elapsed(self) -> float:
+        if self.time_limit is None or not self._began:
+            return 0.0
+        return (time.perf_counter() - self._began) / self.time_limit if self.time_limit else 1.0
+
+    def _setup(self, problem: Any, **kwargs: object) -> None:
+        masking_only(problem, "CellSearch")
+        names = tuple(o.name for o in problem.objectives)
+        other = [r.objective.name for r in problem.requirements if r.objective.name != "copies"]
+        if other:
+            raise SDCError(f"CellSearch keeps to a requirement of copies only, not of {other[0]!r}: use NSGA-II")
+        if names in (("score_mean",), ("score_max",)):
+            if self.weights is not None:
+                raise SDCError(f"weights= are for two objectives: {names[0]} has its own")
+            larger = names == ("score_max",)
+            self._aims: list[tuple[float, float, float]] = [(1.0, 1.0, 1.0) if larger else (0.5, 0.5, 0.0)]
+            risks = {problem.engine.made_of["score_mean"][1]}
+        elif len(names) == 2 and names[0] in LOSSES and names[1] in RISKS:
+            self._aims = [(w, 1.0 - w, 0.0) for w in self.weights or FRONT]
+            risks = {names[1]}
+        else:
+            raise SDCError(
+                f"CellSearch lowers score_mean, score_max, or a loss and a risk, not {names}: choose those, or use"
+                " NSGA-II"
+            )
+        self._guard = "dr_guarded" in risks
+        copied = [r.high for r in problem.requirements if r.objective.name == "copies"]
+        self._most_copies = int(min(copied, default=100.0) * len(problem.data) / 100.0)
+
+    def _initialize_infill(self) -> Any:
+        assert self.random_state is not None
+        seeds = np.random.SeedSequence(int(self.random_state.integers(2**63))).spawn(len(self._aims) * self.islands)
+        loss, risk = self._parts()
+        if self.problem.numeric:
+            original = self.problem.original()
+            rows = [self.problem.encode(rank_shuffle(original, rng=np.random.default_rng(seed))) for seed in seeds]
+        else:
+            starts = np.stack(list(self.problem.baselines().values()))
+            values = self.problem._measure(starts, (loss, risk))
+            rows = []
+            for e in range(len(seeds)):
+                wl, wr, larger = self._aims[e // self.islands]
+                scores = np.maximum(wl * values[:, 0], wr * values[:, 1]) if larger else values @ [wl, wr]
+                rows.append(starts[np.argsort(scores, kind="stable")[e % self.islands % len(starts)]])
+        self._files = [
+            _Island(self.problem, rows[e].astype(self.problem.dtype), self._aims[e // self.islands], seeds[e])
+            for e in range(len(seeds))
+        ]
+        self._compile()
+        self._began = time.perf_counter()
+        return self._measured(first=True)
+
+    def _parts(self) -> tuple[str, str]:
+        """Names of the loss and the risk."""
+        names = tuple(o.name for o in self.problem.objectives)
+        loss, risk = names if len(names) == 2 else self.problem.engine.made_of["score_mean"]
+        return loss, risk
+
+    def _compile(self) -> None:
+        """Compile the walks on a file of their own, before the clock starts."""
+        spare = _Island(self.problem, self.problem.untouched.astype(self.problem.dtype), self._aims[0],
+                        np.random.SeedSequence(0))  # fmt: skip
+        self._walk(spare, 1, True, 0.0, 0.0)
+        self._walk(spare, 1, False, 0.0, 0.0)
+
+    def _infill(self) -> Any:
+        begin = self.progress
+        end = (self._slices + 1) / SLICES if self.time_limit is None else begin + 1 / SLICES
+        with ThreadPoolExecutor(min(thread_count(self.threads), len(self._files))) as pool:
+            list(pool.map(lambda island: self._slice(island, begin, end), self._files))
+        self._slices = self._slices + 1 if self.time_limit is None else 0
+        return self._measured()
+
+    def _slice(self, island: _Island, begin: float, end: float) -> None:
+        """Work on one file from one share of the budget to another."""
+        smooth = self.problem.numeric and begin < SMOOTH
+        if self.time_limit is None:
+            cells = island.state.shape[0] * island.state.shape[1]
+            each = MOVES[self.problem.numeric] * cells
+            if self.move_limit is not None:
+                each = max(1, self.move_limit // len(self._files))
+            self._walk(island, max(1, int(each * end) - int(each * begin)), smooth, begin, end)
+            return
+        stop = self._began + min(end, 1.0) * self.time_limit
+        done = False
+        while not done:
+            # At most a slice's share of the cooling is passed in a piece, so that the temperature follows the clock.
+            now = min(max(self._elapsed(), begin), end)
+            self._walk(island, PIECE, smooth, now, now)
+            done = time.perf_counter() >= stop
+
+    def _walk(self, island: _Island, moves: int, smooth: bool, begin: float, end: float) -> None:
+        island.moves += moves
+        if self.problem.numeric:
+            columns = np.array([j for e, j in enumerate(self.problem.free) if self.problem.tops[e] > 0], dtype=np.int64)
+            sums = {j: (left, factor) for left, terms in self.problem.sums().items() for j, factor in terms.items()}
+            if len(columns):
+                island.state.walk(
+                    moves, columns=columns, sums=sums, aim=island.aim, most_copies=self._most_copies, smooth=smooth,
+                    temperature=0.0, seed=island.seed,
+                )  # fmt: skip
+            return
+        n = island.state.shape[0]
+        hot, cold = (HOT / n * (COLD / HOT) ** share for share in (begin, end))
+        island.state.walk(moves, aim=island.aim, guard=self._guard, hot=hot, cold=cold, seed=island.seed)
+
+    def _measured(self, *, first: bool = False) -> Any:
+        """Files as they are now, each with its exact probabilistic linkage, which counts from here on."""
+        with ThreadPoolExecutor(min(thread_count(self.threads), len(self._files))) as pool:
+            found = list(pool.map(self._individual, self._files))
+        self.evaluator.n_eval += len(found)
+        best = min(island.score for island in self._files)
+        now = [one.data["sdc_score"] for one in found if violation(one) == 0]
+        self.trajectory.append(
+            Milestone(self.moves, time.perf_counter() - self._began if not first else 0.0, min([best, *now]))
+        )
+        return Population.create(*found)
+
+    def _individual(self, island: _Island) -> Any:
+        problem, state = self.problem, island.state
+        codes = state.codes
+        linked = problem.engine.prl(codes)
+        island.aim[3] = linked
+        measures = problem.engine.combine({**state.measures, "prl": linked})
+        if problem.numeric:
+            measures["copies"] = state.copies()
+        row = codes[:, list(problem.free)].ravel().astype(problem.dtype)
+        made = individual(problem, row, measures)
+        loss, risk = self._parts()
+        made.data["sdc_score"] = island.weighted(measures[loss], measures[risk])
+        return made
+
+    def _initialize_advance(self, infills: Any = None, **kwargs: object) -> None:
+        self._note(infills)
+
+    def _advance(self, infills: Any = None, **kwargs: object) -> None:
+        for e, (old, new) in enumerate(zip(self.pop, infills, strict=True)):
+            if (violation(new), new.data["sdc_score"]) <= (violation(old), old.data["sdc_score"]):
+                self.pop[e] = new
+        self._note(self.pop)
+
+    def _note(self, population: Any) -> None:
+        for island, one in zip(self._files, population, strict=True):
+            if violation(one) == 0:
+                island.score = min(island.score, one.data["sdc_score"])

@@ -1,0 +1,181 @@
+"""Evolution of protected files, as its source has it: one mutation or one crossover in each generation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pymoo.core.algorithm import Algorithm
+from pymoo.core.population import Population
+from pymoo.util.display.single import SingleObjectiveOutput
+
+from sdc_problems._validation import choice, number, whole
+from sdc_problems.algorithms.masking._files import individual, masking_only, not_worse
+from sdc_problems.errors import SDCError
+from sdc_problems.operators.cells import BlockCrossover, CellMutation
+
+GENERATIONS = 1000
+LAG = 0.01  # share of the records that may change before a file's probabilistic linkage is taken again
+PRL = ("auto", "lagged", "exact")
+
+
+class MaskEvolution(Algorithm):
+    """Evolve a population of protected files, one change in each generation.
+
+    Mutation or crossover, by chance. A mutation changes one cell of a file drawn from all; a crossover exchanges a
+    block of cells between one of the best files and another. Files are drawn in proportion to 1 / score. A child
+    replaces its own parent, the one it has most cells of, unless it is worse (elitism and deterministic crowding).
+
+    Parameters
+    ----------
+    leaders
+        How many of the best files the first parent of a crossover is drawn from.
+    crossover_prob
+        Probability of crossover instead of mutation.
+    prl
+        Probabilistic linkage, which does not follow single changes: "exact" takes it of every child, "lagged" goes on
+        with a file's last one and takes it again for every new best file and after 1 % of the file's records have
+        changed. "auto" is "lagged" for numbers and "exact" for categories, where only children that would win
+        without it are measured.
+    mutation, crossover
+        Other operators of cells.
+
+    Attributes
+    ----------
+    accepted
+        Children that replaced a parent so far.
+
+    Notes
+    -----
+    Marés (2013), Algorithm 5. It does not state the probability of crossover (its run times are the plain average of
+    both kinds of generation) nor the number of leaders; its Eq. 3.3 as printed prefers bad files, its text good ones.
+    The population are the problem's start files. 1,000 generations if no termination is given.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from pymoo.optimize import minimize
+    >>> from sdc_problems import MaskingProblem, Microdata
+    >>> frame = pd.DataFrame({"sex": list("fmfmffmm") * 5, "town": list("oorrvvoo") * 5})
+    >>> data = Microdata.from_frame(frame, quasi_identifiers=["sex", "town"])
+    >>> problem = MaskingProblem(data, objectives=("score_max",))
+    >>> result = minimize(problem, MaskEvolution(), ("n_gen", 200), seed=1)
+    >>> bool(result.F[0] < problem.evaluate(list(problem.starts().values())).min())
+    True
+    """
+
+    pop: Any
+
+    def __init__(
+        self,
+        *,
+        leaders: int = 2,
+        crossover_prob: float = 0.5,
+        prl: str = "auto",
+        mutation: Any = None,
+        crossover: Any = None,
+    ) -> None:
+        super().__init__(termination=("n_gen", GENERATIONS), output=SingleObjectiveOutput())
+        self.leaders = whole(leaders, "leaders", least=1)
+        self.crossover_prob = number(crossover_prob, "crossover_prob", low=0.0, high=1.0)
+        self.prl = choice(prl, "prl", PRL)
+        self.mutation = CellMutation() if mutation is None else mutation
+        self.crossover = BlockCrossover() if crossover is None else crossover
+        self.accepted = 0
+        self._states: list[Any] = []
+        self._linked: list[float] = []  # probabilistic linkage of each file, when last taken
+        self._changed: list[set[int]] = []  # records changed since
+        self._parents: list[int] = []
+
+    def _setup(self, problem: Any, **kwargs: object) -> None:
+        masking_only(problem, "MaskEvolution")
+        if problem.n_obj != 1:
+            raise SDCError(
+                f"MaskEvolution compares one number, but the problem has {problem.n_obj} objectives: choose one, such"
+                " as objectives=('score_mean',), or search the front with CellSearch or NSGA-II"
+            )
+        self._lagged = self.prl == "lagged" or (self.prl == "auto" and problem.numeric)
+
+    def _initialize_infill(self) -> Any:
+        rows = np.stack(list(self.problem.starts().values()))
+        if len(rows) < 2:
+            raise SDCError("MaskEvolution crosses files: the problem has fewer than two start files")
+        return Population.new("X", rows)
+
+    def _initialize_advance(self, infills: Any = None, **kwargs: object) -> None:
+        engine, problem = self.problem.engine, self.problem
+        needs_prl = "prl" in engine.parts(o.name for o in problem.measured_objectives if o.function is None)
+        self._needs_prl = needs_prl
+        for one in self.pop:
+            codes = problem._cells(one.X)
+            self._states.append(engine.open(codes))
+            self._linked.append(engine.prl(codes) if needs_prl else 0.0)
+            self._changed.append(set())
+
+    def _infill(self) -> Any:
+        assert self.random_state is not None
+        rng, F = self.random_state, self.pop.get("F")[:, 0]
+        chance = 1.0 / np.maximum(F, 1e-9)
+        if rng.random() < self.crossover_prob:
+            order = np.lexsort((F, self.pop.get("CV")[:, 0]))
+            best = order[: min(self.leaders, len(F) - 1)]
+            first = int(rng.choice(best, p=chance[best] / chance[best].sum()))
+            others = np.array([i for i in range(len(F)) if i != first])
+            second = int(rng.choice(others, p=chance[others] / chance[others].sum()))
+            self._parents = [first, second]
+            pair = np.stack([self.pop[first].X, self.pop[second].X])[:, None, :]
+            rows = self.crossover._do(self.problem, pair, random_state=rng)[:, 0]
+        else:
+            parent = int(rng.choice(len(F), p=chance / chance.sum()))
+            self._parents = [parent]
+            rows = self.mutation._do(self.problem, self.pop[parent].X[None, :].copy(), random_state=rng)
+        children = [self._child(i, row) for i, row in zip(self._parents, rows, strict=True)]
+        self.evaluator.n_eval += len(children)
+        return Population.create(*children)
+
+    def _child(self, i: int, row: NDArray[Any]) -> Any:
+        """Child of file i, measured as a change of it; the change is made for good where the child is not worse."""
+        problem, state = self.problem, self._states[i]
+        before, codes = state.codes, problem._cells(row)
+        cells = np.argwhere(codes != before)
+        if len(cells) == 0:
+            return individual(problem, row, self._measures(state.measures, self._linked[i]) | self._copies(state))
+        best = min((one.F[0] for one in self.pop if one.feas), default=np.inf)
+        linked = self._linked[i]
+        said = state.propose(cells, codes[cells[:, 0], cells[:, 1]])
+        child = individual(problem, row, self._measures(said, linked if self._lagged else 0.0) | {"copies": 0.0})
+        if self._needs_prl and not_worse(child, self.pop[i]) and (not self._lagged or child.F[0] <= best):
+            linked = problem.engine.prl(codes)
+            child = individual(problem, row, self._measures(said, linked) | {"copies": 0.0})
+        if not problem.requirements and not not_worse(child, self.pop[i]):
+            state.discard()
+            return child
+        state.commit()
+        child = individual(problem, row, self._measures(said, linked) | self._copies(state))
+        if not not_worse(child, self.pop[i]):
+            state.propose(cells, before[cells[:, 0], cells[:, 1]])
+            state.commit()
+            return child
+        if linked != self._linked[i]:
+            self._linked[i] = linked
+            self._changed[i] = set()
+        self._changed[i].update(cells[:, 0].tolist())
+        if self._lagged and self._needs_prl and len(self._changed[i]) > LAG * len(problem.data):
+            self._linked[i], self._changed[i] = problem.engine.prl(codes), set()
+            child = individual(problem, row, self._measures(said, self._linked[i]) | self._copies(state))
+        child.data["sdc_parent"] = i
+        return child
+
+    def _measures(self, said: Any, linked: float) -> dict[str, float]:
+        made: dict[str, float] = self.problem.engine.combine({**said, "prl": linked})
+        return made
+
+    def _copies(self, state: Any) -> dict[str, float]:
+        return {"copies": state.copies()} if self.problem.numeric and self.problem.requirements else {}
+
+    def _advance(self, infills: Any = None, **kwargs: object) -> None:
+        for child in infills:
+            if "sdc_parent" in child.data:
+                self.pop[child.data["sdc_parent"]] = child
+                self.accepted += 1
