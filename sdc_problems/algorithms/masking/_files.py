@@ -41,7 +41,7 @@ def individual(problem: Any, row: NDArray[Any], measures: Mapping[str, float]) -
     found.update(problem._own_figures(row))
     values = np.array([[found[o.name] for o in problem.measured_objectives]])
     made = Individual(X=row)
-    made.F = problem.minimised(values[:, : problem.n_obj])[0]
+    made.F = problem.minimized(values[:, : problem.n_obj])[0]
     made.G = problem._violations(values)[0]
     made.H = np.zeros(0)
     made.evaluated.update(EVALUATED)

@@ -196,7 +196,7 @@ def test_a_time_limit_ends_the_search_anytime(monkeypatch: pytest.MonkeyPatch) -
         (lambda: MaskEvolution(leaders=0), "leaders"),
         (lambda: CellSearch(move_limit=0), "move_limit"),
         (lambda: CellSearch(weights=(2.0,)), "weights"),
-        (lambda: run(PRAMProblem(categories().data, ["town"]), CellSearch()), "not of a PRAMProblem"),  # type: ignore[arg-type]
+        (lambda: run(PRAMProblem(categories().data), CellSearch()), "not of a PRAMProblem"),
     ],
 )
 def test_what_cannot_be_searched_is_refused(make: Any, says: str) -> None:
