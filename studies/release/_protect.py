@@ -17,12 +17,13 @@ from sdc_problems.methods._apply import apply, recoded
 from sdc_problems.methods.registry import Method, find
 from sdc_problems.microdata import Microdata
 from sdc_problems.studies.release import _columns
+from sdc_problems.studies.release._certificate import certificate
 from sdc_problems.studies.release._columns import Columns, columns_that_leave, singled_out
 from sdc_problems.studies.release._transaction import Places, Written, refuse_broken, reserve, write
 from sdc_problems.studies.release.csv_text import as_written
 from sdc_problems.studies.release.guarantees import STAR, Guarantee, at_least, at_most, smallest_class
 from sdc_problems.studies.release.value_mapping import kept_seed, record_by_record, value_mapping
-from sdc_problems.studies.run.runner import file_digest, versions
+from sdc_problems.studies.run.runner import versions
 from sdc_problems.studies.verdict import LINKAGE_LIMIT, Verdict
 from sdc_problems.studies.verdict.leaves import leaf_counts
 
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
     from sdc_problems.hierarchy import Hierarchy
 
-CERTIFICATE_SCHEMA = "sdc.certificate/1"
 SEARCH_SEED = 1
 """Seed of a search that is given none: its random numbers change no cell by themselves, so nobody need keep it."""
 
@@ -221,43 +221,38 @@ def protect(
         measured = _columns.measured(data, aligned, columns, linkage_limit=linkage_limit, leaf_counts=leaves)
         alone = singled_out(written.text, columns)
         verdicts.append(measured)
-        content = {
-            "schema": CERTIFICATE_SCHEMA,
-            "method": found.name,
-            "title": found.title,
-            "k": k,
-            "options": {**found.fixed, **options},
-            "promise": found.promise,
-            "what_was_done": [*work.what_was_done, *_columns.sentences(columns, alone)],
-            "guarantees_checked_in_the_file": [g.as_dict() for g in written.guarantees],
-            "columns": _columns.payload(columns, alone),
-            "leaf_counts": {name: counts.payload() for name, counts in leaves.items()},
-            "measured_in_the_file": measured.payload(),
-            "input": {
-                "source": None if source is None else Path(source).name,
-                "sha256": None if source is None else file_digest(Path(source)),
-                "content_digest": data.digest,
-                "records": len(data),
-                "records_dropped_for_missing_values": data.n_dropped,
+        content = certificate(
+            {
+                "method": found.name,
+                "title": found.title,
+                "k": k,
+                "options": {**found.fixed, **options},
+                "promise": found.promise,
+                "what_was_done": [*work.what_was_done, *_columns.sentences(columns, alone)],
             },
-            "output": {
-                "file": places.file.name,
-                "sha256": written.sha256,
-                "records": len(written.text),
-                "suppressed_records": "starred" if suppressed == "star" else "left out",
-                "columns": list(written.text.columns),
-                "identifiers_left_out": list(columns.identifiers),
-                "formula_guard": formula_guard,
-            },
-            "seed": "kept with the value mapping: who has it can undo the protection" if found.secret_seed else seed,
-            "versions": versions(),
-        }
+            {},
+            written=written,
+            places=places,
+            columns=columns,
+            alone=alone,
+            leaves=leaves,
+            measured=measured.payload(),
+            data=data,
+            source=None if source is None else Path(source).name,
+            file=None if source is None else Path(source),
+            content_digest=data.digest,
+            suppressed=suppressed,
+            formula_guard=formula_guard,
+            secret_seed=found.secret_seed,
+            seed=seed,
+            versions=versions(),
+        )
         return content, value_mapping(work.original, aligned, work.lost, seed if found.secret_seed else None)
 
-    written, certificate = write(places, work.frame, formula_guard=formula_guard, promises=work.promises, papers=papers)
-    said = tuple(certificate["what_was_done"])
+    written, content = write(places, work.frame, formula_guard=formula_guard, promises=work.promises, papers=papers)
+    said = tuple(content["what_was_done"])
     return Protected(
-        work.frame, found.name, said, written.guarantees, found.promise, groups, places, certificate, verdicts[0]
+        work.frame, found.name, said, written.guarantees, found.promise, groups, places, content, verdicts[0]
     )
 
 

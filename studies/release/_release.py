@@ -21,6 +21,7 @@ from sdc_problems.errors import SDCError
 from sdc_problems.objective import by_name
 from sdc_problems.requirement import read_requirements
 from sdc_problems.studies.release import _columns
+from sdc_problems.studies.release._certificate import certificate
 from sdc_problems.studies.release._columns import Columns, columns_that_leave, protected_columns, singled_out
 from sdc_problems.studies.release._transaction import Places, Written, reserve, write
 from sdc_problems.studies.release.csv_text import as_written
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from sdc_problems.studies.study.schema import Study
     from sdc_problems.studies.tasks import Task
 
-CERTIFICATE_SCHEMA = "sdc.certificate/1"
 NO_K = "promises no k"
 DRAWN = "releases.json"
 """File of a run folder that says which of its random solutions were drawn; it holds no seed and no record."""
@@ -162,56 +162,56 @@ def release(
         leaves = leaf_counts(getattr(problem, "hierarchies", {}), {name: set(written.text[name]) for name in protected})
         alone = singled_out(written.text, columns)
         done = [*_dropped(problem), *problem.describe(x), *_columns.sentences(columns, alone)]
-        content = {
-            "schema": CERTIFICATE_SCHEMA,
-            "title": study.title,
-            "solution": solution,
-            "task": study.task,
-            "what_was_done": done,
-            "promise": promised[0],
-            "measures": {
-                objective.name: {
-                    "label": objective.label,
-                    "unit": objective.unit,
-                    "better": objective.sense,
-                    "value": values[objective.name],
-                    "meaning": objective.meaning,
-                    "formula": objective.formula,
-                    "source": objective.source,
-                }
-                for objective in problem.objectives
+        content = certificate(
+            {
+                "title": study.title,
+                "solution": solution,
+                "task": study.task,
+                "what_was_done": done,
+                "promise": promised[0],
+                "measures": {
+                    objective.name: {
+                        "label": objective.label,
+                        "unit": objective.unit,
+                        "better": objective.sense,
+                        "value": values[objective.name],
+                        "meaning": objective.meaning,
+                        "formula": objective.formula,
+                        "source": objective.source,
+                    }
+                    for objective in problem.objectives
+                },
+                "require": {
+                    name: wanted.model_dump(exclude_none=True) for name, wanted in study.sections.require.items()
+                },
+                "override": {"reason": override, "broken": broken} if broken else None,
             },
-            "require": {name: wanted.model_dump(exclude_none=True) for name, wanted in study.sections.require.items()},
-            "override": {"reason": override, "broken": broken} if broken else None,
-            "guarantees_checked_in_the_file": [g.as_dict() for g in written.guarantees],
-            "columns": _columns.payload(columns, alone),
-            "leaf_counts": {name: counts.payload() for name, counts in leaves.items()},
-            "measured_in_the_file": _measured(problem, aligned, columns, leaves),
-            "input": {
-                "source": str(study.sections.data.name) if built.table.file is None else built.table.file.name,
-                "sha256": None if built.table.file is None else file_digest(built.table.file),
-                "content_digest": built.table.digest,
-                "records": len(problem.data),
-                "records_dropped_for_missing_values": problem.data.n_dropped,
+            {
+                "run_fingerprint": fingerprint,
+                "study_sha256": file_digest(folder / STUDY),
+                "reproduce": [
+                    shlex.join(["sdc", "run", STUDY, "--out", folder.name]),
+                    shlex.join(
+                        ["sdc", "release", folder.name, "--solution", solution, "--out", places.file.name, *again]
+                    ),
+                ],
             },
-            "output": {
-                "file": places.file.name,
-                "sha256": written.sha256,
-                "records": len(written.text),
-                "suppressed_records": "starred" if suppressed == "star" else "left out",
-                "columns": list(written.text.columns),
-                "identifiers_left_out": list(columns.identifiers),
-                "formula_guard": formula_guard,
-            },
-            "run_fingerprint": fingerprint,
-            "study_sha256": file_digest(folder / STUDY),
-            "reproduce": [
-                shlex.join(["sdc", "run", STUDY, "--out", folder.name]),
-                shlex.join(["sdc", "release", folder.name, "--solution", solution, "--out", places.file.name, *again]),
-            ],
-            "seed": "kept with the value mapping: who has it can undo the protection" if task.random else None,
-            "versions": {"run": meta["versions"], "release": versions()},
-        }
+            written=written,
+            places=places,
+            columns=columns,
+            alone=alone,
+            leaves=leaves,
+            measured=_measured(problem, aligned, columns, leaves),
+            data=problem.data,
+            source=str(study.sections.data.name) if built.table.file is None else built.table.file.name,
+            file=built.table.file,
+            content_digest=built.table.digest,
+            suppressed=suppressed,
+            formula_guard=formula_guard,
+            secret_seed=task.random,
+            seed=None,
+            versions={"run": meta["versions"], "release": versions()},
+        )
         return content, value_mapping(original, aligned, lost, seed if task.random else None)
 
     _, content = write(places, frame, formula_guard=formula_guard, promises=promises, papers=papers, notes=notes)
