@@ -72,6 +72,12 @@ class NodeClusterSearch:
             self.best[:], self.best_cost = labels, self.cost
 
     @property
+    def labels(self) -> NDArray[np.int64]:
+        """Present clustering; labels are not in order."""
+        assert self._state is not None, "start first"
+        return self._state.labels.copy()
+
+    @property
     def cost(self) -> float:
         """Weighted sum of the present clustering."""
         assert self._state is not None, "start first"

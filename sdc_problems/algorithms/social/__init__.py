@@ -1,0 +1,3 @@
+"""Searches for social graphs."""
+
+from __future__ import annotations
