@@ -557,11 +557,25 @@ def walk(
         slack = -temperature * math.log(uniform(state)) if temperature > 0.0 else 0.0
         crowded = count[COPIED] > most_copies
         t = into[j]
-        # Links of two records count at most so much: what cannot win without them is not looked up.
-        limit = score + slack + 50.0 * aim[1] / n
+        # So much can be gained where the two records are linked now: what cannot win even so is not looked up.
+        linked_now = (1.0 / tie[i] if tie[i] > 0 else 0.0) + (1.0 / tie[k] if tie[k] > 0 else 0.0)
+        limit = score + slack + 25.0 * aim[1] * linked_now / n + 1e-12
         after = np.inf
         if t < 0:
             covariance_total, correlation_total, interval = total[COVARIANCES], total[CORRELATIONS], count[INTERVAL]
+            count[INTERVAL] += _swap_disclosed(own_rank[j], new_rank[j], disclosed, place[i, j], place[k, j])
+            # The losses of the pairs still to come can fall to 0 at best: what cannot win even so is left there.
+            room, rest, gained = np.inf, 0.0, 0.0
+            if not crowded and aim[0] > 0.0 and p > 1:
+                if aim[2] > 0.0:
+                    now = aim[0] * _mean_loss(total, p, n_quantiles)
+                else:
+                    now = _score(total, count, cells, n, p, n_quantiles, aim)
+                room = (limit - now) * p * (p - 1) / (40.0 * aim[0]) + 1e-9
+                for l in range(p):
+                    a, b = min(j, l), max(j, l)
+                    rest += loss_covariance[a, b] + loss_correlation[a, b]
+            hopeless = False
             fresh[j], fresh[p + j] = 0.0, 0.0
             fresh[2 * p], fresh[2 * p + 1] = covariance_total, correlation_total
             for l in range(p):
@@ -572,13 +586,23 @@ def walk(
                 products = S2[a, b] + np.float64(change) * (U[i, l] - U[k, l])
                 covariance = _covariance(products, S1[j] * S1[l] / n, n * scale[j] * scale[l], sizes)
                 lost = _loss(covariances[a, b], covariance, of_covariance[a, b], smooth)
+                of_pair = lost
                 fresh[l] = lost
                 fresh[2 * p] += lost - loss_covariance[a, b]
                 lost = _loss(correlations[a, b], _correlation(covariance, sizes), of_correlation[a, b], smooth)
+                of_pair += lost
                 fresh[p + l] = lost
                 fresh[2 * p + 1] += lost - loss_correlation[a, b]
+                before = loss_covariance[a, b] + loss_correlation[a, b]
+                rest -= before
+                gained += of_pair - before
+                if gained - rest > room:
+                    hopeless = True
+                    break
+            if hopeless:
+                count[INTERVAL] = interval
+                continue
             total[COVARIANCES], total[CORRELATIONS] = fresh[2 * p], fresh[2 * p + 1]
-            count[INTERVAL] += _swap_disclosed(own_rank[j], new_rank[j], disclosed, place[i, j], place[k, j])
             after = _score(total, count, cells, n, p, n_quantiles, aim)
             total[COVARIANCES], total[CORRELATIONS], count[INTERVAL] = covariance_total, correlation_total, interval
             if after > limit and not crowded:
@@ -601,15 +625,15 @@ def walk(
             after = _score(total, count, cells, n, p, n_quantiles, aim)
             good = after <= score + slack
         if crowded or good:
-            copied_i, copied_k, before = copied[i], copied[k], count[COPIED]
+            copied_i, copied_k, crowd = copied[i], copied[k], count[COPIED]
             copy_row(f, s, i)
             copy_row(f, s, k)
             if count[COPIED] > most_copies:
-                good = count[COPIED] < before or (good and count[COPIED] == before)
+                good = count[COPIED] < crowd or (good and count[COPIED] == crowd)
             elif crowded:
                 good = True
             if not good:
-                copied[i], copied[k], count[COPIED] = copied_i, copied_k, before
+                copied[i], copied[k], count[COPIED] = copied_i, copied_k, crowd
         if good:
             score = after
             taken += 1

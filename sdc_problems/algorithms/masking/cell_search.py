@@ -24,6 +24,7 @@ SLICES = 40  # times that a file is looked at on its way
 MOVES = {True: 2_000, False: 4_000}  # per record and attribute, if no limit is given; numeric, categorical
 SMOOTH = 0.4  # share of the budget that a numeric file spends on the loss that has a slope everywhere
 HOT, COLD = 3.0, 0.1  # temperatures of a categorical file in points of the score, divided by the records
+LOOKING = 10.0  # slices of a search by the clock take at least so many times what a look takes
 PIECE = 20_000  # moves between two looks at the clock
 LOSSES = ("pil", "il_categorical")
 RISKS = ("dr_numeric", "dr_guarded", "dr_categorical")
@@ -128,6 +129,7 @@ class CellSearch(Algorithm):
         self._files: list[_Island] = []
         self._slices = 0
         self._began = 0.0
+        self._looked = 0.0
 
     @property
     def moves(self) -> int:
@@ -206,7 +208,9 @@ class CellSearch(Algorithm):
 
     def _infill(self) -> Any:
         begin = self.progress
-        end = (self._slices + 1) / SLICES if self.time_limit is None else begin + 1 / SLICES
+        end = (self._slices + 1) / SLICES
+        if self.time_limit is not None:  # looking must not take the time of searching
+            end = begin + max(1 / SLICES, min(LOOKING * self._looked / max(self.time_limit, 1e-9), 0.25))
         with ThreadPoolExecutor(min(thread_count(self.threads), len(self._files))) as pool:
             list(pool.map(lambda island: self._slice(island, begin, end), self._files))
         self._slices = self._slices + 1 if self.time_limit is None else 0
@@ -247,8 +251,10 @@ class CellSearch(Algorithm):
 
     def _measured(self, *, first: bool = False) -> Any:
         """Files as they are now, each with its exact probabilistic linkage, which counts from here on."""
+        began = time.perf_counter()
         with ThreadPoolExecutor(min(thread_count(self.threads), len(self._files))) as pool:
             found = list(pool.map(self._individual, self._files))
+        self._looked = time.perf_counter() - began
         self.evaluator.n_eval += len(found)
         best = min(island.score for island in self._files)
         now = [one.data["sdc_score"] for one in found if violation(one) == 0]
