@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from sdc_problems.methods.partition._univariate import mhm as mhm
     from sdc_problems.methods.partition._univariate import microaggregate_univariate as microaggregate_univariate
     from sdc_problems.methods.partition._v_mdav import v_mdav as v_mdav
+    from sdc_problems.methods.perturbation._k_degree import k_degree as k_degree
+    from sdc_problems.methods.perturbation._k_degree import k_degree_sequence as k_degree_sequence
     from sdc_problems.methods.perturbation._noise import add_noise as add_noise
     from sdc_problems.methods.perturbation._pram import diagonal_by_frequency_matrix as diagonal_by_frequency_matrix
     from sdc_problems.methods.perturbation._pram import frequency_matrix as frequency_matrix
