@@ -34,7 +34,7 @@ from sdc_problems.algorithms import GOMM
 from sdc_problems.datasets import load
 from sdc_problems.evaluators.disclosure_risk import interval_disclosure_value
 from sdc_problems.evaluators.grouping import TIE
-from sdc_problems.evaluators.linkage import distance_linkage
+from sdc_problems.evaluators.linkage.distance import distance_linkage
 from sdc_problems.methods import mdav
 from sdc_problems.methods.partition._attribute_groups import CENSUS, WATER_TREATMENT
 

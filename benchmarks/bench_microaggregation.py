@@ -33,7 +33,7 @@ from sdc_problems import MicroaggregationProblem, Microdata
 from sdc_problems.algorithms import MemeticMicroaggregation
 from sdc_problems.datasets import load
 from sdc_problems.errors import SDCFailure
-from sdc_problems.evaluators.information_loss import il_sse, sse
+from sdc_problems.evaluators.information_loss.numeric import il_sse, sse
 from sdc_problems.methods import LowerBound, lower_bound, mdav_kernel, microaggregate_univariate
 from sdc_problems.methods._kernels import mdav as mdav_kernels
 from sdc_problems.methods.partition._attributes import z_scores

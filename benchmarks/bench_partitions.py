@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sdc_problems.evaluators.information_loss import sse
+from sdc_problems.evaluators.information_loss.numeric import sse
 from sdc_problems.evaluators.partition import PartitionEngine
 from sdc_problems.methods import microaggregate_univariate
 

@@ -23,8 +23,9 @@ from scipy.optimize import linear_sum_assignment
 from sdc_problems import PRAMProblem, load
 from sdc_problems.evaluators.disclosure_risk import interval_disclosure_rank
 from sdc_problems.evaluators.information_loss.categorical import il_categorical
-from sdc_problems.evaluators.linkage import distance_linkage, probabilistic_linkage
 from sdc_problems.evaluators.linkage._transport import transport
+from sdc_problems.evaluators.linkage.distance import distance_linkage
+from sdc_problems.evaluators.linkage.probabilistic import probabilistic_linkage
 from sdc_problems.methods import normalize_rows
 from sdc_problems.methods.perturbation._pram import randomize_with
 

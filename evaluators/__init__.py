@@ -53,34 +53,41 @@ if TYPE_CHECKING:
     from sdc_problems.evaluators.indicators import hypervolume as hypervolume
     from sdc_problems.evaluators.indicators import igd_plus as igd_plus
     from sdc_problems.evaluators.indicators import representation_ratio as representation_ratio
-    from sdc_problems.evaluators.information_loss import average_class_size as average_class_size
-    from sdc_problems.evaluators.information_loss import bivariate_difference as bivariate_difference
-    from sdc_problems.evaluators.information_loss import category_distance as category_distance
-    from sdc_problems.evaluators.information_loss import chi2_difference as chi2_difference
-    from sdc_problems.evaluators.information_loss import cm as cm
-    from sdc_problems.evaluators.information_loss import ctbil as ctbil
-    from sdc_problems.evaluators.information_loss import dbil as dbil
-    from sdc_problems.evaluators.information_loss import discernibility as discernibility
-    from sdc_problems.evaluators.information_loss import ebil as ebil
-    from sdc_problems.evaluators.information_loss import entropy_loss as entropy_loss
-    from sdc_problems.evaluators.information_loss import entropy_loss_percent as entropy_loss_percent
-    from sdc_problems.evaluators.information_loss import glm as glm
-    from sdc_problems.evaluators.information_loss import glm_percent as glm_percent
-    from sdc_problems.evaluators.information_loss import il_categorical as il_categorical
-    from sdc_problems.evaluators.information_loss import il_components as il_components
-    from sdc_problems.evaluators.information_loss import il_sse as il_sse
-    from sdc_problems.evaluators.information_loss import il_statistics as il_statistics
-    from sdc_problems.evaluators.information_loss import pil as pil
-    from sdc_problems.evaluators.information_loss import pil_components as pil_components
-    from sdc_problems.evaluators.information_loss import record_change as record_change
-    from sdc_problems.evaluators.information_loss import regression_change as regression_change
-    from sdc_problems.evaluators.information_loss import sse as sse
-    from sdc_problems.evaluators.information_loss import z_scores as z_scores
-    from sdc_problems.evaluators.linkage import candidate_counts as candidate_counts
-    from sdc_problems.evaluators.linkage import distance_linkage as distance_linkage
-    from sdc_problems.evaluators.linkage import link_ties as link_ties
-    from sdc_problems.evaluators.linkage import match_probabilistically as match_probabilistically
-    from sdc_problems.evaluators.linkage import probabilistic_linkage as probabilistic_linkage
+    from sdc_problems.evaluators.information_loss.categorical import bivariate_difference as bivariate_difference
+    from sdc_problems.evaluators.information_loss.categorical import category_distance as category_distance
+    from sdc_problems.evaluators.information_loss.categorical import chi2_difference as chi2_difference
+    from sdc_problems.evaluators.information_loss.categorical import ctbil as ctbil
+    from sdc_problems.evaluators.information_loss.categorical import dbil as dbil
+    from sdc_problems.evaluators.information_loss.categorical import ebil as ebil
+    from sdc_problems.evaluators.information_loss.categorical import il_categorical as il_categorical
+    from sdc_problems.evaluators.information_loss.generalization import average_class_size as average_class_size
+    from sdc_problems.evaluators.information_loss.generalization import cm as cm
+    from sdc_problems.evaluators.information_loss.generalization import discernibility as discernibility
+    from sdc_problems.evaluators.information_loss.generalization import entropy_loss as entropy_loss
+    from sdc_problems.evaluators.information_loss.generalization import entropy_loss_percent as entropy_loss_percent
+    from sdc_problems.evaluators.information_loss.generalization import glm as glm
+    from sdc_problems.evaluators.information_loss.generalization import glm_percent as glm_percent
+    from sdc_problems.evaluators.information_loss.numeric import ILComponents as ILComponents
+    from sdc_problems.evaluators.information_loss.numeric import il_components as il_components
+    from sdc_problems.evaluators.information_loss.numeric import il_sse as il_sse
+    from sdc_problems.evaluators.information_loss.numeric import il_statistics as il_statistics
+    from sdc_problems.evaluators.information_loss.numeric import sse as sse
+    from sdc_problems.evaluators.information_loss.numeric import z_scores as z_scores
+    from sdc_problems.evaluators.information_loss.probabilistic import PILComponents as PILComponents
+    from sdc_problems.evaluators.information_loss.probabilistic import pil as pil
+    from sdc_problems.evaluators.information_loss.probabilistic import pil_components as pil_components
+    from sdc_problems.evaluators.information_loss.records import record_change as record_change
+    from sdc_problems.evaluators.information_loss.records import regression_change as regression_change
+    from sdc_problems.evaluators.linkage._views import Recoding as Recoding
+    from sdc_problems.evaluators.linkage.candidates import ManyRangesError as ManyRangesError
+    from sdc_problems.evaluators.linkage.candidates import Values as Values
+    from sdc_problems.evaluators.linkage.candidates import candidate_counts as candidate_counts
+    from sdc_problems.evaluators.linkage.distance import distance_linkage as distance_linkage
+    from sdc_problems.evaluators.linkage.distance import link_ties as link_ties
+    from sdc_problems.evaluators.linkage.probabilistic import ConvergenceWarning as ConvergenceWarning
+    from sdc_problems.evaluators.linkage.probabilistic import ProbabilisticLinkage as ProbabilisticLinkage
+    from sdc_problems.evaluators.linkage.probabilistic import match_probabilistically as match_probabilistically
+    from sdc_problems.evaluators.linkage.probabilistic import probabilistic_linkage as probabilistic_linkage
     from sdc_problems.evaluators.wildcards import k_wildcard as k_wildcard
     from sdc_problems.evaluators.wildcards import wildcard_class_sizes as wildcard_class_sizes
 

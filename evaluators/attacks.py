@@ -20,7 +20,8 @@ from sdc_problems.errors import SDCError
 from sdc_problems.evaluators._codes import pair_counts
 from sdc_problems.evaluators.disclosure_risk import interval_disclosure_rank
 from sdc_problems.evaluators.information_loss.numeric import location_and_scale
-from sdc_problems.evaluators.linkage import distance_linkage, probabilistic_linkage
+from sdc_problems.evaluators.linkage.distance import distance_linkage
+from sdc_problems.evaluators.linkage.probabilistic import probabilistic_linkage
 
 PERCENTS = tuple(range(1, 11))
 """Half widths over which the interval disclosure of a numeric file is averaged."""

@@ -12,7 +12,8 @@ from sdc_problems._validation import FloatArray, number, pair, table, vector
 from sdc_problems._validation import kinds as check_kinds
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators.information_loss.numeric import ILComponents, il_components, z_scores
-from sdc_problems.evaluators.linkage import distance_linkage, probabilistic_linkage
+from sdc_problems.evaluators.linkage.distance import distance_linkage
+from sdc_problems.evaluators.linkage.probabilistic import probabilistic_linkage
 
 _RANKED_KINDS = ("numeric", "ordinal", "nominal")
 

@@ -20,17 +20,20 @@ def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
     package, file
         The package's ``__name__`` and ``__file__``.
     """
-    where = exports(file)
+    return _lazily(package, exports(file))
 
-    def load(name: str) -> Any:
-        if name not in where:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        module, original = where[name]
-        if module == package:
-            return importlib.import_module(f"{module}.{original}")
-        return getattr(importlib.import_module(module), original)
 
-    return load, lambda: sorted(where), list(where)
+def attach_part(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Make the same of a package whose names the package above it exports: that list is the only one.
+
+    Parameters
+    ----------
+    package
+        The package's ``__name__``.
+    """
+    above = importlib.import_module(package.rpartition(".")[0])
+    assert above.__file__ is not None
+    return _lazily(package, {k: v for k, v in exports(above.__file__).items() if v[0].startswith(f"{package}.")})
 
 
 def exports(file: str) -> dict[str, tuple[str, str]]:
@@ -44,3 +47,17 @@ def exports(file: str) -> dict[str, tuple[str, str]]:
                 for alias in line.names
             }
     return {}
+
+
+def _lazily(
+    package: str, where: dict[str, tuple[str, str]]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    def load(name: str) -> Any:
+        if name not in where:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module, original = where[name]
+        if module == package:
+            return importlib.import_module(f"{module}.{original}")
+        return getattr(importlib.import_module(module), original)
+
+    return load, lambda: sorted(where), list(where)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sdc_problems._validation import FloatArray
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.evaluators.cells._state import State
-from sdc_problems.evaluators.linkage import distance_linkage
+from sdc_problems.evaluators.linkage.distance import distance_linkage
 
 Values = Mapping[str, float]
 

@@ -17,7 +17,8 @@ from sdc_problems.evaluators.cells import _categorical as kernels
 from sdc_problems.evaluators.cells._engine import CellEngine, Values, linkage_of_halves
 from sdc_problems.evaluators.cells._state import BLOCK, State, cells_of
 from sdc_problems.evaluators.information_loss.categorical import CATEGORICAL_KINDS
-from sdc_problems.evaluators.linkage import distance_linkage, probabilistic_linkage
+from sdc_problems.evaluators.linkage.distance import distance_linkage
+from sdc_problems.evaluators.linkage.probabilistic import probabilistic_linkage
 
 FOLLOWED = ("ctbil", "dbil", "ebil", "id_rank", "guess", "dbrl")
 MOST_COMBINATIONS = 4_000_000  # of categories, up to which the nearest originals of each are looked up in a table

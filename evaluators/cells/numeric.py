@@ -17,7 +17,8 @@ from sdc_problems.evaluators.cells._engine import CellEngine, Values, linkage_of
 from sdc_problems.evaluators.cells._state import BLOCK, State, cells_of
 from sdc_problems.evaluators.information_loss.probabilistic import QUANTILES, pil_reference
 from sdc_problems.evaluators.information_loss.records import record_change, regression_change
-from sdc_problems.evaluators.linkage import distance_linkage, probabilistic_linkage
+from sdc_problems.evaluators.linkage.distance import distance_linkage
+from sdc_problems.evaluators.linkage.probabilistic import probabilistic_linkage
 
 RSRL_PERCENTS = (5, 10, 15, 20)
 """Distances of ranks that the rank swapping linkage is tried with; the largest share counts."""

@@ -2,31 +2,6 @@
 
 from __future__ import annotations
 
-from sdc_problems.evaluators.linkage._views import Recoding
-from sdc_problems.evaluators.linkage.candidates import ManyRangesError, Values, candidate_counts
-from sdc_problems.evaluators.linkage.distance import DIRECTIONS, ENGINES, KINDS, TIES, distance_linkage, link_ties
-from sdc_problems.evaluators.linkage.probabilistic import (
-    MOST_ATTRIBUTES,
-    ConvergenceWarning,
-    ProbabilisticLinkage,
-    match_probabilistically,
-    probabilistic_linkage,
-)
+from sdc_problems._lazy import attach_part as _attach_part
 
-__all__ = [
-    "DIRECTIONS",
-    "ENGINES",
-    "KINDS",
-    "MOST_ATTRIBUTES",
-    "TIES",
-    "ConvergenceWarning",
-    "ManyRangesError",
-    "ProbabilisticLinkage",
-    "Recoding",
-    "Values",
-    "candidate_counts",
-    "distance_linkage",
-    "link_ties",
-    "match_probabilistically",
-    "probabilistic_linkage",
-]
+__getattr__, __dir__, __all__ = _attach_part(__name__)

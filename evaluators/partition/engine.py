@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sdc_problems._kernel import kernel
 from sdc_problems._validation import choice, number
 from sdc_problems.errors import SDCError
-from sdc_problems.evaluators.linkage import distance_linkage
+from sdc_problems.evaluators.linkage.distance import distance_linkage
 from sdc_problems.methods.partition._attributes import KINDS, attributes
 from sdc_problems.methods.partition._centroids import microaggregate
 from sdc_problems.parallel._threads import thread_count

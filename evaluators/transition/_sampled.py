@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sdc_problems._validation import FloatArray, IntArray
 from sdc_problems.evaluators._codes import unique_rows
 from sdc_problems.evaluators.information_loss.categorical import ctbil
-from sdc_problems.evaluators.linkage import distance_linkage
+from sdc_problems.evaluators.linkage.distance import distance_linkage
 from sdc_problems.evaluators.linkage.probabilistic import Rows, link_rows
 from sdc_problems.evaluators.transition._data import (
     Matrices,

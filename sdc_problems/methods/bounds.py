@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from sdc_problems._validation import number, table, whole
 from sdc_problems.errors import SDCError, SDCFailure
-from sdc_problems.evaluators.information_loss import sse
+from sdc_problems.evaluators.information_loss.numeric import sse
 from sdc_problems.methods._kernels.mdav import mdav_kernel
 from sdc_problems.methods._kernels.pricing import cheap_groups, searched_groups
 from sdc_problems.methods.partition._attributes import smallest_group, z_scores

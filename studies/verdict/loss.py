@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 
 from sdc_problems import evaluators
-from sdc_problems.evaluators.linkage import ConvergenceWarning
+from sdc_problems.evaluators.linkage.probabilistic import ConvergenceWarning
 from sdc_problems.microdata import Kind
 from sdc_problems.studies.report.summary import number
 from sdc_problems.studies.verdict.pairing import Fate, PairedColumn

@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems import evaluators
-from sdc_problems.evaluators.linkage import MOST_ATTRIBUTES, ManyRangesError, Recoding, Values
+from sdc_problems.evaluators.linkage._views import Recoding
+from sdc_problems.evaluators.linkage.candidates import ManyRangesError, Values
+from sdc_problems.evaluators.linkage.probabilistic import MOST_ATTRIBUTES
 from sdc_problems.microdata import Kind
 from sdc_problems.studies.report.summary import number
 from sdc_problems.studies.verdict.pairing import PairedColumn

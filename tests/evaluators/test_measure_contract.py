@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -15,7 +16,8 @@ from sdc_problems.evaluators import graph
 from sdc_problems.evaluators.boxes import boxes, nondominated_boxes
 from sdc_problems.evaluators.edits import Edit, find_edits
 from sdc_problems.evaluators.indicators import stored_negated
-from sdc_problems.evaluators.information_loss import chi2_statistic, location_and_scale, sst
+from sdc_problems.evaluators.information_loss.categorical import chi2_statistic
+from sdc_problems.evaluators.information_loss.numeric import location_and_scale, sst
 from sdc_problems.testing import MeasureContract
 
 Make = Callable[[np.random.Generator, int], tuple[np.ndarray, ...]]
@@ -26,6 +28,7 @@ class Case(NamedTuple):
     make: Make  # valid positional arguments for n records
     options: dict[str, Any] = {}  # noqa: RUF012
     same_rows: bool = True  # the arguments must have one length
+    by_record: bool = False  # it tells of each record, so that their order matters
 
 
 def tables(rng: np.random.Generator, n: int) -> tuple[np.ndarray, ...]:
@@ -114,11 +117,13 @@ def numbers_of(measure: Callable[..., Any]) -> Callable[..., Any]:
 CASES: dict[str, Case] = {
     "average_class_size": Case(evaluators.average_class_size, one_label),
     "bivariate_difference": Case(evaluators.bivariate_difference, three_labels),
-    "candidate_counts": Case(lambda X, Y: evaluators.candidate_counts(X, Y, [None] * 3), codes),
-    "category_distance": Case(evaluators.category_distance, two_labels, {"kind": "ordinal", "n_categories": 5}),
+    "candidate_counts": Case(lambda X, Y: evaluators.candidate_counts(X, Y, [None] * 3), codes, by_record=True),
+    "category_distance": Case(
+        evaluators.category_distance, two_labels, {"kind": "ordinal", "n_categories": 5}, by_record=True
+    ),
     "chi2_difference": Case(evaluators.chi2_difference, three_labels),
-    "class_closeness": Case(evaluators.class_closeness, two_labels),
-    "class_sizes": Case(evaluators.class_sizes, one_label),
+    "class_closeness": Case(evaluators.class_closeness, two_labels, by_record=True),
+    "class_sizes": Case(evaluators.class_sizes, one_label, by_record=True),
     "classical_score": Case(numbers_of(evaluators.classical_score), tables),
     "clustering_loss": Case(evaluators.clustering_loss, two_labels),
     "cm": Case(evaluators.cm, two_labels),
@@ -137,7 +142,7 @@ CASES: dict[str, Case] = {
     "entropy_l": Case(evaluators.entropy_l, two_labels),
     "entropy_loss": Case(evaluators.entropy_loss, codes),
     "entropy_loss_percent": Case(evaluators.entropy_loss_percent, codes),
-    "equivalence_classes": Case(evaluators.equivalence_classes, one_code_table),
+    "equivalence_classes": Case(evaluators.equivalence_classes, one_code_table, by_record=True),
     "expectation_ratio": Case(evaluators.expectation_ratio, transitions),
     "mean_interval_disclosure": Case(evaluators.mean_interval_disclosure, tables),
     "mean_expectation_ratio": Case(evaluators.mean_expectation_ratio, transitions),
@@ -153,7 +158,7 @@ CASES: dict[str, Case] = {
     "jaccard_index": Case(evaluators.jaccard_index, two_labels),
     "k_anonymity": Case(evaluators.k_anonymity, one_label),
     "k_wildcard": Case(evaluators.k_wildcard, starred_codes),
-    "link_ties": Case(evaluators.link_ties, tables),
+    "link_ties": Case(evaluators.link_ties, tables, by_record=True),
     "match_probabilistically": Case(lambda X, Y: evaluators.match_probabilistically(X, Y).share, codes),
     "pair_agreement": Case(evaluators.pair_agreement, two_labels),
     "pil": Case(evaluators.pil, tables),
@@ -162,7 +167,7 @@ CASES: dict[str, Case] = {
     "rand_index": Case(evaluators.rand_index, two_labels),
     "recursive_c": Case(evaluators.recursive_c, two_labels, {"l": 2}),
     "recursive_l": Case(evaluators.recursive_l, two_labels, {"c": 2.0}),
-    "sensitive_counts": Case(evaluators.sensitive_counts, two_labels),
+    "sensitive_counts": Case(evaluators.sensitive_counts, two_labels, by_record=True),
     "record_change": Case(evaluators.record_change, tables),
     "regression_change": Case(evaluators.regression_change, tables),
     "rsrl": Case(evaluators.rsrl, tables, {"percent": 10}),
@@ -170,11 +175,11 @@ CASES: dict[str, Case] = {
     "spread_k": Case(evaluators.spread_k, one_label),
     "spread_l": Case(evaluators.spread_l, two_labels),
     "sse": Case(evaluators.sse, table_and_labels),
-    "suppress_small_classes": Case(suppressed_mask, one_label),
+    "suppress_small_classes": Case(suppressed_mask, one_label, by_record=True),
     "t_closeness": Case(evaluators.t_closeness, two_labels, {"distance": "ordered"}),
     "wallace_index": Case(evaluators.wallace_index, two_labels),
-    "wildcard_class_sizes": Case(evaluators.wildcard_class_sizes, starred_codes),
-    "z_scores": Case(evaluators.z_scores, one_table),
+    "wildcard_class_sizes": Case(evaluators.wildcard_class_sizes, starred_codes, by_record=True),
+    "z_scores": Case(evaluators.z_scores, one_table, by_record=True),
     "additive_epsilon": Case(evaluators.additive_epsilon, fronts, same_rows=False),
     "convergence_error": Case(evaluators.convergence_error, fronts, same_rows=False),
     "hypervolume": Case(
@@ -215,8 +220,18 @@ BESIDE: dict[str, Case] = {
 
 def test_every_measure_of_the_package_is_here() -> None:
     of_two_numbers = {"score_mean", "score_max"}
-    no_measures = {"Engine"}
+    no_measures = {name for name in package.__all__ if name[0].isupper()}
     assert (set(CASES) - set(BESIDE)) | of_two_numbers | no_measures == set(package.__all__)
+
+
+@pytest.mark.parametrize("folder", ["information_loss", "linkage"])
+def test_a_folder_exports_what_the_package_exports_of_it(folder: str) -> None:
+    inner = importlib.import_module(f"sdc_problems.evaluators.{folder}")
+    assert len(inner.__all__) > 5
+    assert dir(inner) == sorted(inner.__all__)
+    assert all(getattr(inner, name) is getattr(package, name) for name in inner.__all__)
+    with pytest.raises(AttributeError, match="has no attribute 'sst'"):
+        inner.sst
 
 
 CASES |= BESIDE
@@ -318,25 +333,7 @@ def test_text_is_refused(name: str, rng: np.random.Generator) -> None:
 
 
 # Measures of records, not of places: shuffling the records of all arguments together changes nothing.
-ROW_FREE = [
-    n
-    for n, c in CASES.items()
-    if c.same_rows
-    and c.make is not transitions
-    and n
-    not in (
-        "candidate_counts",
-        "category_distance",
-        "class_sizes",
-        "equivalence_classes",
-        "sensitive_counts",
-        "link_ties",
-        "z_scores",
-        "suppress_small_classes",
-        "class_closeness",
-        "wildcard_class_sizes",
-    )
-]
+ROW_FREE = [n for n, c in CASES.items() if c.same_rows and c.make is not transitions and not c.by_record]
 
 
 @pytest.mark.parametrize("name", ROW_FREE)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems.errors import SDCError
-from sdc_problems.evaluators.information_loss import sse
+from sdc_problems.evaluators.information_loss.numeric import sse
 from sdc_problems.methods._kernels.anneal import anneal_kernel
 from sdc_problems.methods._kernels.crossing import best_parts_kernel
 from sdc_problems.methods._kernels.mdav import mdav_kernel

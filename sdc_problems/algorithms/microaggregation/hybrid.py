@@ -17,7 +17,7 @@ from sdc_problems._validation import choice, number, whole
 from sdc_problems.algorithms._checks import single_objective
 from sdc_problems.algorithms.microaggregation.solanas_ga import evolve
 from sdc_problems.errors import SDCError
-from sdc_problems.evaluators.information_loss import sse
+from sdc_problems.evaluators.information_loss.numeric import sse
 from sdc_problems.methods.partition._macrogroups import Heuristic, one_step, plain_mdav, two_step
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from sdc_problems import MicroaggregationProblem, load
 from sdc_problems.algorithms import MemeticMicroaggregation
 from sdc_problems.algorithms.microaggregation._partition_search import Milestone
 from sdc_problems.errors import SDCFailure
-from sdc_problems.evaluators.information_loss import il_sse
+from sdc_problems.evaluators.information_loss.numeric import il_sse
 from sdc_problems.methods import lower_bound, mdav, mhm
 from sdc_problems.parallel import processors
 from sdc_problems.studies.reproductions.report import Entry, Picture, ReportTable

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from sdc_problems.evaluators.information_loss import sse, z_scores
+from sdc_problems.evaluators.information_loss.numeric import sse, z_scores
 from sdc_problems.methods import chance_bound, exhaustive, mdav, representatives
 from sdc_problems.studies.reproductions.microaggregation.cells import WORKERS, anytime_picture, cells_table, run_cell
 from sdc_problems.studies.reproductions.microaggregation.paper import (

@@ -9,7 +9,7 @@ import numpy as np
 
 def original(problem: Any) -> dict[str, float]:
     """Natural values of the data as they are."""
-    from sdc_problems.evaluators.linkage import distance_linkage
+    from sdc_problems.evaluators.linkage.distance import distance_linkage
 
     points, codes = problem.points(), problem.data.codes(problem.attributes)
     smallest = int(np.unique(codes, axis=0, return_counts=True)[1].min())

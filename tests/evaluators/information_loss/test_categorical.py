@@ -15,12 +15,12 @@ from sdc_problems.evaluators.information_loss import (
     bivariate_difference,
     category_distance,
     chi2_difference,
-    chi2_statistic,
     ctbil,
     dbil,
     ebil,
     il_categorical,
 )
+from sdc_problems.evaluators.information_loss.categorical import chi2_statistic
 
 
 @st.composite

@@ -16,9 +16,9 @@ from sdc_problems.evaluators.information_loss import (
     pil,
     pil_components,
     sse,
-    sst,
     z_scores,
 )
+from sdc_problems.evaluators.information_loss.numeric import sst
 
 TABLES = arrays(
     np.float64,

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_problems import SDCError
-from sdc_problems.evaluators.linkage import DIRECTIONS, ENGINES, distance_linkage, link_ties
+from sdc_problems.evaluators.linkage import distance_linkage, link_ties
+from sdc_problems.evaluators.linkage.distance import DIRECTIONS, ENGINES
 
 SIZES = [5, 4, 7]
 

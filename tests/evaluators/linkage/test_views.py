@@ -14,8 +14,6 @@ from hypothesis import strategies as st
 
 from sdc_problems import SDCError
 from sdc_problems.evaluators.linkage import (
-    DIRECTIONS,
-    ENGINES,
     Recoding,
     distance_linkage,
     link_ties,
@@ -23,6 +21,7 @@ from sdc_problems.evaluators.linkage import (
     probabilistic_linkage,
 )
 from sdc_problems.evaluators.linkage._views import all_views
+from sdc_problems.evaluators.linkage.distance import DIRECTIONS, ENGINES
 from sdc_problems.evaluators.linkage.probabilistic import _patterns
 
 SIZE = 5
