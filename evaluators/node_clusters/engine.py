@@ -203,6 +203,15 @@ class NodeClusterEngine:
         return Profiles(self.table, self.arcs)
 
     @cached_property
+    def originals(self) -> NDArray[np.int64]:
+        """Original cells as codes, equal for equal cells: attributes × nodes."""
+        out = self.table.codes.astype(np.int64)
+        for j, row in enumerate(self.table.number):
+            if row >= 0:
+                out[j] = np.unique(self.table.values[row], return_inverse=True)[1]
+        return out
+
+    @cached_property
     def links(self) -> Links:
         """Links and profiles, as moves take them."""
         a, found = self.arcs, self.profiles

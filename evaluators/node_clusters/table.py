@@ -324,6 +324,14 @@ def cluster_values(
     code = np.empty((n_clusters, len(t.rule)), dtype=np.int32)
     number = np.empty((n_clusters, len(t.values)))
     count = np.zeros(t.size.max(), dtype=np.int64)
+    codes = t.codes
+    if (t.rule == _MODE).all():
+        for j in range(len(codes)):
+            column = codes[j]
+            for c in range(n_clusters):
+                low = start[c]
+                code[c, j] = _mode(column, nodes[low:], start[c + 1] - low, count)
+        return code, number
     for c in range(n_clusters):
         common_values(t, nodes[start[c] : start[c + 1]], code[c], number[c], count)
     return code, number

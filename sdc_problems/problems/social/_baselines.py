@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems._kernel import kernel
 from sdc_problems.evaluators.graph._links import Arcs
-from sdc_problems.evaluators.node_clusters.table import NodeTable, distance, node_distances
+from sdc_problems.evaluators.node_clusters.table import NodeTable, node_distances
 from sdc_problems.operators.canonical import restricted_growth
 
 
@@ -68,9 +66,9 @@ def nearest_clusters(table: NodeTable, k: int, *, seeds: NDArray[np.int64]) -> N
 
 @kernel()
 def _sangreea(
-    t: NodeTable, pointer: NDArray[np.int64], near: NDArray[np.int32], k: int, alpha: float, beta: float
+    cells: NDArray[np.int64], pointer: NDArray[np.int64], near: NDArray[np.int32], k: int, alpha: float, beta: float
 ) -> NDArray[np.int64]:
-    p, n = t.codes.shape
+    p, n = cells.shape
     scale = max(n - 2, 1)
     labels = np.full(n, -1, dtype=np.int64)
     order = np.argsort(-np.diff(pointer), kind="mergesort")
@@ -94,7 +92,7 @@ def _sangreea(
             size += 1
             left -= 1
             for j in range(p):
-                equal[j] = equal[j] and _equal(t, j, fresh, cluster[0])
+                equal[j] = equal[j] and cells[j, fresh] == cells[j, cluster[0]]
             if size == k:
                 break
             _add_unshared(pointer, near, fresh, common, linked, sum_far)
@@ -105,22 +103,15 @@ def _sangreea(
                 unlike[v] = 0
                 if alpha > 0.0:
                     for j in range(p):
-                        unlike[v] += not (equal[j] and _equal(t, j, v, cluster[0]))
+                        unlike[v] += not (equal[j] and cells[j, v] == cells[j, cluster[0]])
                 cost = alpha * unlike[v] / p + beta * (sum_far[v] / (size * scale))
                 if cost < least:
                     best, least = v, cost
             fresh = best
         n_clusters += 1
     if left:
-        _dissolve(t, pointer, near, labels, n_clusters, alpha, beta, scale)
+        _dissolve(cells, pointer, near, labels, n_clusters, alpha, beta, scale)
     return labels
-
-
-@kernel()
-def _equal(t: NodeTable, j: int, u: int, v: int) -> Any:
-    row = t.number[j]
-    x, y = (t.values[row, u], t.values[row, v]) if row >= 0 else (0.0, 0.0)
-    return distance(t, j, t.codes[j, u], x, t.codes[j, v], y) == 0.0
 
 
 @kernel()
@@ -150,7 +141,7 @@ def _add_unshared(
 
 @kernel()
 def _dissolve(
-    t: NodeTable,
+    cells: NDArray[np.int64],
     pointer: NDArray[np.int64],
     near: NDArray[np.int32],
     labels: NDArray[np.int64],
@@ -160,7 +151,7 @@ def _dissolve(
     scale: int,
 ) -> None:
     """Nodes of a last cluster that is too small join others, in the order of the file."""
-    p, n = t.codes.shape
+    p, n = cells.shape
     common = np.zeros(n, dtype=np.int64)
     linked = np.zeros(n, dtype=np.bool_)
     far = np.empty(n, dtype=np.int64)
@@ -176,7 +167,7 @@ def _dissolve(
                 first[c] = v
             size[c] += 1
             for j in range(p):
-                mixed[c, j] = mixed[c, j] or not _equal(t, j, v, first[c])
+                mixed[c, j] = mixed[c, j] or cells[j, v] != cells[j, first[c]]
     for i in range(n):
         if labels[i] >= 0:
             continue
@@ -191,17 +182,17 @@ def _dissolve(
             before, after = 0, 0
             for j in range(p):
                 before += mixed[c, j]
-                after += mixed[c, j] or not _equal(t, j, i, first[c])
+                after += mixed[c, j] or cells[j, i] != cells[j, first[c]]
             cost = alpha * ((size[c] + 1) * after - size[c] * before) / p + beta * (total[c] / (size[c] * scale))
             if cost < least:
                 best, least = c, cost
         labels[i] = best
         size[best] += 1
         for j in range(p):
-            mixed[best, j] = mixed[best, j] or not _equal(t, j, i, first[best])
+            mixed[best, j] = mixed[best, j] or cells[j, i] != cells[j, first[best]]
 
 
-def sangreea(table: NodeTable, links: Arcs, k: int, *, alpha: float, beta: float) -> NDArray[np.int64]:
+def sangreea(cells: NDArray[np.int64], links: Arcs, k: int, *, alpha: float, beta: float) -> NDArray[np.int64]:
     """SaNGreeA: clusters grown greedily from the node of largest degree, by attributes (α) and neighbourhood (β).
 
     Added is the node with least ``α · attributes no longer equal / p + β · mean distance`` to the cluster; the distance
@@ -211,10 +202,10 @@ def sangreea(table: NodeTable, links: Arcs, k: int, *, alpha: float, beta: float
 
     Parameters
     ----------
-    table
-        The nodes' attributes.
+    cells
+        Attributes × nodes, equal codes for equal cells.
     links
-        Their links; directions are followed from source to target.
+        Links of the nodes; directions are followed from source to target.
     k
         Smallest cluster.
     alpha, beta
@@ -226,9 +217,11 @@ def sangreea(table: NodeTable, links: Arcs, k: int, *, alpha: float, beta: float
 
     Notes
     -----
-    O(n²p/k·k + Σ degree²); no matrix is made.
+    O(n²p + Σ degree²); no matrix is made.
     """
-    found = _sangreea(table, links.out_ptr, links.out, k, float(alpha), float(beta))
+    found = _sangreea(
+        np.ascontiguousarray(cells, dtype=np.int64), links.out_ptr, links.out, k, float(alpha), float(beta)
+    )
     row: NDArray[np.int64] = restricted_growth(found)
     return row
 

@@ -400,7 +400,7 @@ class SocialGraphProblem(SDCProblem):
             found["MDAV"] = mdav(self._points(), k, kinds=[self._kind(name) for name in self.attributes])
             for alpha, beta in SANGREEA:
                 name = f"SaNGreeA, α = {alpha:g}, β = {beta:g}"
-                found[name] = sangreea(engine.table, engine.arcs, k, alpha=alpha, beta=beta)
+                found[name] = sangreea(engine.originals, engine.arcs, k, alpha=alpha, beta=beta)
         found["degree blocks"] = degree_blocks(engine.degrees, k)
         found["attribute blocks"] = attribute_blocks(engine.table, k)
         rows = limited(np.array([restricted_growth(labels) for labels in found.values()]), self.smallest, self.largest)

@@ -201,8 +201,7 @@ def test_sangreea_is_its_plain_twin(seed: int, alpha: float, beta: float) -> Non
     codes = rng.integers(0, 3, size=(n, 3))
     A = np.triu(rng.random((n, n)) < 0.3, 1)
     A[0, 1] = True
-    table = node_table([Column(c.astype(np.int32), 3) for c in codes.T])
-    found = sangreea(table, arcs(np.argwhere(A), n), k, alpha=alpha, beta=beta)
+    found = sangreea(codes.T, arcs(np.argwhere(A), n), k, alpha=alpha, beta=beta)
     expected = plain_sangreea(codes, (A | A.T).astype(int), k, alpha, beta)
     np.testing.assert_array_equal(found[:, None] == found, expected[:, None] == expected)
 
