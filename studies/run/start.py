@@ -18,6 +18,7 @@ from sdc_problems.errors import SDCError
 from sdc_problems.studies.store.folder import STUDY, check_folder, create_folder
 from sdc_problems.studies.store.reader import Run
 from sdc_problems.studies.store.schema import FORMAT
+from sdc_problems.studies.store.seal import SEALED
 from sdc_problems.studies.store.tables import objective_facts
 from sdc_problems.studies.store.writer import now
 from sdc_problems.studies.study.schema import Built, Study
@@ -125,7 +126,7 @@ def check_continuable(meta: Mapping[str, Any], folder: Path) -> None:
     """Refuse to go on with a run of a version with other names; it can still be read under them."""
     version = str(meta["versions"].get("sdc-problems"))
     numbers = re.fullmatch(r"(\d+)\.(\d+)[\w.+]{0,30}", version)  # nothing else of a stranger's folder is repeated
-    if numbers and tuple(map(int, numbers.groups())) >= CONTINUABLE:
+    if numbers and tuple(map(int, numbers.groups())) >= CONTINUABLE and tuple(meta["format"]) >= SEALED:
         return
     made = f"sdc-problems {version}" if numbers else "another version"
     raise SDCError(

@@ -16,6 +16,7 @@ from typing import Any
 
 from sdc_problems.errors import SDCError, SDCFailure, did_you_mean
 from sdc_problems.studies.store.schema import DATABASE, SCHEMA, connection, guarded
+from sdc_problems.studies.store.seal import seal_baselines, seal_seed
 
 STUDY = "study.toml"
 LOCK = "run.lock"
@@ -106,6 +107,9 @@ def create_folder(path: Path, study: str, meta: dict[str, Any], seeds: list[int]
             db.executemany(
                 "INSERT INTO seeds VALUES (?, ?, 'waiting', '')", [(seed, i) for i, seed in enumerate(seeds)]
             )
+            seal_baselines(db)
+            for seed in seeds:
+                seal_seed(db, seed)
             db.commit()
         mask = os.umask(0)
         os.umask(mask)

@@ -9,7 +9,8 @@ import hashlib
 import json
 import math
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -21,6 +22,7 @@ from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.studies.store.folder import check_folder
 from sdc_problems.studies.store.hypervolume import Box, nondominated, shares
 from sdc_problems.studies.store.schema import DATABASE, check_schema, open_database
+from sdc_problems.studies.store.seal import SEALED, check_baselines, check_seed, check_seeds
 from sdc_problems.studies.store.serializer import digest, unpack
 from sdc_problems.studies.store.tables import Aggregates, Axis, History, SeedRecord, SeedState, Solutions
 from sdc_problems.studies.store.writer import STORED, stored_generation
@@ -63,10 +65,15 @@ class Run:
         self._records: dict[int, SeedRecord] = {}
         try:
             self._db = open_database(self.path / DATABASE)
-            self.meta = check_schema(self._db, self.path)
+            with self._snapshot():
+                self.meta = check_schema(self._db, self.path)
+                rows = self._db.execute("SELECT seed FROM seeds ORDER BY position").fetchall()
             self.axes = tuple(Axis.stored(o) for o in self.meta["problem"]["objectives"])
             self.n_var = int(self.meta["problem"]["n_var"])
-            self.seeds = tuple(int(s) for (s,) in self._rows("SELECT seed FROM seeds ORDER BY position"))
+            self.seeds = tuple(int(seed) for (seed,) in rows)
+            self._sealed = tuple(self.meta["format"]) >= SEALED
+            if self._sealed:
+                check_seeds(self.meta, self.seeds)
         except (sqlite3.DatabaseError, KeyError, TypeError, ValueError) as error:
             if isinstance(error, SDCError):
                 raise
@@ -128,9 +135,10 @@ class Run:
         return hashlib.sha256(facts.encode()).hexdigest()
 
     def verify(self) -> None:
-        """Check every stored generation against its digest, which chains onto the one before; see `_record`."""
+        """Check every stored generation against its digest, which chains onto the one before, and the baselines."""
         for seed in self.seeds:
             self._record(seed)
+        self.baselines(genomes=False)
 
     def sessions(self) -> list[dict[str, Any]]:
         """Sessions of the run: the time, versions and workers of its start and of every resume."""
@@ -192,7 +200,10 @@ class Run:
 
     def baselines(self, *, genomes: bool = True) -> Solutions:
         """Solutions that need no search; their ids are ``baseline-<name>``."""
-        rows = [(name, unpack(a)) for name, a in self._rows("SELECT name, arrays FROM baselines ORDER BY rowid")]
+        with self._snapshot():
+            if self._sealed:
+                check_baselines(self._db)
+            rows = [(name, unpack(a)) for name, a in self._rows("SELECT name, arrays FROM baselines ORDER BY rowid")]
         n, m = len(rows), len(self.axes)
         F = np.vstack([a["F"] for _, a in rows]) if rows else np.zeros((0, m))
         minus = np.full(n, -1, dtype=np.int64)
@@ -282,6 +293,20 @@ class Run:
 
     # -- inside ---------------------------------------------------------------------------------------------------
 
+    @contextmanager
+    def _snapshot(self) -> Iterator[None]:
+        """One state of the database for a whole block, whatever another process writes meanwhile."""
+        with self._lock:
+            try:
+                self._db.execute("BEGIN")
+                try:
+                    yield
+                finally:
+                    if self._db.in_transaction:  # SQLite ends it by itself on some errors
+                        self._db.execute("ROLLBACK")
+            except sqlite3.DatabaseError as error:
+                raise SDCError(f"{DATABASE} in {str(self.path)!r} cannot be read: {error}") from None
+
     def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
         with self._lock:
             try:
@@ -301,15 +326,14 @@ class Run:
     def _record(self, seed: int) -> SeedRecord:
         """Record of a seed; generations that were added since the last look are read and verified now."""
         self._chosen([seed])
-        with self._lock:
+        with self._snapshot():
             record = self._records.setdefault(seed, SeedRecord())
             after = record.generation[-1] if record.generation else 0
             sql = f"{STORED} WHERE seed = ? AND generation > ? ORDER BY generation"
-            try:
-                for row in self._db.execute(sql, (seed, after)):
-                    record.add(stored_generation(seed, row), str(row[5]), len(self.axes))
-            except sqlite3.DatabaseError as error:
-                raise SDCError(f"{DATABASE} in {str(self.path)!r} cannot be read: {error}") from None
+            for row in self._db.execute(sql, (seed, after)):
+                record.add(stored_generation(seed, row), str(row[5]), len(self.axes))
+            if self._sealed:
+                check_seed(self._db, seed)
             return record
 
     def _pick(self, seed: int, numbers: NDArray[Any], *, genomes: bool) -> Solutions:

@@ -15,7 +15,7 @@ from typing import Any
 from sdc_problems.errors import SDCError, SDCFailure
 
 DATABASE = "run.sqlite"
-FORMAT = (1, 1)  # a newer minor version can be read; a newer major version is refused. 1.1: meaning of objectives
+FORMAT = (1, 1)  # a newer minor version can be read, a newer major version is refused; 1.1: what objectives mean, seals
 
 SCHEMA = {
     "meta": "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)",

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sdc_problems.errors import SDCError, SDCFailure
 from sdc_problems.studies.store.lock import RunLock
 from sdc_problems.studies.store.schema import DATABASE, check_schema, connection, guarded, open_database
+from sdc_problems.studies.store.seal import seal_baselines, seal_seed
 from sdc_problems.studies.store.serializer import digest, pack, unpack
 
 BEGINNING = "0" * 64
@@ -142,12 +143,14 @@ class RunWriter:
                     "INSERT OR REPLACE INTO states VALUES (?, ?, ?, ?)",
                     (generation.seed, generation.number, state, state_digest(generation.state or {}, chain)),
                 )
+            seal_seed(self._db, generation.seed)
         return chain
 
     def mark(self, seed: int, status: str, reason: str = "") -> None:
         """Say that a seed is ``waiting``, ``running``, or ``finished`` and why it ended."""
         with guarded(f"the end of seed {seed}"), self._transaction():
             self._db.execute("UPDATE seeds SET status = ?, reason = ? WHERE seed = ?", (status, reason, seed))
+            seal_seed(self._db, seed)
 
     def revise(self, study: Mapping[str, Any]) -> None:
         """Keep a study whose limits, requirements, title or seeds have changed."""
@@ -162,6 +165,8 @@ class RunWriter:
             (last,) = self._db.execute("SELECT MAX(position) FROM seeds").fetchone()
             rows = [(seed, last + 1 + i) for i, seed in enumerate(seeds)]
             self._db.executemany("INSERT INTO seeds VALUES (?, ?, 'waiting', '')", rows)
+            for seed in seeds:
+                seal_seed(self._db, seed)
 
     def add_baselines(self, baselines: Mapping[str, Mapping[str, NDArray[Any]]]) -> None:
         """Keep the solutions that need no search, with their measures."""
@@ -169,6 +174,7 @@ class RunWriter:
             self._db.executemany(
                 "INSERT OR REPLACE INTO baselines VALUES (?, ?)", [(n, pack(a)) for n, a in baselines.items()]
             )
+            seal_baselines(self._db)
 
     def generations(self, seed: int) -> Iterator[tuple[Generation, str]]:
         """Stored generations of a seed with their chain digests, one after the other."""

@@ -27,7 +27,7 @@ from sdc_problems.studies.run.seed import Ending, search
 from sdc_problems.studies.store.folder import create_folder
 from sdc_problems.studies.store.lock import RunLock
 from sdc_problems.studies.store.reader import Run
-from sdc_problems.studies.store.schema import DATABASE, connection
+from sdc_problems.studies.store.schema import DATABASE, FORMAT, connection
 from sdc_problems.studies.store.writer import RunWriter
 
 
@@ -89,7 +89,7 @@ class ChoiceOfLevels(ChoiceRandomMutation):
 
 
 META = {
-    "format": [1, 0],
+    "format": list(FORMAT),
     "versions": {"sdc-problems": "0"},
     "study": {"algorithm": {"name": "NSGA2"}, "problem": {"task": "knapsack"}},
     "data": {"digest": "", "records": 0, "columns": 0, "file": None, "sha256": None},

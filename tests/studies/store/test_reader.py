@@ -25,9 +25,10 @@ from sdc_problems.errors import SDCFailure
 from sdc_problems.studies.run.limits import Limits
 from sdc_problems.studies.store.folder import inside, write_atomically
 from sdc_problems.studies.store.hypervolume import Box, nondominated
+from sdc_problems.studies.store.lock import RunLock
 from sdc_problems.studies.store.reader import Run
 from sdc_problems.studies.store.serializer import digest, pack, unpack
-from sdc_problems.studies.store.writer import BEGINNING, STORED, stored_generation
+from sdc_problems.studies.store.writer import BEGINNING, STORED, RunWriter, stored_generation
 
 Opened = Callable[[Path], Run]
 
@@ -293,6 +294,39 @@ def test_an_edited_generation_is_named(statement: str, generation: int, folder: 
             with pytest.raises(SDCError, match=f"seed 4, generation {generation}: what is stored does not have"):
                 look()
         run.front(2)  # of another seed
+
+
+@pytest.mark.parametrize(
+    ("statement", "what"),
+    [
+        ("DELETE FROM generations WHERE seed = 4 AND generation > 9", "seed 4: its last generation"),
+        ("DELETE FROM generations WHERE seed = 4", "seed 4: its last generation"),
+        ("UPDATE seeds SET reason = 'done' WHERE seed = 4", "seed 4: its last generation, its state or its ending"),
+        ("DELETE FROM meta WHERE key = 'seal-seed-4'", "the seeds are not"),
+        ("DELETE FROM seeds WHERE seed = 4", "the seeds are not"),
+        ("INSERT INTO baselines SELECT 'best', arrays FROM generations WHERE generation = 1 AND seed = 4", "baselines"),
+        ("DELETE FROM meta WHERE key = 'seal-baselines'", "the baselines are not"),
+    ],
+)
+def test_what_was_cut_off_or_put_in_is_noticed(statement: str, what: str, folder: Path) -> None:
+    edited(folder, statement)
+    with pytest.raises(SDCError, match=what), Run(folder) as run:
+        run.verify()
+
+
+@pytest.mark.parametrize("of", ["empty", "full"])
+def test_baselines_that_were_edited_are_noticed(of: str, workshop: Any) -> None:
+    folder = workshop.create("run")
+    some = {name: {"X": np.full((1, 12), i), "F": np.array([[-i, i]])} for i, name in enumerate(("empty", "full"))}
+    with RunLock(folder) as lock, RunWriter.take(folder, lock, versions={}, workers="1") as writer:
+        writer.add_baselines(some)
+    with Run(folder) as run:
+        assert run.solution("baseline-full").values.tolist() == [[1, 1]]
+    edited(folder, f"UPDATE baselines SET arrays = (SELECT arrays FROM baselines WHERE name = '{of}')")
+    with Run(folder) as run:
+        for look in (run.verify, run.box, run.baselines, lambda: run.solution("baseline-full")):
+            with pytest.raises(SDCError, match="the baselines are not the ones that were stored"):
+                look()
 
 
 def test_a_run_that_grows_is_verified_as_it_grows(workshop: Any, opened: Opened) -> None:
