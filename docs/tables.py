@@ -15,6 +15,7 @@ from sdc_problems.objective import Objective
 from sdc_problems.problems._generalization_objectives import generalization_objectives
 from sdc_problems.problems._microaggregation_objectives import grouping_objectives, partition_objectives
 from sdc_problems.problems.pram._objectives import CATALOGUE
+from sdc_problems.problems.social._objectives import graph_objectives
 
 HERE = Path(__file__).parent
 MARKED = re.compile(r"(<!-- table: (.+?) -->\n)(.*?)(<!-- end of table -->)", re.DOTALL)
@@ -69,6 +70,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "objectives of GOMMProblem": partial(objectives, grouping_objectives(2)),
     "objectives of MicroaggregationProblem": partial(objectives, partition_objectives(2, 3)),
     "objectives of PRAMProblem and PRAMEquationProblem": partial(objectives, CATALOGUE),
+    "objectives of SocialGraphProblem": partial(objectives, graph_objectives(2, 3)),
 }
 
 

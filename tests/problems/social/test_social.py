@@ -242,6 +242,26 @@ def test_large_graphs_have_baselines_too() -> None:
     assert same.all(axis=1).mean() > 0.99
 
 
+def test_objectives_say_what_they_are() -> None:
+    problem = SocialGraphProblem(triangle_and_path(), 2, k_max=3)
+    every = problem.with_objectives(list(problem.catalogue))
+    for x in every.baselines().values():
+        values = dict(zip(every.catalogue, every.natural(every.evaluate(x)).tolist(), strict=True))
+        figures = every.figures(x)
+        for name, objective in every.catalogue.items():
+            assert objective.meaning.endswith(".")
+            assert objective.source
+            assert objective.bounds[0] <= values[name] <= objective.bounds[1]
+            assert figures[name] == values[name]
+        for name in ("il_graph", "score_mean", "score_max"):  # formulas of others
+            formula = every.catalogue[name].formula
+            assert eval(formula, {"max": max}, values) == pytest.approx(values[name])  # noqa: S307 -- our own
+    no_sensitive = SocialGraphProblem(triangle_and_path().with_roles(quasi_identifiers=["town"], identifiers=["id"]), 2)
+    with pytest.raises(SDCError, match="'l' needs a sensitive attribute"):
+        no_sensitive.with_objectives(["l"])
+    assert "l" not in no_sensitive.figures([0, 0, 0, 1, 1, 1])
+
+
 # -- releases ---------------------------------------------------------------------------------------------------------
 
 
