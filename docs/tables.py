@@ -13,6 +13,7 @@ from pathlib import Path
 from sdc_problems.methods.registry import Method, built_in
 from sdc_problems.objective import Objective
 from sdc_problems.problems._generalization_objectives import generalization_objectives
+from sdc_problems.problems._masking_objectives import masking_objectives
 from sdc_problems.problems._microaggregation_objectives import grouping_objectives, partition_objectives
 from sdc_problems.problems.pram._objectives import CATALOGUE
 from sdc_problems.problems.social._objectives import graph_objectives
@@ -68,6 +69,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "methods": methods,
     "objectives of PBGProblem": partial(objectives, generalization_objectives(1, 1, 2)),
     "objectives of GOMMProblem": partial(objectives, grouping_objectives(2)),
+    "objectives of MaskingProblem, numeric": partial(objectives, masking_objectives(numeric=True, guard=True)),
+    "objectives of MaskingProblem, categorical": partial(objectives, masking_objectives(numeric=False, guard=True)),
     "objectives of MicroaggregationProblem": partial(objectives, partition_objectives(2, 3)),
     "objectives of PRAMProblem and PRAMEquationProblem": partial(objectives, CATALOGUE),
     "objectives of SocialGraphProblem": partial(objectives, graph_objectives(2, 3)),

@@ -80,7 +80,7 @@ def block(n_records: int, n_columns: int, rng: np.random.Generator, order: str =
     Examples
     --------
     >>> block(2, 3, np.random.default_rng(3))
-    array([4, 5])
+    array([4])
     """
     cells = n_records * n_columns
     first = int(rng.integers(cells))
