@@ -424,3 +424,12 @@ def test_places_by_the_level_of_their_type() -> None:
     ]:
         with pytest.raises(SDCError, match=sentence):
             Hierarchy.from_typed_paths(paths)
+
+
+@pytest.mark.parametrize(
+    ("widths", "origin"),
+    [([10**19], 0), ([1e308], 0), ([10**400], 0), ([10], 1e300), ([1, 2**60], 0), ([2**-40, 2**14], 0)],
+)
+def test_intervals_beyond_whole_numbers_of_floats(widths: list[float], origin: float) -> None:
+    with pytest.raises(SDCError, match=r"below 2\*\*53|finite numbers"):
+        Hierarchy.intervals([1, 2, 3], widths, origin)

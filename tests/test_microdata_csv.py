@@ -317,3 +317,29 @@ def test_public_files_agree_with_pandas(public: Callable[[str], Path], name: str
     if name in ("census", "tarragona"):
         z = data.z_scores(data.names)
         np.testing.assert_allclose(z.std(axis=0), 1)
+
+
+@pytest.mark.parametrize("mark", ["5", "e", "-", "+", '"', "\n", "\0"])
+@pytest.mark.parametrize("option", ["delimiter", "decimal", "thousands"])
+def test_a_mark_that_is_part_of_numbers_or_lines(option: str, mark: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(SDCError, match=f"{option} cannot be"):
+        Microdata.from_csv(path, **{option: mark})
+
+
+@pytest.mark.parametrize("cell", ['"100"5', '"100" 5', '"a""b"c', '"x\ny"z'])
+def test_text_behind_a_quotation_mark_is_refused(cell: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(f"a,b\n1,2\n3,{cell}\n5,6\n")
+    with pytest.raises(SDCError, match=r"row 2: text stands behind the closing quotation mark"):
+        Microdata.from_csv(path)
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"), [('"100" ', "100"), ('"a""b" ', 'a"b'), ('6" x 4', '6" x 4'), ('"a ""x"" , b"', 'a "x" , b')]
+)
+def test_quotation_marks_that_do_no_harm(cell: str, value: str, tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(f"a,b\n{cell},2\nx y,3\n")
+    assert value in Microdata.from_csv(path, kinds={"a": "nominal"}).attribute("a").labels

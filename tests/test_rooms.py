@@ -24,6 +24,7 @@ LAYERS = [
         "_plugins",
         "_signature",
         "errors",
+        "_files",
         "front",
         "objective",
         "_kernel",

@@ -17,6 +17,7 @@ from sdc_problems.errors import SDCError
 
 #: The label of the group of everything.
 TOP = "*"
+_LARGEST = 2**53  # from here on not every whole number is a float
 _WHOLE_BAND = re.compile(r"(-?\d{1,18})(?:-| to )(-?\d{1,18})")
 
 Rows = list[list[str]]
@@ -118,9 +119,13 @@ def interval_rows(
     numbers = _numbers(values, what)
     exact = [_exact(width, what) for width in widths]
     start = _exact(origin, what)
+    if abs(start) >= _LARGEST:
+        raise SDCError(f"{what}: origin {origin!r} is not below 2**53")
     for i, width in enumerate(exact):
         if width <= 0:
             raise SDCError(f"{what}: width {widths[i]!r} is not positive")
+        if max(width, width / exact[0]) >= _LARGEST:
+            raise SDCError(f"{what}: width {widths[i]!r} is not below 2**53 and 2**53 times the first")
         if i and (width <= exact[i - 1] or (width / exact[i - 1]).denominator != 1):
             raise SDCError(
                 f"{what}: width {widths[i]!r} is not a multiple (2 or more times) of {widths[i - 1]!r}: "
@@ -188,7 +193,7 @@ def _numbers(values: Iterable[object], what: str) -> NDArray[Any]:
         raise SDCError(f"{what} has no values")
     if not np.isfinite(array).all():
         raise SDCError(f"{what}: intervals need finite numbers")
-    if np.abs(array.astype(np.float64)).max() >= 2**53:
+    if np.abs(array.astype(np.float64)).max() >= _LARGEST:
         raise SDCError(f"{what}: intervals count numbers below 2**53")
     if (array == np.floor(array)).all():
         return array.astype(np.int64)
@@ -215,7 +220,10 @@ def _float(value: object, what: str) -> float:
         value = value.item()
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal | Fraction):
         raise SDCError(f"{what}: intervals need numbers, not {type(value).__name__}")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf  # which who asks refuses
 
 
 def _exact(value: object, what: str) -> Fraction:

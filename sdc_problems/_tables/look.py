@@ -6,7 +6,8 @@ import codecs
 import csv
 import os
 from itertools import islice
-from pathlib import Path
+
+from sdc_problems._files import input_file
 
 _DELIMITERS = (",", ";", "\t", "|")
 _MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16", codecs.BOM_UTF8: "utf-8"}
@@ -20,7 +21,7 @@ def found_encoding(path: str | os.PathLike[str], otherwise: str = "utf-8") -> st
     A file that cannot be read is left to the reader, which says why.
     """
     try:
-        with Path(path).open("rb") as stream:
+        with input_file(path).open("rb") as stream:
             head = stream.read(3)
             for mark, encoding in _MARKS.items():
                 if head.startswith(mark):
@@ -54,7 +55,7 @@ def found_delimiter(path: str | os.PathLike[str], *, encoding: str = "utf-8") ->
     best, most = None, 1
     for delimiter in _DELIMITERS:
         try:
-            with Path(path).open(encoding=encoding, newline="") as stream:
+            with input_file(path).open(encoding=encoding, newline="") as stream:
                 rows = (row for row in csv.reader(stream, delimiter=delimiter) if row)
                 widths = {len(row) for row in islice(rows, _LINES)}
         except (OSError, UnicodeError, LookupError, csv.Error):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sdc_problems._files import check_encoding, input_file
 from sdc_problems._sharing.arrays import Array
 from sdc_problems._tables.columns import Codes, Column, parse_numbers, refuse_disguised_numbers
 from sdc_problems.errors import SDCError, did_you_mean
@@ -124,14 +125,13 @@ class CSVFile:
         for option, mark in (("delimiter", delimiter), ("decimal", decimal), ("thousands", thousands or " ")):
             if len(mark) != 1:
                 raise SDCError(f"{option} must be a single character, not {mark!r}")
+            if mark.isalnum() or mark in '+-"\r\n\0':
+                raise SDCError(f"{option} cannot be {mark!r}: that is part of numbers, text or lines themselves")
         if chunksize is not None and chunksize < 1:
             raise SDCError(f"chunksize must be at least 1 record, not {chunksize}")
         if thousands == decimal:
             raise SDCError(f"decimal and thousands are both {decimal!r}: a number cannot be read that way")
-        try:
-            "".encode(encoding)
-        except LookupError:
-            raise SDCError(f"unknown encoding {encoding!r}: usual ones are 'utf-8', 'cp1252' and 'latin-1'") from None
+        check_encoding(encoding)
         if encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
             encoding = "utf-8-sig"  # the same, and a byte order mark is no part of the first name
         self._form = CSVFormat(Path(path), delimiter, encoding, na_values, decimal, thousands, chunksize or _CHUNK)
@@ -139,6 +139,7 @@ class CSVFile:
     def header(self) -> list[str]:
         """The column names."""
         with self._explained():
+            input_file(self._form.path)
             self._names = _header(self._form)
         return self._names
 
@@ -153,6 +154,7 @@ class CSVFile:
             Columns declared numeric: digits with leading zeros are numbers too.
         """
         with self._explained():
+            _refuse_text_behind_quotes(self._form)
             columns = _columns(self._form, self._names, numeric)
         for column in columns:
             if column.name not in kinds:
@@ -232,6 +234,27 @@ def _chunks(form: CSVFormat, wanted: list[int] | None) -> Iterator[pd.DataFrame]
             if surplus and len(row) > width:
                 raise _ragged(form, number, len(row), width) from None
         raise SDCError(f"{form.path} is no proper CSV file ({error}); is a quotation mark left open?") from error
+
+
+def _refuse_text_behind_quotes(form: CSVFormat) -> None:
+    """A cell like "100"5 would be read as 1005; blanks behind a quotation mark do no harm."""
+    mark = re.escape(form.delimiter)
+    suspect = re.compile(rf'[^{mark}"\r\n]"[^{mark}"\r\n]')
+    blanks = re.compile(rf'"[ \t]+(?={mark}|[\r\n]|$)')
+    with form.path.open(encoding=form.encoding, newline="") as stream:
+        if not any('"' in line and suspect.search(line) for line in stream):
+            return
+        stream.seek(0)
+        reader = csv.reader((blanks.sub('"', line) for line in stream), delimiter=form.delimiter, strict=True)
+        number = 0
+        try:
+            for row in reader:
+                number += bool(row)
+        except csv.Error:
+            raise SDCError(
+                f"{form.path}, row {number}: text stands behind the closing quotation mark of a cell, or a mark is left"
+                " open; write a quotation mark within a quoted cell twice"
+            ) from None
 
 
 def _refuse_short_rows(form: CSVFormat, width: int) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from sdc_problems._files import input_file
 from sdc_problems.errors import SDCError, SDCFailure, did_you_mean
 
 _SOURCES = ("source", "from", "fromnodeid", "src")
@@ -37,7 +38,7 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """Content of a file, decompressed if its name ends in .gz."""
     path = Path(path)
     try:
-        content = path.read_bytes()
+        content = input_file(path).read_bytes()
         return gzip.decompress(content) if path.suffix == ".gz" else content
     except FileNotFoundError:
         near = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []

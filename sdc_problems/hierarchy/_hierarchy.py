@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sdc_problems._files import input_file
 from sdc_problems._sharing.arrays import SharedArrays, digest_of, pack_strings, unpack_strings
 from sdc_problems._tables.columns import label
 from sdc_problems._tables.levels import (
@@ -111,7 +112,7 @@ class Hierarchy:
         """
         path = Path(path)
         try:
-            text = path.read_bytes().decode("utf-8").removeprefix("\ufeff")
+            text = input_file(path).read_bytes().decode("utf-8").removeprefix("\ufeff")
         except FileNotFoundError:
             near = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
             raise SDCError(f"there is no hierarchy file {path}{did_you_mean(path.name, near)}") from None

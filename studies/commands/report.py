@@ -36,6 +36,7 @@ def command(
     It opens from disk in any browser, asks nothing of any server, and holds objective values, sentences and aggregates
     of at least five records, but no records.
     """
+    from sdc_problems._files import resolved
     from sdc_problems.errors import SDCError
     from sdc_problems.studies.store.folder import write_atomically
     from sdc_problems.studies.web.payload import Source
@@ -57,5 +58,5 @@ def command(
             bar.update(done - bar.pos)
 
         html = report(sources, details=details, solutions=solutions, points=points, progress=progress)
-    write_atomically(out.resolve(), html)
+    write_atomically(resolved(out), html)
     click.echo(str(out))

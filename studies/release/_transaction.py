@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sdc_problems._files import resolved
 from sdc_problems.errors import SDCError, SDCFailure
 from sdc_problems.studies.release.csv_text import guarded, read_text, to_csv, unguarded
 from sdc_problems.studies.store.schema import DATABASE
@@ -94,7 +95,7 @@ def reserve(out: Path, *, overwrite: bool, inputs: Iterable[Path | None] = ()) -
             raise SDCError(f"{str(path)!r} is a folder: name a file")
         if path.exists() and any(path.samefile(given) for given in read):
             raise SDCError(f"{_option(path, found)} is the original file itself, or another input: nothing is written")
-        for folder in path.resolve().parents:
+        for folder in resolved(path).parents:
             if (folder / DATABASE).is_file():
                 raise SDCError(
                     f"{str(path)!r} lies in the run folder {folder.name!r}, which holds no record and is often shared:"

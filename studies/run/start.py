@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sdc_problems import __version__
+from sdc_problems._files import resolved
 from sdc_problems.errors import SDCError
 from sdc_problems.studies.store.folder import STUDY, check_folder, create_folder
 from sdc_problems.studies.store.reader import Run
@@ -92,7 +93,7 @@ def reopen(folder: Path, *, data: Path | None = None, search: bool = True) -> tu
     try:
         text = (folder / STUDY).read_text(encoding="utf-8-sig")
         given = _decisive(tomllib.loads(text))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise SDCError(f"{STUDY} in {str(folder)!r} cannot be read: {error}") from None
     difference = _difference(_decisive(meta["given"]), given)
     if difference:
@@ -102,7 +103,7 @@ def reopen(folder: Path, *, data: Path | None = None, search: bool = True) -> tu
         )
     values = tomllib.loads(text)
     if data is not None:
-        values = {**values, "data": {**values["data"], "file": str(data.resolve())}}
+        values = {**values, "data": {**values["data"], "file": str(resolved(data))}}
     study = Study.from_values(values, folder=Path(meta["folder"]))
     gone = [seed for seed in seeds if seed not in study.sections.run.numbers]
     if gone:

@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from sdc_problems._files import resolved
 from sdc_problems.errors import SDCError, SDCFailure, did_you_mean
 from sdc_problems.studies.store.schema import DATABASE, SCHEMA, connection, guarded
 from sdc_problems.studies.store.seal import seal_baselines, seal_seed
@@ -26,7 +27,7 @@ OWN = (STUDY, LOCK, DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", f"{DATABASE}
 
 def check_folder(path: Path) -> Path:
     """Resolve a run folder; a link, or a file that sdc never writes there, is refused before anything is opened."""
-    folder = Path(path).resolve()
+    folder = resolved(path)
     if not folder.is_dir():
         near = [p.name for p in folder.parent.iterdir() if p.is_dir()] if folder.parent.is_dir() else []
         raise SDCError(f"there is no run folder {str(path)!r}{did_you_mean(folder.name, near)}")
@@ -48,7 +49,7 @@ def inside(folder: Path, name: str) -> Path:
     """Return the path of a file to be written in the folder: one plain name, never through a link."""
     if not name or name in {".", ".."} or any(c in name for c in "/\\\0") or Path(name).is_absolute():
         raise SDCError(f"{name!r} is not a plain file name")
-    return Path(folder).resolve() / name
+    return resolved(folder) / name
 
 
 def write_atomically(path: Path, content: bytes | str, *, private: bool = False) -> None:

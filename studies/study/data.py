@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from sdc_problems._files import resolved
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.studies.study.validation import Section, shown
 
@@ -112,7 +113,7 @@ def load_table(section: DataSection, folder: Path) -> Table:
         file = None
     else:
         assert section.file is not None
-        file = (folder / section.file).resolve()
+        file = resolved(folder / section.file)
         data, hierarchies = _from_file(section, file), {}
     for name, how in section.hierarchies.items():
         if name not in data.names:

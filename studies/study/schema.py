@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, field_validator, model_validator
 
+from sdc_problems._files import input_file, resolved
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.studies.run.limits import Limits
 from sdc_problems.studies.study.data import DataSection, Table, load_table
@@ -211,9 +212,7 @@ class Study:
         """Read a study file; return the study and the text."""
         path = Path(path)
         try:
-            if path.stat().st_size > LARGEST_FILE:
-                raise SDCError(f"{str(path)!r} is larger than {LARGEST_FILE} bytes: not a study file")
-            text = path.read_text(encoding="utf-8-sig")
+            text = input_file(path, largest=LARGEST_FILE).read_text(encoding="utf-8-sig")
         except FileNotFoundError:
             near = [p.name for p in path.parent.glob("*.toml")] if path.parent.is_dir() else []
             raise SDCError(f"there is no study file {str(path)!r}{did_you_mean(path.name, near)}") from None
@@ -221,14 +220,14 @@ class Study:
             raise SDCError(f"{str(path)!r} is not UTF-8 text") from None
         except OSError as error:
             raise SDCError(f"cannot read {str(path)!r}: {error.strerror}") from None
-        return cls.from_text(text, folder=path.resolve().parent, name=str(path)), text
+        return cls.from_text(text, folder=resolved(path).parent, name=str(path)), text
 
     @classmethod
     def from_text(cls, text: str, *, folder: Path, name: str = "the study") -> Study:
         """Read the text of a study file."""
         try:
             values = tomllib.loads(text)
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:  # of the former: no TOML, or a number of thousands of digits
             table = Path(name).suffix.lower() in (".csv", ".tsv", ".txt", ".parquet")
             hint = "; a table is named in a study file, as file in its [data] (sdc schema --example)" if table else ""
             raise SDCError(f"{name} is not TOML: {error}{hint}") from None

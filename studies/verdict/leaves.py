@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sdc_problems._files import input_file
 from sdc_problems.errors import SDCError
 from sdc_problems.studies.verdict.labels import SUPPRESSED
 
@@ -79,7 +80,7 @@ def certified(protected: str | os.PathLike[str]) -> dict[str, Leaves] | None:
     path = Path(protected)
     beside = path.with_name(f"{path.name}.certificate.json")
     try:
-        content = json.loads(beside.read_text(encoding="utf-8"))
+        content = json.loads(input_file(beside).read_text(encoding="utf-8"))
         same = content["output"]["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
         given = content["leaf_counts"] if same else None
     except (OSError, ValueError, KeyError, TypeError):
