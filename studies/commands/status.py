@@ -26,7 +26,7 @@ def command(folder: Path, as_json: bool) -> None:
             return
         out = console()
         out.print(f"{plain(payload['title'])}: {plain(payload['task'])} by {plain(payload['algorithm'])}")
-        source = payload["data"]["file"] or run.study["data"].get("name", "")
+        source = payload["data"]["file"] or run.study.get("data", {}).get("name", "")
         out.print(f"{payload['data']['records']:,} records of {plain(str(source), 300)}")
         out.print("made with " + ", ".join(f"{plain(k)} {plain(v)}" for k, v in payload["versions"].items()))
         if payload["status"] == "unfinished":

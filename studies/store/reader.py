@@ -71,6 +71,8 @@ class Run:
             self.axes = tuple(Axis.stored(o) for o in self.meta["problem"]["objectives"])
             self.n_var = int(self.meta["problem"]["n_var"])
             self.seeds = tuple(int(seed) for (seed,) in rows)
+            if not self.seeds:
+                raise SDCError(f"{DATABASE} in {str(folder)!r} is damaged: it holds no seeds")
             self._sealed = tuple(self.meta["format"]) >= SEALED
             if self._sealed:
                 check_seeds(self.meta, self.seeds)
@@ -143,7 +145,10 @@ class Run:
     def sessions(self) -> list[dict[str, Any]]:
         """Sessions of the run: the time, versions and workers of its start and of every resume."""
         rows = self._rows("SELECT started, versions, workers FROM sessions ORDER BY session")
-        return [{"started": s, "versions": json.loads(v), "workers": w} for s, v, w in rows]
+        try:
+            return [{"started": s, "versions": dict(json.loads(v)), "workers": w} for s, v, w in rows]
+        except (ValueError, TypeError, RecursionError):
+            raise self._damaged("sessions.versions") from None
 
     # -- what it found --------------------------------------------------------------------------------------------
 
@@ -205,6 +210,9 @@ class Run:
                 check_baselines(self._db)
             rows = [(name, unpack(a)) for name, a in self._rows("SELECT name, arrays FROM baselines ORDER BY rowid")]
         n, m = len(rows), len(self.axes)
+        shapes = {"X": (1, self.n_var), "F": (1, m)}
+        if any(key not in a or a[key].shape != shape for _, a in rows for key, shape in shapes.items()):
+            raise self._damaged("baselines.arrays")
         F = np.vstack([a["F"] for _, a in rows]) if rows else np.zeros((0, m))
         minus = np.full(n, -1, dtype=np.int64)
         X = np.vstack([a["X"] for _, a in rows]) if rows and genomes else None
@@ -313,6 +321,9 @@ class Run:
                 return self._db.execute(sql, values).fetchall()
             except sqlite3.DatabaseError as error:
                 raise SDCError(f"{DATABASE} in {str(self.path)!r} cannot be read: {error}") from None
+
+    def _damaged(self, what: str) -> SDCError:
+        return SDCError(f"{DATABASE} in {str(self.path)!r} is damaged: {what} is not what sdc writes there")
 
     def _chosen(self, seeds: Iterable[int] | None) -> tuple[int, ...]:
         if seeds is None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sdc_problems.errors import SDCError, SDCFailure
+from sdc_problems.studies.store._checks import check_facts, wrong_column
 
 DATABASE = "run.sqlite"
 FORMAT = (1, 1)  # a newer minor version can be read, a newer major version is refused; 1.1: what objectives mean, seals
@@ -106,7 +107,7 @@ def check_schema(db: sqlite3.Connection, path: Path) -> dict[str, Any]:
         meta = {}
         if "meta" in found and found["meta"] == SCHEMA["meta"]:
             meta = {key: json.loads(value) for key, value in db.execute("SELECT key, value FROM meta")}
-    except (sqlite3.DatabaseError, json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (sqlite3.DatabaseError, ValueError, RecursionError) as error:
         raise SDCError(f"{DATABASE} in {str(path)!r} cannot be read: {error}") from None
     version = meta.get("format")
     if not (isinstance(version, list) and len(version) == 2 and all(isinstance(n, int) for n in version)):
@@ -119,6 +120,12 @@ def check_schema(db: sqlite3.Connection, path: Path) -> dict[str, Any]:
     if found != SCHEMA:
         extra = sorted(set(found) - set(SCHEMA)) or sorted(set(SCHEMA) - set(found)) or ["a changed table"]
         raise SDCError(f"{DATABASE} in {str(path)!r} is not laid out as sdc lays it out ({extra[0]!r}): not opened")
+    try:
+        if (wrong := wrong_column(db)) is not None:
+            raise SDCError(f"{wrong} holds what sdc never writes there")
+        check_facts(meta)
+    except (SDCError, sqlite3.DatabaseError) as error:
+        raise SDCError(f"{DATABASE} in {str(path)!r} is damaged: {error}") from None
     return meta
 
 

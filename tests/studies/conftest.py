@@ -90,6 +90,9 @@ class ChoiceOfLevels(ChoiceRandomMutation):
 
 META = {
     "format": list(FORMAT),
+    "created": "2026-01-01T00:00:00.000+00:00",
+    "given": {},
+    "folder": "",
     "versions": {"sdc-problems": "0"},
     "study": {"algorithm": {"name": "NSGA2"}, "problem": {"task": "knapsack"}},
     "data": {"digest": "", "records": 0, "columns": 0, "file": None, "sha256": None},
