@@ -34,6 +34,10 @@ class Arcs:
     into: NDArray[np.int32]
     directed: bool
 
+    def __post_init__(self) -> None:
+        for array in (self.out_ptr, self.out, self.in_ptr, self.into):
+            array.flags.writeable = False  # as the shared arrays of a graph are: kernels compile once for both
+
     @property
     def n_arcs(self) -> int:
         """Number of arcs."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -88,6 +89,14 @@ def plan_of(
             names += list(group)
             rules += ["borda"] * len(group)
             continue
+        attribute = data.attribute(name)
+        plain = name not in hierarchies and attribute.kind is Kind.NOMINAL
+        if plain and attribute.n_categories == len(data):
+            warnings.warn(
+                f"column {name!r} has as many different values as there are nodes: one node of each cluster keeps its "
+                "own; give it a hierarchy, or leave it out of the quasi-identifiers",
+                stacklevel=4,
+            )
         names.append(name)
         rules.append(_rule(data, name, name in hierarchies, aggregate.get(name)))
     return Plan(tuple(names), tuple(rules), tuple(groups))

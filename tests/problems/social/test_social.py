@@ -419,6 +419,14 @@ def test_labels_that_stand_for_two_groups_are_refused() -> None:
         SocialGraphProblem(triangle_and_path(), 2, hierarchies={"town": ambiguous}).engine
 
 
+def test_a_column_with_only_different_values_warns() -> None:
+    people = pd.DataFrame({"id": range(4), "job": list("abcd"), "sex": list("ffmm")})
+    links = pd.DataFrame({"source": [0, 1], "target": [1, 2]})
+    graph = SocialGraph.from_frames(people, links, quasi_identifiers=["job", "sex"])
+    with pytest.warns(UserWarning, match="column 'job' has as many different values as there are nodes"):
+        SocialGraphProblem(graph, 2)
+
+
 def test_no_quasi_identifier() -> None:
     graph = triangle_and_path().with_roles(identifiers=["id"])
     with pytest.raises(SDCError, match="no quasi-identifiers were declared"):
