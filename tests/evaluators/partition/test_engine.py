@@ -103,7 +103,8 @@ def test_neighbours_are_the_nearest_others(rng):
 
 def test_constant_data_has_nothing_to_lose():
     engine = PartitionEngine(np.full((6, 2), 3.0))
-    assert engine.measure([[0, 0, 0, 1, 1, 1]]).tolist() == [[0.0, 0.0, pytest.approx(100 / 6), 100.0, 3.0]]
+    names = ("sse", "il_sse", "dbrl", "id_value", "k")
+    assert engine.measure([[0, 0, 0, 1, 1, 1]], names).tolist() == [[0.0, 0.0, pytest.approx(100 / 6), 100.0, 3.0]]
 
 
 def test_what_is_refused():
