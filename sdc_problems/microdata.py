@@ -83,8 +83,15 @@ class Attribute:
 
     @property
     def has_missing(self) -> bool:
-        """Whether the last category holds the missing values (``missing="category"``)."""
+        """Whether the last category holds the missing values (``missing="category"`` or ``"star"``)."""
         return bool(self._spec["missing"])
+
+    @property
+    def numbers(self) -> NDArray[np.float64]:
+        """The categories of a numeric attribute as numbers, NaN for the missing values."""
+        if self.kind is not Kind.NUMERIC:
+            raise SDCError(f"column {self.name!r} is {self.kind.value}: only numeric columns are numbers")
+        return np.append(self._column().floats(), [np.nan] * self.has_missing)
 
     def cells(self, codes: NDArray[np.integer]) -> pd.Series[Any]:
         """Return the cells that codes stand for, of the type that the column has in a frame."""
@@ -171,8 +178,9 @@ class Microdata:
         missing
             What to do about missing values: "error" names the first one; "drop" leaves out every record that
             has one in a column with a role, or in any column if none has one (`n_dropped` says how many);
-            "category" makes them the last category, "?", of ordinal and nominal columns (a numeric column with
-            missing values is still an error).
+            "category" makes them the last category, "?", of ordinal and nominal columns; "star" does so too, and
+            a verdict takes such a cell as compatible with every value. Numbers have no such category: they may be
+            missing only in columns without a role (or direct identifiers) of a table that has roles.
         na_values
             Text that stands for a missing value; ``()`` for none. Blanks around a cell are no part of it.
         delimiter, encoding, decimal, thousands
@@ -275,6 +283,11 @@ class Microdata:
         return int(self._meta["n_dropped"])
 
     @property
+    def missing_as_star(self) -> bool:
+        """Whether a missing value is compatible with every value (``missing="star"``)."""
+        return bool(self._meta.get("star", False))
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Column names in their original order."""
         return tuple(self._attributes)
@@ -313,7 +326,10 @@ class Microdata:
     def digest(self) -> str:
         """SHA-256 (hexadecimal) over names, kinds, roles and cells; not over the index or pandas' types."""
         if self._digest is None:
-            said = [[s["name"], s["kind"], s["role"], s["storage"], s["missing"]] for s in self._meta["columns"]]
+            said: list[Any] = [
+                [s["name"], s["kind"], s["role"], s["storage"], s["missing"]] for s in self._meta["columns"]
+            ]
+            said += ["star"] if self.missing_as_star else []
             cells = {name: array for name, array in self._arrays.items() if name.startswith("column")}
             self._digest = hashlib.sha256(json.dumps([said, digest_of(cells)]).encode()).hexdigest()
         return self._digest

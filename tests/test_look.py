@@ -19,6 +19,7 @@ from sdc_problems._tables.look import found_delimiter, found_encoding
         ("a\n1\n", None),
         ("a,b\n1;2\n", None),
         ("", None),
+        ("sep=|\na;b|c\n1;2|3\n", "|"),
     ],
 )
 def test_a_delimiter_is_found_where_it_is_plain(text: str, delimiter: str | None, tmp_path: Path) -> None:

@@ -405,6 +405,31 @@ def test_missing_values_as_a_category(holes: pd.DataFrame) -> None:
         Microdata.from_frame(holes, missing="category")
 
 
+def test_missing_values_as_a_star(holes: pd.DataFrame) -> None:
+    """The same cells as with a category; what differs is what a verdict makes of them, so the table is another one."""
+    star, category = (
+        Microdata.from_frame(holes, missing=how, kinds={"age": "ordinal"}) for how in ("star", "category")
+    )
+    assert star.missing_as_star
+    assert not category.missing_as_star
+    assert star.with_roles(quasi_identifiers=["age"]).missing_as_star
+    assert star.categories("age").tolist() == category.categories("age").tolist()
+    assert star != category
+
+
+@pytest.mark.parametrize("missing", ["category", "star", "drop"])
+def test_gaps_of_numbers_in_a_column_without_role(missing: str) -> None:
+    frame = pd.DataFrame({"age": [20, 30, 40], "wage": [1.5, np.nan, 2.5], "id": [1, np.nan, 3]})
+    data = Microdata.from_frame(frame, quasi_identifiers=["age"], identifiers=["id"], missing=missing)
+    kept = frame.dropna(subset="id").reset_index(drop=True) if missing == "drop" else frame
+    assert data.frame()["wage"].tolist() == pytest.approx(kept["wage"].tolist(), nan_ok=True)
+    assert data.attribute("wage").numbers.tolist()[:-1] == [1.5, 2.5][: len(data.attribute("wage").numbers) - 1]
+    with pytest.raises(SDCError, match=r"'wage' has missing values in 1 of 3 rows.*numbers have no category"):
+        Microdata.from_frame(frame, quasi_identifiers=["wage"], missing="star")
+    with pytest.raises(SDCError, match="'town' is nominal: only numeric columns are numbers"):
+        Microdata.from_frame(pd.DataFrame({"town": ["a", "b"]})).attribute("town").numbers
+
+
 def test_missing_dates_and_integers_come_back() -> None:
     frame = pd.DataFrame(
         {
@@ -513,7 +538,7 @@ def test_frames_refused(frame: pd.DataFrame, message: str) -> None:
             "orders names column 'age', but kinds declares it numeric",
         ),
         ({"kinds": {"town": "numeric"}}, r"column 'town' is declared numeric, but row 1 is no number \(4 such rows\)"),
-        ({"missing": "ignore"}, "missing must be one of 'error', 'drop', 'category', not 'ignore'"),
+        ({"missing": "ignore"}, "missing must be one of 'error', 'category', 'star', 'drop', not 'ignore'"),
         (
             {"quasi_identifiers": ["age"], "sensitive": ["age"]},
             "'age' is named twice, as quasi-identifier and as sensitive",

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import io
+import lzma
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -41,6 +46,59 @@ def test_a_plain_file(read: Reader) -> None:
     assert [a.kind.value for a in data.attributes] == ["numeric", "nominal", "numeric"]
     assert data.frame()["age"].dtype == np.int64
     assert data.codes().tolist() == [[1, 1], [2, 0], [0, 1]]
+
+
+def _zipped(content: bytes, *names: str) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in names:
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    "pack",
+    [
+        gzip.compress,
+        bz2.compress,
+        lzma.compress,
+        lambda content: _zipped(content, "people.csv"),
+        lambda content: _zipped(content, "people.csv", "__MACOSX/._people.csv"),
+    ],
+)
+def test_a_packed_file_is_read_as_the_plain_one(read: Reader, pack: Callable[[bytes], bytes]) -> None:
+    for encoding in ("utf-8", "utf-8-sig", "cp1252", "utf-16"):
+        content = "age,town\n39,Köln\n50,Vic\n1.5,Vic\n".encode(encoding)
+        plain = read(content, encoding=encoding)
+        assert read(pack(content), encoding=encoding) == plain == read(pack(content), encoding=encoding, chunksize=1)
+    with pytest.raises(SDCError, match=r"not utf-8: byte 0xf6 at position 13 \(row 1, column 'town'\)"):
+        read(pack("age,town\n39,Köln\n50,Vic\n".encode("cp1252")))
+    with pytest.raises(SDCError, match=r"damaged|no proper CSV"):
+        read(pack(b"age,town\n" + b"39,Vic\n" * 100_000)[:-20])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (_zipped(b"a,b\n1,2\n", "a.csv", "b.csv"), "zip file of 2 files: pack the table alone"),
+        (_zipped(b""), "zip file of 0 files"),
+        (_zipped(b"", "[Content_Types].xml", "xl/workbook.xml"), "is a spreadsheet: export it as CSV"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "is a spreadsheet: export it as CSV"),
+    ],
+)
+def test_packed_files_refused(read: Reader, content: bytes, message: str) -> None:
+    with pytest.raises(SDCError, match=message):
+        read(content)
+
+
+@pytest.mark.parametrize("line", ["sep=;\r\n", '"sep=;"\n', "\ufeffsep=;\n"])
+def test_the_line_of_excel_tells_the_delimiter(read: Reader, line: str) -> None:
+    plain = read("age;town\n39;Vic\n50;Reus\n", delimiter=";")
+    assert read(f"{line}age;town\n39;Vic\n50;Reus\n") == plain
+    assert read(f"{line}age;town\n39;Vic\n50;Reus\n", chunksize=1) == plain
+    assert read(f"{line}age;town\n39;Vic\n50;Reus\n".encode("utf-16"), encoding="utf-16") == plain
+    with pytest.raises(SDCError, match="row 2: number of cells is 3"):
+        read(f"{line}age;town\n39;Vic\n50;Reus;1\n")
 
 
 @pytest.mark.parametrize(
@@ -246,8 +304,8 @@ def test_file_round_trip(tmp_path_factory: pytest.TempPathFactory, frame: pd.Dat
         ("a,b\nx,1\ny,é\n".encode(), {"encoding": "ascii"}, "not ascii: byte 0xc3 at position 10"),
         ("a,b\nx,1\ny,2\n", {"encoding": "utf8x"}, "unknown encoding 'utf8x'"),
         ("a,b\nx,1\ny,2\n", {"encoding": "base64"}, "unknown encoding 'base64'"),
-        (b"PK\x03\x04\xff\xfe", {}, "compressed file or a spreadsheet"),
-        (b"\x1f\x8b\x08\xff", {}, "compressed file or a spreadsheet"),
+        (b"PK\x03\x04\xff\xfe", {}, "damaged zip file"),
+        (b"\x1f\x8b\x08\xff", {}, "damaged packed file"),
         ("a,b\n" + "x" * 200_000 + ",2\n3,4\n", {}, "field larger than field limit"),
         ('a,b\n"1,234",x\n5,y\n', {}, r"column 'a' looks numeric .*first in row 1\); give thousands="),
         ("a;b\n5;x\n1,5;y\n", {"delimiter": ";"}, r"column 'a' looks numeric .*first in row 2\); give .*decimal="),

@@ -18,7 +18,8 @@ from sdc_problems.errors import SDCError, did_you_mean
 if TYPE_CHECKING:
     import pandas as pd
 
-_POLICIES = ("error", "drop", "category")
+#: What is done about missing values: the same four in constructors, study files and commands.
+POLICIES = ("error", "category", "star", "drop")
 
 #: A frame's index: a range as [start, step, name], or its levels as columns.
 Index = tuple[list[Any] | None, list[Column]]
@@ -109,17 +110,17 @@ def assemble(
     index: Index = (None, []),
 ) -> tuple[dict[str, Array], dict[str, Any]]:
     """Arrays to share and what they do not say; the list of columns is used up."""
-    if missing not in _POLICIES:
-        raise SDCError(f"missing must be one of {', '.join(map(repr, _POLICIES))}, not {missing!r}")
+    if missing not in POLICIES:
+        raise SDCError(f"missing must be one of {', '.join(map(repr, POLICIES))}, not {missing!r}")
     n = len(columns[0].codes)
     _refuse_few(n, "")
     for i, column in enumerate(columns):  # in place: a large table is never held twice
         columns[i] = _typed(column, kinds, orders.get(column.name))
     plain, levels = index
     kept: NDArray[np.intp] | None = None
-    if missing != "category":
-        # Whoever has named the roles has said which columns matter: a gap in another one costs no record.
-        named = [column for column in columns if roles[column.name] is not Role.OTHER]
+    # Whoever has named the roles has said which columns matter: a gap in another one costs no record.
+    named = [column for column in columns if roles[column.name] is not Role.OTHER]
+    if missing in ("error", "drop"):
         kept = _complete(named if named and missing == "drop" else columns, missing)
     n_dropped = 0
     if kept is not None:
@@ -136,7 +137,8 @@ def assemble(
         kind, role = Kind(column.declared), roles[column.name]
         absent = bool((column.codes < 0).any())
         if absent:
-            column = _missing_category(column, kind, numbers_too=missing == "drop")
+            without = bool(named) and role in (Role.OTHER, Role.IDENTIFIER)
+            column = _missing_category(column, kind, numbers_too=without)
         if role is Role.QUASI_IDENTIFIER:
             refuse_constant(column)
         arrays |= column.arrays(f"column{i}")
@@ -146,6 +148,7 @@ def assemble(
     meta = {
         "n_records": n - n_dropped,
         "n_dropped": n_dropped,
+        "star": missing == "star",
         "columns": specs,
         "index": [level.spec() for level in levels],
         "range": plain,

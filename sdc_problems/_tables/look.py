@@ -7,7 +7,7 @@ import csv
 import os
 from itertools import islice
 
-from sdc_problems._files import input_file
+from sdc_problems._tables.open_file import DAMAGED, open_bytes, open_text, told_delimiter
 
 _DELIMITERS = (",", ";", "\t", "|")
 _MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16", codecs.BOM_UTF8: "utf-8"}
@@ -21,7 +21,7 @@ def found_encoding(path: str | os.PathLike[str], otherwise: str = "utf-8") -> st
     A file that cannot be read is left to the reader, which says why.
     """
     try:
-        with input_file(path).open("rb") as stream:
+        with open_bytes(path) as stream:
             head = stream.read(3)
             for mark, encoding in _MARKS.items():
                 if head.startswith(mark):
@@ -35,27 +35,33 @@ def found_encoding(path: str | os.PathLike[str], otherwise: str = "utf-8") -> st
             decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         return otherwise
-    except (OSError, LookupError):
+    except (OSError, LookupError, *DAMAGED):
         return otherwise
     return "utf-8"
 
 
 def found_delimiter(path: str | os.PathLike[str], *, encoding: str = "utf-8") -> str | None:
-    """Delimiter that splits the first lines into equally many cells, and into more than any other; None if none does.
+    """Delimiter that a line ``sep=;`` tells, or that splits the first lines into the most cells, equally many; or None.
 
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "t.csv"
     ...     _ = path.write_text("age;wage\\n21;1,5\\n24;2,5\\n")
     ...     found_delimiter(path)
     ';'
     """
+    try:
+        if told := told_delimiter(path, encoding):
+            return told
+    except (OSError, UnicodeError, LookupError, *DAMAGED):
+        return None
     best, most = None, 1
     for delimiter in _DELIMITERS:
         try:
-            with input_file(path).open(encoding=encoding, newline="") as stream:
+            with open_text(path, encoding) as stream:
                 rows = (row for row in csv.reader(stream, delimiter=delimiter) if row)
                 widths = {len(row) for row in islice(rows, _LINES)}
         except (OSError, UnicodeError, LookupError, csv.Error):

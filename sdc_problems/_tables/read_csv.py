@@ -6,17 +6,18 @@ import csv
 import os
 import re
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sdc_problems._files import check_encoding, input_file
+from sdc_problems._files import check_encoding
 from sdc_problems._sharing.arrays import Array
 from sdc_problems._tables.columns import Codes, Column, parse_numbers, refuse_disguised_numbers
+from sdc_problems._tables.open_file import DAMAGED, open_bytes, open_text, packing, told_delimiter
 from sdc_problems.errors import SDCError, did_you_mean
 
 if TYPE_CHECKING:
@@ -37,10 +38,14 @@ class CSVFormat:
     decimal: str
     thousands: str | None
     chunksize: int
+    before: int = 0
+    """Lines before the header."""
 
     def rows(self, delimiter: str | None = None) -> Iterator[list[str]]:
         """Records as lists of cells, without blank lines."""
-        with self.path.open(encoding=self.encoding, newline="") as stream:
+        with open_text(self.path, self.encoding) as stream:
+            for _ in range(self.before):
+                stream.readline()
             try:
                 yield from (row for row in csv.reader(stream, delimiter=delimiter or self.delimiter) if row)
             except csv.Error as error:
@@ -139,7 +144,9 @@ class CSVFile:
     def header(self) -> list[str]:
         """The column names."""
         with self._explained():
-            input_file(self._form.path)
+            told = told_delimiter(self._form.path, self._form.encoding)
+            if told is not None:
+                self._form = replace(self._form, delimiter=told, before=1)
             self._names = _header(self._form)
         return self._names
 
@@ -172,6 +179,8 @@ class CSVFile:
             raise SDCError(f"there is no file {form.path}{did_you_mean(form.path.name, near)}") from None
         except OSError as error:
             raise SDCError(f"cannot read {form.path}: {error.strerror or error}") from error
+        except DAMAGED as error:
+            raise SDCError(f"{form.path} is a damaged packed file: {error}") from error
         except UnicodeError:
             raise _undecodable(form) from None
 
@@ -221,11 +230,15 @@ def _chunks(form: CSVFormat, wanted: list[int] | None) -> Iterator[pd.DataFrame]
     import pandas as pd
 
     try:
-        with pd.read_csv(
-            form.path, sep=form.delimiter, encoding=form.encoding, dtype=str, na_filter=False, index_col=False,
-            header=0, usecols=wanted, engine="c", chunksize=form.chunksize, compression=None,
-        ) as reader:  # fmt: skip
-            yield from reader
+        with ExitStack() as opened:
+            # pandas opens a plain file itself, which is the fastest.
+            unpacked = form.before or packing(form.path)
+            source: Any = opened.enter_context(open_text(form.path, form.encoding)) if unpacked else form.path
+            reader = pd.read_csv(
+                source, sep=form.delimiter, encoding=form.encoding, dtype=str, na_filter=False, index_col=False,
+                header=0, usecols=wanted, engine="c", chunksize=form.chunksize, compression=None, skiprows=form.before,
+            )  # fmt: skip
+            yield from opened.enter_context(reader)
     except pd.errors.ParserError as error:
         surplus = re.search(r"Expected \d+ fields in line \d+, saw \d+", str(error))
         width = 0
@@ -241,10 +254,12 @@ def _refuse_text_behind_quotes(form: CSVFormat) -> None:
     mark = re.escape(form.delimiter)
     suspect = re.compile(rf'[^{mark}"\r\n]"[^{mark}"\r\n]')
     blanks = re.compile(rf'"[ \t]+(?={mark}|[\r\n]|$)')
-    with form.path.open(encoding=form.encoding, newline="") as stream:
+    with open_text(form.path, form.encoding) as stream:
         if not any('"' in line and suspect.search(line) for line in stream):
             return
-        stream.seek(0)
+    with open_text(form.path, form.encoding) as stream:
+        for _ in range(form.before):
+            stream.readline()
         reader = csv.reader((blanks.sub('"', line) for line in stream), delimiter=form.delimiter, strict=True)
         number = 0
         try:
@@ -284,15 +299,13 @@ def _better_delimiter(form: CSVFormat) -> str | None:
 def _undecodable(form: CSVFormat) -> SDCError:
     """Say which byte is not in the encoding, and in which row and column it stands."""
     encoding = "utf-8" if form.encoding == "utf-8-sig" else form.encoding
-    with form.path.open("rb") as stream:
+    with open_bytes(form.path) as stream:
         head = stream.read(4)
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return SDCError(f"{form.path} is not {encoding} but UTF-16: give encoding='utf-16'")
-    if head[:2] == b"\x1f\x8b" or head[:4] == b"PK\x03\x04":
-        return SDCError(f"{form.path} is a compressed file or a spreadsheet: unpack it or export it as CSV")
     place = ""
     offset = 0
-    with form.path.open("rb") as stream:
+    with open_bytes(form.path) as stream:
         for line in stream:
             try:
                 line.decode(encoding)

@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from sdc_problems.errors import SDCError
 
-F = TypeVar("F", bound=Callable[..., Any])
+if TYPE_CHECKING:
+    from sdc_problems.microdata import Microdata
 
-MISSING = ("error", "category", "star", "drop")
+F = TypeVar("F", bound=Callable[..., Any])
 
 _ARGUMENTS = (
     (re.compile(r"\b(delimiter|encoding|decimal|thousands|missing)=('(?:[^'\\]|\\.)*')"), r"--\1 \2"),
@@ -41,7 +43,7 @@ def reading_options(of: str) -> Callable[[F], F]:
                 click.option("--na-values", help="Texts that mean missing, separated by commas, besides empty cells."),
                 click.option(
                     "--missing",
-                    type=click.Choice(MISSING),
+                    type=click.Choice(["error", "category", "star", "drop"]),
                     default="category",
                     show_default=True,
                     help="Missing values: stop at the first, a category, compatible with every value, or leave such "
@@ -59,7 +61,7 @@ def _tab(ctx: click.Context, param: click.Parameter, value: str | None) -> str |
     return "\t" if value == r"\t" else value
 
 
-def na_values(text: str | None) -> tuple[str, ...]:
+def _empty_texts(text: str | None) -> tuple[str, ...]:
     """Texts that stand for a missing value."""
     from sdc_problems._tables.columns import NA_VALUES
 
@@ -76,6 +78,44 @@ def format_of(path: Path, *, encoding: str | None, delimiter: str | None, otherw
         if delimiter != ",":
             click.echo(f"note: {path.name} is read with --delimiter {delimiter!r}", err=True)
     return {"encoding": told, "delimiter": delimiter}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The options of `reading_options`, and the table that they read.
+
+    Attributes
+    ----------
+    encoding, delimiter
+        As given, None where they are to be found.
+    decimal, thousands, na_values, missing
+        As given.
+    """
+
+    encoding: str | None
+    delimiter: str | None
+    decimal: str
+    thousands: str | None
+    na_values: str | None
+    missing: str
+
+    @property
+    def marks(self) -> dict[str, Any]:
+        """Marks of numbers and of gaps, for the readers."""
+        return {"decimal": self.decimal, "thousands": self.thousands, "na_values": _empty_texts(self.na_values)}
+
+    def table(self, path: Path, **options: Any) -> tuple[Microdata, dict[str, Any]]:
+        """Read a file; returns it with its encoding and delimiter, and says which columns have a category of gaps."""
+        from sdc_problems.microdata import Kind, Microdata
+
+        form = format_of(path, encoding=self.encoding, delimiter=self.delimiter)
+        data = Microdata.from_csv(path, missing=self.missing, **options, **form, **self.marks)
+        gaps = [a.name for a in data.attributes if a.has_missing and a.kind is not Kind.NUMERIC]
+        if gaps and self.missing == "category":
+            click.echo(
+                f"note: missing cells of {', '.join(gaps)} count as a category of their own (--missing)", err=True
+            )
+        return data, form
 
 
 @contextmanager

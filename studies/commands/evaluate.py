@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from sdc_problems.studies.commands._reading import format_of, naming_options, reading_options
-from sdc_problems.studies.commands._reading import na_values as empty_texts
+from sdc_problems.studies.commands._reading import Reading, format_of, naming_options, reading_options
 from sdc_problems.studies.commands._session import json_option
 
 if TYPE_CHECKING:
@@ -63,45 +62,35 @@ def command(
     empty.
     """
     from sdc_problems._tables.look import found_encoding
-    from sdc_problems.microdata import Kind, Microdata
+    from sdc_problems.microdata import Kind
     from sdc_problems.studies.report.summary import as_json as to_json
     from sdc_problems.studies.verdict import LINKAGE_LIMIT, verdict
     from sdc_problems.studies.verdict.leaves import certified
     from sdc_problems.studies.verdict.pairing import read_protected, without_gaps
 
+    reading = Reading(encoding, delimiter, decimal, thousands, na_values, missing)
     with naming_options():
-        form = format_of(original, encoding=encoding, delimiter=delimiter)
-        marks: dict[str, Any] = {"decimal": decimal, "thousands": thousands, "na_values": empty_texts(na_values)}
-        data = Microdata.from_csv(
+        data, form = reading.table(
             original,
             quasi_identifiers=_names(quasi_identifiers),
             sensitive=_names(sensitive),
             identifiers=_names(identifiers),
             kinds=_kinds(kinds),
-            missing="category" if missing == "star" else missing,
-            **form,
-            **marks,
         )
-        gaps = [a.name for a in data.attributes if a.has_missing]
-        if gaps and missing == "category":
-            click.echo(
-                f"note: missing cells of {', '.join(gaps)} count as a category of their own (--missing)", err=True
-            )
         numeric = [a.name for a in data.attributes if a.kind is Kind.NUMERIC]
         # The protected file is in UTF-8 as sdc writes it, or as the original.
         other = format_of(
             protected, encoding=found_encoding(protected, form["encoding"]), delimiter=None, otherwise=form["delimiter"]
         )
-        table = read_protected(protected, numeric=numeric, **other, **marks)
+        table = read_protected(protected, numeric=numeric, **other, **reading.marks)
         if data.n_dropped and len(table) == len(data) + data.n_dropped:
-            table = without_gaps(table, read_protected(original, **form, **marks), data)
+            table = without_gaps(table, read_protected(original, **form, **reading.marks), data)
     found = verdict(
         data,
         table,
         same_rows=same_rows,
         leaf_counts=certified(protected) if hierarchies is None else _leaves(hierarchies, data, table),
         linkage_limit=LINKAGE_LIMIT if linkage_limit is None else linkage_limit,
-        missing_as_star=missing == "star",
     )
     if as_json:
         click.echo(to_json(found.payload()))

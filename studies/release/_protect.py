@@ -20,7 +20,7 @@ from sdc_problems.studies.release import _columns
 from sdc_problems.studies.release._certificate import certificate
 from sdc_problems.studies.release._columns import Columns, columns_that_leave, singled_out
 from sdc_problems.studies.release._transaction import Places, Written, refuse_broken, reserve, write
-from sdc_problems.studies.release.csv_text import as_written
+from sdc_problems.studies.release.csv_text import PLAIN, Form, as_written
 from sdc_problems.studies.release.guarantees import STAR, Guarantee, at_least, at_most, smallest_class
 from sdc_problems.studies.release.value_mapping import kept_seed, record_by_record, value_mapping
 from sdc_problems.studies.run.runner import versions
@@ -148,6 +148,7 @@ def protect(
     linkage_limit: int = LINKAGE_LIMIT,
     source: Path | None = None,
     inputs: Sequence[Path] = (),
+    form: Form = PLAIN,
     **options: Any,
 ) -> Protected:
     """Protect the quasi-identifiers by a registered method and write the files of a release; all or nothing.
@@ -181,6 +182,8 @@ def protect(
         File that the table was read from: it is named in the certificate and never written to.
     inputs
         Other files that were read, such as those of hierarchies; never written to either.
+    form
+        How the file is written: delimiter, encoding and decimal mark.
     **options
         The method's own options.
 
@@ -249,7 +252,9 @@ def protect(
         )
         return content, value_mapping(work.original, aligned, work.lost, seed if found.secret_seed else None)
 
-    written, content = write(places, work.frame, formula_guard=formula_guard, promises=work.promises, papers=papers)
+    written, content = write(
+        places, work.frame, formula_guard=formula_guard, promises=work.promises, papers=papers, form=form
+    )
     said = tuple(content["what_was_done"])
     return Protected(
         work.frame, found.name, said, written.guarantees, found.promise, groups, places, content, verdicts[0]

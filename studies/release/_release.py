@@ -24,7 +24,7 @@ from sdc_problems.studies.release import _columns
 from sdc_problems.studies.release._certificate import certificate
 from sdc_problems.studies.release._columns import Columns, columns_that_leave, protected_columns, singled_out
 from sdc_problems.studies.release._transaction import Places, Written, reserve, write
-from sdc_problems.studies.release.csv_text import as_written
+from sdc_problems.studies.release.csv_text import PLAIN, Form, as_written
 from sdc_problems.studies.release.guarantees import Guarantee
 from sdc_problems.studies.release.value_mapping import kept_seed, record_by_record, value_mapping
 from sdc_problems.studies.run.runner import file_digest, reopen, versions
@@ -214,8 +214,22 @@ def release(
         )
         return content, value_mapping(original, aligned, lost, seed if task.random else None)
 
-    _, content = write(places, frame, formula_guard=formula_guard, promises=promises, papers=papers, notes=notes)
+    _, content = write(
+        places,
+        frame,
+        formula_guard=formula_guard,
+        promises=promises,
+        papers=papers,
+        notes=notes,
+        form=_form(study, built.table.file),
+    )
     return Released(places.file, places.certificate, places.mapping, content)
+
+
+def _form(study: Study, file: Path | None) -> Form:
+    """Form of the released file: that of the original."""
+    how = study.sections.data
+    return PLAIN if file is None else Form.of(file, delimiter=how.delimiter, encoding=how.encoding, decimal=how.decimal)
 
 
 def _hierarchy_files(study: Study) -> list[Path]:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from sdc_problems._files import resolved
 from sdc_problems.errors import SDCError, SDCFailure
-from sdc_problems.studies.release.csv_text import guarded, read_text, to_csv, unguarded
+from sdc_problems.studies.release.csv_text import PLAIN, Form, guarded, read_text, to_csv, unguarded, without_decimals
 from sdc_problems.studies.store.schema import DATABASE
 
 if TYPE_CHECKING:
@@ -118,6 +118,7 @@ def write(
     promises: Callable[[pd.DataFrame], Sequence[Guarantee]],
     papers: Callable[[Written], tuple[dict[str, Any], bytes]],
     notes: dict[Path, str] | None = None,
+    form: Form = PLAIN,
 ) -> tuple[Written, dict[str, Any]]:
     """Write a protected table, count its promises in the file, and give all its files their names.
 
@@ -135,6 +136,8 @@ def write(
         Makes the certificate and the value mapping of what was written.
     notes
         Further files to be replaced in the same step, with their new text.
+    form
+        How the protected file is written.
 
     Returns
     -------
@@ -143,10 +146,10 @@ def write(
     dict
         The certificate.
     """
-    content = to_csv(frame, formula_guard=formula_guard)
+    content = to_csv(frame, formula_guard=formula_guard, form=form)
     with _temporaries() as make:
         temporary = make(places.file, content, private=False)
-        written = _read_back(temporary, frame, formula_guard)
+        written = _read_back(temporary, frame, formula_guard, form)
         guarantees = tuple(promises(written))
         refuse_broken(guarantees)
         done = Written(written, guarantees, hashlib.sha256(content).hexdigest())
@@ -167,15 +170,15 @@ def refuse_broken(guarantees: Iterable[Guarantee]) -> None:
         raise SDCFailure(f"the written file does not keep what was promised ({found}): nothing is released")
 
 
-def _read_back(path: Path, frame: pd.DataFrame, formula_guard: bool) -> pd.DataFrame:
+def _read_back(path: Path, frame: pd.DataFrame, formula_guard: bool, form: Form) -> pd.DataFrame:
     """Cells of the written file, under the names and with the text that they had before the guard."""
-    written = read_text(path)
+    written = read_text(path, form)
     names = list(frame.columns)
     if list(written.columns) != [guarded(name) if formula_guard else name for name in names] or len(written) != len(
         frame
     ):
         raise SDCFailure("the written file cannot be read back as it was meant: nothing is released")
-    written = written.set_axis(names, axis=1)
+    written = without_decimals(written.set_axis(names, axis=1), frame, form)
     return written.map(unguarded) if formula_guard else written
 
 

@@ -2,26 +2,58 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import datetime
 import io
 import sys
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from sdc_problems.errors import SDCError
+
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.typing import NDArray
 
 TEXT_TYPES = ("object", "category", "str", "string")
 """Names of pandas' types whose cells are written by Python's own ``str``."""
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
-def to_csv(frame: pd.DataFrame, *, formula_guard: bool = False) -> bytes:
-    """Return a table as UTF-8 CSV with a header line; numbers as short as they are exact.
+@dataclass(frozen=True)
+class Form:
+    """Form of a CSV file: its delimiter, its encoding ("utf-8-sig" with a byte order mark), its decimal mark."""
+
+    delimiter: str = ","
+    encoding: str = "utf-8"
+    decimal: str = "."
+
+    @classmethod
+    def of(cls, path: Path, *, delimiter: str, encoding: str, decimal: str) -> Form:
+        """Form of a file that was read with these options; its byte order mark and a line ``sep=;`` are seen."""
+        from sdc_problems._tables.open_file import open_bytes, told_delimiter
+
+        with open_bytes(path) as stream:
+            marked = stream.read(3) == codecs.BOM_UTF8
+        marked = marked and codecs.lookup(encoding).name == "utf-8"
+        return cls(told_delimiter(path, encoding) or delimiter, "utf-8-sig" if marked else encoding, decimal)
+
+    @property
+    def errors(self) -> str:
+        """Handling of halves of surrogate pairs, which only the encodings of all characters can hold."""
+        return "surrogatepass" if codecs.lookup(self.encoding).name.startswith("utf") else "strict"
+
+
+PLAIN = Form()
+
+
+def to_csv(frame: pd.DataFrame, *, formula_guard: bool = False, form: Form = PLAIN) -> bytes:
+    """Return a table as CSV with a header line; numbers as short as they are exact.
 
     Parameters
     ----------
@@ -29,6 +61,8 @@ def to_csv(frame: pd.DataFrame, *, formula_guard: bool = False) -> bytes:
         The table.
     formula_guard
         Put an apostrophe before text (and column names) that begins like a formula. Numbers are left alone.
+    form
+        How to write it.
     """
     if formula_guard:
         frame = frame.copy()
@@ -37,6 +71,13 @@ def to_csv(frame: pd.DataFrame, *, formula_guard: bool = False) -> bytes:
             if column.dtype.kind not in "iufb":
                 frame.isetitem(position, column.astype(object).map(guarded).to_numpy())
         frame.columns = [guarded(name) for name in frame.columns]
+    if form.decimal != ".":
+        frame = frame.copy()
+        for position, numbers in _decimals(frame):
+            cells = frame.iloc[:, position].astype(object).to_numpy(copy=True)
+            texts = np.array(_texts(frame.iloc[:, position]), dtype=object)
+            cells[numbers] = [text.replace(".", form.decimal) for text in texts[numbers]]
+            frame.isetitem(position, cells)
     buffer = io.StringIO(newline="")
     # Python's csv quotes a lone carriage return only where it ends lines, and readers take it for the end of one.
     returns = any("\r" in str(name) for name in frame.columns) or any(
@@ -45,8 +86,38 @@ def to_csv(frame: pd.DataFrame, *, formula_guard: bool = False) -> bytes:
         if frame.dtypes.iloc[i].kind not in "iufb"
     )
     quoting: Literal[0, 2] = csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
-    frame.to_csv(buffer, index=False, lineterminator="\n", quoting=quoting)
-    return buffer.getvalue().encode("utf-8", "surrogatepass")
+    frame.to_csv(buffer, index=False, lineterminator="\n", quoting=quoting, sep=form.delimiter)
+    try:
+        return buffer.getvalue().encode(form.encoding, form.errors)
+    except UnicodeEncodeError:
+        raise SDCError(
+            f"the protected table has characters that {form.encoding} lacks, the encoding of the original (labels of a"
+            " hierarchy?): save the original as UTF-8, or write them in characters that it has"
+        ) from None
+
+
+def without_decimals(text: pd.DataFrame, frame: pd.DataFrame, form: Form) -> pd.DataFrame:
+    """Cells of a file with the decimal point that the table's numbers have."""
+    if form.decimal == ".":
+        return text
+    text = text.copy()
+    for position, numbers in _decimals(frame):
+        cells = text.iloc[:, position].to_numpy(copy=True)
+        cells[numbers] = [cell.replace(form.decimal, ".") for cell in cells[numbers]]
+        text.isetitem(position, cells)
+    return text
+
+
+def _decimals(frame: pd.DataFrame) -> Iterable[tuple[int, NDArray[np.bool_]]]:
+    """Columns with cells that are numbers with decimals, and which cells these are."""
+    for position in range(frame.shape[1]):
+        column = frame.iloc[:, position]
+        if column.dtype.kind == "f":
+            yield position, ~column.isna().to_numpy(dtype=bool)
+        elif column.dtype.kind == "O":
+            found = np.array([isinstance(cell, float) and cell == cell for cell in column], dtype=bool)
+            if found.any():
+                yield position, found
 
 
 def guarded(value: Any) -> Any:
@@ -59,10 +130,10 @@ def unguarded(value: str) -> str:
     return value[1:] if value.startswith("'") and value[1:].startswith(FORMULA_STARTS) else value
 
 
-def read_text(path: Path) -> pd.DataFrame:
+def read_text(path: Path, form: Form = PLAIN) -> pd.DataFrame:
     """Read a CSV file as a stranger would who takes every cell for text."""
-    with path.open(encoding="utf-8", errors="surrogatepass", newline="") as stream:
-        return _cells(stream)
+    with path.open(encoding=form.encoding, errors=form.errors, newline="") as stream:
+        return _cells(stream, form.delimiter)
 
 
 def as_written(frame: pd.DataFrame) -> pd.DataFrame:
@@ -88,12 +159,12 @@ def _texts(column: pd.Series[Any]) -> list[str]:
     )
 
 
-def _cells(stream: Iterable[str]) -> pd.DataFrame:
+def _cells(stream: Iterable[str], delimiter: str = ",") -> pd.DataFrame:
     import pandas as pd
 
     longest = csv.field_size_limit(sys.maxsize)
     try:
-        rows = list(csv.reader(stream))
+        rows = list(csv.reader(stream, delimiter=delimiter))
     finally:
         csv.field_size_limit(longest)
     return pd.DataFrame(rows[1:], columns=rows[0], dtype=object)

@@ -65,7 +65,7 @@ class DataSection(Section):
     orders: dict[str, list[str | int | float]] = Field(
         default_factory=dict, description="Categories of ordinal columns, from first to last."
     )
-    missing: Literal["error", "drop", "category"] = "error"
+    missing: Literal["error", "category", "star", "drop"] = "error"
     na_values: list[str] | None = Field(default=None, description="Text that stands for a missing value.")
     delimiter: Annotated[str, Field(min_length=1, max_length=1)] = ","
     encoding: str = "utf-8"

@@ -88,7 +88,7 @@ def verdict(
     same_rows: bool = False,
     linkage_limit: int = LINKAGE_LIMIT,
     leaf_counts: Mapping[str, Leaves] | None = None,
-    missing_as_star: bool = False,
+    missing_as_star: bool | None = None,
 ) -> Verdict:
     """Measure what a protected file gives away and what it has lost.
 
@@ -110,6 +110,7 @@ def verdict(
         over the values that occur, under a name of its own.
     missing_as_star
         Cells that were missing in the original already may stand for every value; else they are a value of their own.
+        By default as the original says (``missing="star"``).
 
     Returns
     -------
@@ -136,7 +137,7 @@ def verdict(
         quasi_identifiers=quasi,
         sensitive=private,
         same_rows=same_rows,
-        missing_as_star=missing_as_star,
+        missing_as_star=original.missing_as_star if missing_as_star is None else missing_as_star,
     )
     report = Report(pairing, whole(linkage_limit, "linkage_limit", least=1), leaf_counts or {})
     all_risks(report)

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems._tables.columns import NA_VALUES, label, parse_numbers
+from sdc_problems._tables.levels import TOP
 from sdc_problems._tables.read_csv import CSVFile
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators._codes import dense, pair_counts, row_labels, starts
-from sdc_problems.microdata import Attribute, Kind, Microdata
+from sdc_problems.microdata import Kind, Microdata
 from sdc_problems.studies.verdict.labels import SUPPRESSED, Interval, parse_interval
 from sdc_problems.studies.verdict.leaves import Leaves
 
@@ -233,7 +234,13 @@ def pair_files(
             "the protected file; keep suppressed records in their rows, with '*' for their quasi-identifiers"
         )
     columns = {
-        name: _pair(original.attribute(name), protected.attribute(name), original, protected, name in quasi_identifiers)
+        name: _pair(
+            original,
+            protected,
+            name,
+            quasi=name in quasi_identifiers,
+            measured=name in quasi_identifiers or name in sensitive,
+        )
         for name in protected.names
     }
     notes = [] if same_rows else _same_order(list(columns.values()))
@@ -288,8 +295,8 @@ def _list(names: Sequence[str]) -> str:
     return shown if len(names) <= 4 else f"{shown} and {len(names) - 4} more"
 
 
-def _pair(before: Attribute, after: Attribute, original: Microdata, protected: Microdata, quasi: bool) -> PairedColumn:
-    name = before.name
+def _pair(original: Microdata, protected: Microdata, name: str, *, quasi: bool, measured: bool) -> PairedColumn:
+    before, after = original.attribute(name), protected.attribute(name)
     codes, new_codes = original.codes(name)[:, 0], protected.codes(name)[:, 0]
     old, new = before.labels, after.labels
     numbers = None
@@ -297,7 +304,8 @@ def _pair(before: Attribute, after: Attribute, original: Microdata, protected: M
         parsed = _numbers(new)
         labelled = np.array([p is None and text not in SUPPRESSED for p, text in zip(parsed, new, strict=True)])
         new = [text if p is None else label(p[0]) for p, text in zip(parsed, new, strict=True)]
-        values = original.values(name)[:, 0]
+        # Of a column that is not measured, gaps and all, it is asked only whether it has changed.
+        values = original.values(name)[:, 0] if measured else before.numbers[codes]
         if not labelled.any():
             numbers = (values, np.array([np.nan if p is None else float(p[0]) for p in parsed])[new_codes])
         elif quasi:
@@ -348,7 +356,7 @@ def _settled(column: PairedColumn, kept: NDArray[np.bool_], quasi: bool) -> Pair
         return replace(column, fate=Fate.GENERALISED, numbers=None)  # one label for all
     first, second = column.original[shown], column.protected[shown]
     if column.numbers is not None:
-        same = np.array_equal(column.numbers[0][shown], column.numbers[1][shown])
+        same = np.array_equal(column.numbers[0][shown], column.numbers[1][shown], equal_nan=True)
     elif np.array_equal(first, second):
         same = True
     elif (second < column.n_categories).all():
@@ -432,8 +440,8 @@ def _finer(column: PairedColumn) -> bool:
     old, new = column.original, column.protected
     marks = np.array([text in SUPPRESSED for text in column.labels], dtype=np.bool_)
     starred, still = marks[old], marks[new]
-    if starred.any() and not still.any():
-        return True  # values where the original has stars
+    if any(text == TOP for text in np.array(column.labels)[np.unique(old)]) and not still.any():
+        return True  # values where the original has stars; one of the original's gaps may have been filled
     both = ~(starred | still)
     if not both.any():
         return False

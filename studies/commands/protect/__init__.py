@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from sdc_problems.errors import SDCError
+from sdc_problems.studies.commands._reading import Reading, naming_options, reading_options
 from sdc_problems.studies.commands._session import json_option
 from sdc_problems.studies.commands.evaluate import _kinds, _names, show
 from sdc_problems.studies.commands.protect._method_options import DEFAULT, MethodCommand, listed
@@ -48,14 +49,7 @@ def _list_methods(ctx: click.Context, param: click.Parameter, value: bool) -> No
     metavar="NAME=HOW",
     help="Hierarchy of a column: an ARX file, or as in a study, age={intervals = [5, 10]}.",
 )
-@click.option(
-    "--missing",
-    type=click.Choice(["error", "drop", "category"]),
-    default="error",
-    show_default=True,
-    help="Missing values: stop at the first, leave such records out, or take them as a category.",
-)
-@click.option("--delimiter", default=",", show_default=True, help="Delimiter of FILE.")
+@reading_options("FILE")
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of methods that draw random numbers.")
 @click.option(
     "--suppressed",
@@ -79,8 +73,12 @@ def command(
     kinds: str,
     order: tuple[str, ...],
     hierarchy: tuple[str, ...],
+    encoding: str | None,
+    delimiter: str | None,
+    decimal: str,
+    thousands: str | None,
+    na_values: str | None,
     missing: str,
-    delimiter: str,
     seed: int | None,
     suppressed: Literal["drop", "star"],
     formula_guard: bool,
@@ -90,24 +88,25 @@ def command(
 ) -> None:
     """Protect columns of FILE by a method and write OUT, its certificate and its value mapping.
 
-    The written file is read back, and what the method promises is counted in it; then follows the verdict of
-    `sdc evaluate`. `sdc protect --methods` lists the methods, `--method NAME --help` says all about one.
+    OUT is written as FILE is: delimiter, encoding, byte order mark and decimal mark. It is read back, and what the
+    method promises is counted in it; then follows the verdict of `sdc evaluate`. `sdc protect --methods` lists the
+    methods, `--method NAME --help` says all about one.
     """
-    from sdc_problems.microdata import Microdata
     from sdc_problems.studies.release import protect
+    from sdc_problems.studies.release.csv_text import Form
     from sdc_problems.studies.report.summary import as_json as to_json
     from sdc_problems.studies.report.terminal import console, plain
 
-    data = Microdata.from_csv(
-        file,
-        quasi_identifiers=_names(columns),
-        sensitive=_names(sensitive),
-        identifiers=_names(identifiers),
-        kinds=_kinds(kinds),
-        orders={name: _names(listed) for name, listed in _pairs(order, "--order")},
-        missing=missing,
-        delimiter=delimiter,
-    )
+    reading = Reading(encoding, delimiter, decimal, thousands, na_values, missing)
+    with naming_options():
+        data, form = reading.table(
+            file,
+            quasi_identifiers=_names(columns),
+            sensitive=_names(sensitive),
+            identifiers=_names(identifiers),
+            kinds=_kinds(kinds),
+            orders={name: _names(listed) for name, listed in _pairs(order, "--order")},
+        )
     hierarchies, files = _hierarchies(hierarchy, data)
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", UserWarning)
@@ -124,6 +123,7 @@ def command(
             overwrite=overwrite,
             source=file,
             inputs=files,
+            form=Form.of(file, decimal=decimal, **form),
             **{name: value for name, value in options.items() if value is not None},
         )
     for warning in warned:

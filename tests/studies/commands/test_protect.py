@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import stat
@@ -227,6 +228,97 @@ def test_files_that_cannot_be_protected(folder: Path, text: str, message: str) -
     result = protect(folder, file="odd.csv", k="2")
     assert isinstance(result.exception, SDCError)
     assert message in str(result.exception)
+
+
+HOSPITAL = (
+    "Alter;Größe;Gewicht;Ort;Zimmer\r\n21;1,6;70;Köln ;3\r\n24;1,63;;Köln;\r\n35;1,85;61;Jülich;1\r\n38;1,9;90,5;;2\r\n"
+)
+
+
+def hospital(folder: Path, text: str, encoding: str, *more: str, columns: str = "Alter,Größe") -> Result:
+    """Protect the hospital's export, and read its pair with the original again."""
+    (folder / "in.csv").write_bytes(text.encode(encoding))
+    told = [] if encoding.startswith("utf") else ["--encoding", encoding]
+    options = ["--decimal", ",", *told, *more]
+    kept = [name for name in ("Alter", "Größe", "Gewicht", "Ort", "Zimmer") if name not in columns.split(",")]
+    where = ["protect", str(folder / "in.csv"), "--columns", columns, "--keep", ",".join(kept)]
+    done = CliRunner().invoke(cli, [*where, "--out", str(folder / "out.csv"), "--k", "2", *options, "--json"])
+    if done.exit_code:
+        return done
+    pair = [str(folder / "in.csv"), str(folder / "out.csv")]
+    return CliRunner().invoke(cli, ["evaluate", *pair, "--quasi-identifiers", columns, *options, "--json"])
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-8", "utf-8-sig", "utf-16"])
+def test_an_export_goes_out_as_it_came_in(folder: Path, encoding: str) -> None:
+    """Semicolons, decimal commas, blanks, gaps in columns without a role; byte order mark and encoding are kept."""
+    pair = hospital(folder, HOSPITAL, encoding)
+    assert pair.exit_code == 0, pair.exception
+    out = (folder / "out.csv").read_bytes()
+    assert out.startswith("Alter".encode(encoding))
+    assert out.decode(encoding).splitlines() == [
+        "Alter;Größe;Gewicht;Ort;Zimmer",
+        "22,5;1,615;70,0;Köln;3",
+        "22,5;1,615;;Köln;",
+        "36,5;1,875;61,0;Jülich;1",
+        "36,5;1,875;90,5;;2",
+    ]
+    assert json.loads(pair.stdout)["records"] == 4
+    assert "note: missing cells of Ort count as a category of their own (--missing)" in pair.stderr
+
+
+def test_a_line_of_excel_and_a_packed_file(folder: Path) -> None:
+    assert hospital(folder, "sep=;\r\n" + HOSPITAL, "utf-8").exit_code == 0
+    plain = (folder / "out.csv").read_bytes()
+    assert plain.startswith(b"Alter;")
+    (folder / "in.csv.gz").write_bytes(gzip.compress(HOSPITAL.encode()))
+    where = ["protect", str(folder / "in.csv.gz"), "--columns", "Alter,Größe", "--keep", "Gewicht,Ort,Zimmer"]
+    done = CliRunner().invoke(
+        cli, [*where, "--out", str(folder / "out.csv"), "--k", "2", "--decimal", ",", "--overwrite"]
+    )
+    assert done.exit_code == 0, done.exception
+    assert (folder / "out.csv").read_bytes() == plain
+
+
+@pytest.mark.parametrize("missing", ["category", "star", "drop", "error"])
+def test_missing_values_of_a_protected_column(folder: Path, missing: str) -> None:
+    pair = hospital(folder, HOSPITAL, "utf-8", "--missing", missing, columns="Alter,Ort")
+    if missing == "error":
+        assert "first in row 2: --missing 'drop' leaves such records out" in str(pair.exception)
+        assert not (folder / "out.csv").exists()
+    elif missing == "drop":
+        assert "3 record(s) are too few" in str(pair.exception)
+    else:
+        assert pair.exit_code == 0, pair.exception
+
+
+def test_labels_that_the_encoding_lacks(folder: Path) -> None:
+    (folder / "Ort.csv").write_text("Köln;≥\nJülich;≥\n?;≥\n")
+    hierarchy = ["--hierarchy", f"Ort={folder / 'Ort.csv'}", "--method", "recode-level", "--level", "1"]
+    (folder / "in.csv").write_bytes(HOSPITAL.encode("cp1252"))
+    where = ["protect", str(folder / "in.csv"), "--columns", "Ort", "--keep", "Alter,Größe,Gewicht,Zimmer"]
+    done = CliRunner().invoke(
+        cli, [*where, "--out", str(folder / "out.csv"), "--decimal", ",", "--encoding", "cp1252", *hierarchy]
+    )
+    assert "characters that cp1252 lacks" in str(done.exception)
+    assert sorted(path.name for path in folder.glob("*out.csv*")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("age,wage\n1,\xff\n2,b\n", "try --encoding 'cp1252' or --encoding 'latin-1'"),
+        ('age,wage\n"1,021",2\n24,3\n35,4\n', "give --thousands or --decimal"),
+        ("age,wage\n1,2\n-,3\n4,5\n", "in --na-values, or declare --kinds 'age=nominal'"),
+    ],
+)
+def test_errors_name_options_of_the_command(folder: Path, text: str, says: str) -> None:
+    (folder / "odd.csv").write_text(text, encoding="latin-1")
+    done = CliRunner().invoke(
+        cli, ["protect", str(folder / "odd.csv"), "--columns", "age", "--out", str(folder / "out.csv"), "--k", "2"]
+    )
+    assert isinstance(done.exception, SDCError)
+    assert says in str(done.exception)
 
 
 def test_an_existing_file_and_the_original_are_safe(folder: Path) -> None:

@@ -104,6 +104,27 @@ def test_the_file_its_mapping_and_its_certificate(run: Path, tmp_path: Path, sdc
         assert stat.S_IMODE((tmp_path / "out.csv.mapping.csv").stat().st_mode) == 0o600
 
 
+def test_a_file_goes_out_as_it_came_in(tmp_path: Path, sdc: Sdc) -> None:
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame(
+        {
+            "Größe": rng.integers(20, 60, 60) / 4,
+            "Ort": rng.choice(["Köln", "Jülich"], 60),
+            "wage": rng.integers(1, 9, 60) / 2,
+        }
+    )
+    frame.to_csv(tmp_path / "mine.csv", index=False, sep=";", decimal=",", encoding="utf-8-sig")
+    study = STUDY.replace('"age", "town"', '"Größe", "Ort"').replace("age =", '"Größe" =').replace("town =", "Ort =")
+    study = study.replace('sensitive = ["ill"]', 'delimiter = ";"').replace('identifiers = ["name"]', 'decimal = ","')
+    (tmp_path / "study.toml").write_text(study)
+    sdc("run", tmp_path / "study.toml", "--out", tmp_path / "run", "--no-pictures")
+    sdc("release", tmp_path / "run", "--solution", best(tmp_path / "run", 2), "--out", tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_bytes().startswith("\ufeffGröße;Ort;wage\n".encode())
+    after = pd.read_csv(tmp_path / "out.csv", sep=";", decimal=",")
+    assert after["wage"].isin(frame["wage"]).all()
+    assert after["wage"].dtype == float
+
+
 def test_glm_is_the_same_in_release_and_evaluate(tmp_path: Path, sdc: Sdc) -> None:
     """Of a hierarchy with more leaves than values occur; the certificate carries what evaluate has to count."""
     rng = np.random.default_rng(4)

@@ -1,0 +1,82 @@
+"""Opening of a table's file, plain or packed by gzip, bzip2, xz or zip; the delimiter that its first line may tell."""
+
+from __future__ import annotations
+
+import io
+import lzma
+import os
+import re
+import zlib
+from pathlib import Path
+from typing import IO, cast
+
+from sdc_problems._files import input_file
+from sdc_problems.errors import SDCError
+
+#: What reading a damaged packed file raises, besides OSError.
+DAMAGED = (EOFError, zlib.error, lzma.LZMAError)
+
+_HEAD = 10
+_TOLD = re.compile(r"\ufeff?\"?sep=(.)\"?[\r\n]*")
+_OLD_SPREADSHEET = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
+
+def packing(path: str | os.PathLike[str]) -> str | None:
+    """Packing of a file, as its first bytes say it: "gzip", "bzip2", "xz" or "zip"; None for a plain file."""
+    with input_file(path).open("rb") as stream:
+        head = stream.read(_HEAD)
+    if head.startswith(b"\x1f\x8b"):
+        return "gzip"
+    if head.startswith(b"BZh") and head[4:10] in (b"\x31\x41\x59\x26\x53\x59", b"\x17\x72\x45\x38\x50\x90"):
+        return "bzip2"
+    if head.startswith(b"\xfd7zXZ\x00"):
+        return "xz"
+    if head.startswith(_OLD_SPREADSHEET):
+        raise SDCError(f"{path} is a spreadsheet: export it as CSV")
+    return "zip" if head.startswith((b"PK\x03\x04", b"PK\x05\x06")) else None
+
+
+def open_bytes(path: str | os.PathLike[str]) -> IO[bytes]:
+    """Open a file for reading, unpacked if it is packed; a zip file must hold one file only."""
+    how = packing(path)
+    if how == "gzip":
+        import gzip
+
+        return cast("IO[bytes]", gzip.open(path, "rb"))
+    if how == "bzip2":
+        import bz2
+
+        return bz2.open(path, "rb")
+    if how == "xz":
+        return lzma.open(path, "rb")
+    return _member(path) if how == "zip" else Path(path).open("rb")
+
+
+def open_text(path: str | os.PathLike[str], encoding: str) -> io.TextIOWrapper:
+    """Open a file for reading as text, with its line ends as they are."""
+    return io.TextIOWrapper(open_bytes(path), encoding=encoding, newline="")
+
+
+def told_delimiter(path: str | os.PathLike[str], encoding: str) -> str | None:
+    """Delimiter that a line such as ``sep=;`` before the header tells, as Excel writes and reads it; else None."""
+    with open_text(path, encoding) as stream:
+        told = _TOLD.fullmatch(stream.readline(16))
+    return None if told is None else told[1]
+
+
+def _member(path: str | os.PathLike[str]) -> IO[bytes]:
+    """The only file of a zip file."""
+    import zipfile
+
+    try:
+        archive = zipfile.ZipFile(path)
+        names = [m.filename for m in archive.infolist() if not m.is_dir() and not m.filename.startswith("__MACOSX/")]
+        if "[Content_Types].xml" in names or "mimetype" in names:
+            raise SDCError(f"{path} is a spreadsheet: export it as CSV")
+        if len(names) != 1:
+            raise SDCError(f"{path} is a zip file of {len(names)} files: pack the table alone, or unpack it")
+        return archive.open(names[0])
+    except (zipfile.BadZipFile, NotImplementedError) as error:
+        raise SDCError(f"{path} is a damaged zip file, or packed in an unusual way: unpack it") from error
+    except RuntimeError:
+        raise SDCError(f"{path} is a zip file with a password: unpack it") from None
