@@ -101,7 +101,8 @@ def test_facts_of_another_kind(fact: str, damaged: Callable[..., Path]) -> None:
     [
         (["n_var"], "many"), (["n_var"], -1), (["dtype"], "object"), (["dtype"], ",("), (["objectives"], []),
         (["objectives", 0, "bounds"], [0]), (["objectives", 0, "bounds"], ["a", None]),
-        (["objectives", 1, "sense"], "up"), (["objectives", 1, "name"], 5), (["original"], [1.0]), (["original"], ["a", "b"]),
+        (["objectives", 1, "sense"], "up"), (["objectives", 1, "name"], 5),
+        (["original"], [1.0]), (["original"], ["a", "b"]),
     ],
 )  # fmt: skip
 def test_facts_of_a_problem(path: list[Any], value: object, damaged: Callable[..., Path]) -> None:
