@@ -173,8 +173,8 @@ class NodeClusterEngine:
     >>> columns = [Column(np.array([0, 0, 1, 1], dtype=np.int32), 2)]
     >>> engine = NodeClusterEngine(columns, arcs([[0, 1], [1, 2], [2, 3]], 4))
     >>> engine.measure([[0, 0, 1, 1], [0, 1, 0, 1]], ("il_graph", "dr_degree", "k")).round(3)
-    array([[0.   , 1.   , 2.   ],
-           [0.5  , 0.5  , 2.   ]])
+    array([[0. , 1. , 2. ],
+           [0.5, 0.5, 2. ]])
     """
 
     def __init__(

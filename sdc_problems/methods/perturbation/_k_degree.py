@@ -149,8 +149,8 @@ def k_degree(edges: object, n: int, k: int, *, rng: np.random.Generator) -> NDAr
 
     Examples
     --------
-    >>> k_degree([[0, 1], [0, 2], [0, 3], [0, 4]], 6, 3, rng=np.random.default_rng(1)).shape
-    (4, 2)
+    >>> k_degree([[0, 1], [1, 2], [2, 3], [3, 4]], 5, 3, rng=np.random.default_rng(1))
+    array([[0, 4]])
     """
     links = arcs(edges, n)
     target = k_degree_sequence(links.degrees, k, even=True)

@@ -116,7 +116,7 @@ class SocialGraphProblem(SDCProblem):
     >>> friends = pd.DataFrame({"source": [1, 2, 3], "target": [2, 3, 4]})
     >>> graph = SocialGraph.from_frames(people, friends, quasi_identifiers=["town"])
     >>> problem = SocialGraphProblem(graph, k=2)
-    >>> x = [0, 1, 0, 1]
+    >>> x = np.array([0, 1, 0, 1])
     >>> problem.natural(problem.evaluate(x)).tolist()
     [0.0, 1.0]
     >>> problem.release_graph(x, form="supernodes", seed=1).nodes
