@@ -16,6 +16,7 @@ from pymoo.core.problem import Problem
 from pymoo.core.repair import NoRepair
 
 from sdc_problems._genomes import first_unknown, row_keys
+from sdc_problems._tables.columns import STAR
 from sdc_problems.errors import SDCError
 from sdc_problems.front import Front, Part, minimal
 from sdc_problems.objective import Objective, by_name, choose_objectives, find_objective
@@ -50,8 +51,6 @@ INSTEAD = {
     "xu": "the data and the parameters say what the bounds are",
 }
 """What pymoo's own problems, or ours of earlier versions, take in their constructors, and what to write here."""
-
-STAR = "*"  # what stands for a cell that is not published
 
 
 class _Compiled:

@@ -23,6 +23,8 @@ Values = Array | list[str]
 NA_VALUES = ("", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None")
 #: How a missing value is called where it is a category of its own.
 MISSING = "?"
+#: Text of a suppressed cell, in every released file.
+STAR = "*"
 
 _BLOCK = 1_000_000
 _DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sdc_problems._tables.columns import MISSING, label
+from sdc_problems._tables.columns import MISSING, STAR, label
 from sdc_problems.errors import SDCError
 
-#: The label of the group of everything.
-TOP = "*"
+#: The label of the group of everything, which tells as little as a suppressed cell.
+TOP = STAR
 _LARGEST = 2**53  # from here on not every whole number is a float
 _WHOLE_BAND = re.compile(r"(-?\d{1,18})(?:-| to )(-?\d{1,18})")
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sdc_problems._tables.columns import STAR
 from sdc_problems.errors import SDCError
 from sdc_problems.hierarchy import Hierarchy
 from sdc_problems.methods._by_name import codes_as_cells, missing_codes, numbers_as_cells
@@ -16,9 +17,6 @@ from sdc_problems.methods.partition._centroids import microaggregate
 from sdc_problems.methods.recoding._generalize import Recoded
 from sdc_problems.methods.registry import Method, available
 from sdc_problems.microdata import Attribute, Microdata
-
-STAR = "*"
-"""Text of a suppressed cell."""
 
 
 def apply(

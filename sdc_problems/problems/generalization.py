@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sdc_problems._tables.columns import STAR
 from sdc_problems._validation import choice, whole
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.evaluators.anonymity import equivalence_classes, suppress_small_classes
@@ -24,7 +25,7 @@ from sdc_problems.operators.lattice import (
     LatticeSampling,
     neighbours,
 )
-from sdc_problems.problem import STAR, SDCProblem
+from sdc_problems.problem import SDCProblem
 from sdc_problems.problems._columns import left_as_they_are, protected_columns
 from sdc_problems.problems._generalization_objectives import generalization_objectives
 
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
     from sdc_problems.microdata import Microdata
     from sdc_problems.requirement import Required
 
+
+MAX_SUPPRESSION = 0.01
+"""Share of the records that may be suppressed unless a problem or search is told otherwise."""
 
 NODES_AT_ONCE = 1 << 18
 AT_ONCE = 512  # nodes whose objectives of one's own are measured between two reports of progress
@@ -138,7 +142,7 @@ class PBGProblem(SDCProblem):
         columns: Sequence[str] | None = None,
         objectives: Sequence[str | Objective] = ("k", "glm"),
         require: Mapping[str, Required] | None = None,
-        max_suppression: float = 0.01,
+        max_suppression: float = MAX_SUPPRESSION,
         suppression: Literal["free", "budget"] = "free",
         class_label: str | None = None,
         sensitive: str | None = None,

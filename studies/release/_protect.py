@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from sdc_problems._tables.columns import STAR
 from sdc_problems._validation import choice, whole
 from sdc_problems.errors import SDCError
 from sdc_problems.methods._apply import apply, recoded
@@ -21,7 +22,7 @@ from sdc_problems.studies.release._certificate import certificate
 from sdc_problems.studies.release._columns import Columns, columns_that_leave, singled_out
 from sdc_problems.studies.release._transaction import Places, Written, refuse_broken, reserve, write
 from sdc_problems.studies.release.csv_text import PLAIN, Form, as_written
-from sdc_problems.studies.release.guarantees import STAR, Guarantee, at_least, at_most, smallest_class
+from sdc_problems.studies.release.guarantees import Guarantee, at_least, at_most, smallest_class
 from sdc_problems.studies.release.value_mapping import kept_seed, record_by_record, value_mapping
 from sdc_problems.studies.run.runner import versions
 from sdc_problems.studies.verdict import LINKAGE_LIMIT, Verdict

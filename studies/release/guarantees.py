@@ -19,8 +19,6 @@ from sdc_problems.evaluators.anonymity import equivalence_classes, k_anonymity
 if TYPE_CHECKING:
     import pandas as pd
 
-STAR = "*"
-
 
 @dataclass(frozen=True)
 class Guarantee:

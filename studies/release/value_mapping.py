@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from sdc_problems._tables.columns import STAR
 from sdc_problems.errors import SDCFailure
 from sdc_problems.studies.release.csv_text import to_csv
-from sdc_problems.studies.release.guarantees import STAR
 
 if TYPE_CHECKING:
     import pandas as pd

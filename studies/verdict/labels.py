@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sdc_problems._tables.columns import MISSING
+from sdc_problems._tables.columns import MISSING, STAR
 
-SUPPRESSED = ("*", MISSING, "")
+SUPPRESSED = (STAR, MISSING, "")
 
 _NUMBER = r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
 _BAND = re.compile(rf"\s*([\[(]?)\s*{_NUMBER}\s*(?:,|;|-|–|to|\.\.+)\s*{_NUMBER}\s*([\])]?)\s*")

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from sdc_problems._tables.columns import STAR
 from sdc_problems._validation import whole
 from sdc_problems.errors import SDCError
 from sdc_problems.hierarchy import Hierarchy
 from sdc_problems.methods.recoding._generalize import Recoded
 from sdc_problems.microdata import Microdata
-from sdc_problems.problem import STAR
-from sdc_problems.problems.generalization import PBGProblem
+from sdc_problems.problems.generalization import MAX_SUPPRESSION, PBGProblem
 
 
 def lattice_optimum(
@@ -20,7 +20,7 @@ def lattice_optimum(
     hierarchies: Mapping[str, Hierarchy],
     k: int,
     *,
-    max_suppression: float = 0.01,
+    max_suppression: float = MAX_SUPPRESSION,
     limit: int = 1_000_000,
 ) -> Recoded:
     """Generalize the quasi-identifiers to the levels that lose least (GLM) of all that are k-anonymous.

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sdc_problems._tables.columns import STAR
 from sdc_problems.evaluators.anonymity import distinct_l
 from sdc_problems.studies.release.guarantees import (
-    STAR,
     Guarantee,
     at_least,
     at_most,
