@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 from types import ModuleType
 
@@ -30,3 +31,19 @@ def test_tables_are_those_of_the_code(tables: ModuleType, guide: Path) -> None:
 def test_every_table_stands_in_a_guide(tables: ModuleType) -> None:
     shown = [name for guide in DOCS.glob("*.md") for _, name, _, _ in tables.MARKED.findall(guide.read_text("utf-8"))]
     assert sorted(shown) == sorted(tables.TABLES)
+
+
+def test_contributing_names_files_that_exist() -> None:
+    """Paths in backticks; one without a room stands in the package, or beside the one that its line names before."""
+    text = (DOCS.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    paths = {path for path in re.findall(r"`([\w./-]+)`", text) if "/" in path and not path.startswith(("_", "dist"))}
+    assert len(paths) > 30
+    roots = (DOCS.parent, DOCS.parent / "sdc_problems", DOCS.parent / "tests" / "studies")
+    missing = sorted(path for path in paths if not any((root / path).exists() for root in roots))
+    assert missing == []
+
+
+def test_contributing_leads_from_its_table_to_each_kind_of_change() -> None:
+    text = (DOCS.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    linked = set(re.findall(r"\]\(#([\w-]+)\)", text))
+    assert linked == {heading.lower().replace(" ", "-") for heading in re.findall(r"^### (.+)$", text, re.MULTILINE)}
