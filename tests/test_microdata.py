@@ -296,7 +296,7 @@ def test_minus_zero_is_zero() -> None:
 
 cells = {
     "int": st.integers(-(2**63), 2**63 - 1),
-    "float": st.floats(allow_nan=False, allow_infinity=False),
+    "float": st.floats(-1e150, 1e150),
     "text": st.text(st.characters(exclude_categories=["Cs"]), max_size=4).filter(lambda t: t.strip() not in ("", "?")),
     "bool": st.booleans(),
     "date": st.datetimes(pd.Timestamp("1700-01-01"), pd.Timestamp("2200-01-01")),
@@ -553,6 +553,12 @@ def test_frames_refused(frame: pd.DataFrame, message: str) -> None:
 def test_options_refused(frame: pd.DataFrame, options: dict[str, Any], message: str) -> None:
     with pytest.raises(SDCError, match=message):
         Microdata.from_frame(frame, **options)
+
+
+def test_text_declared_numeric_may_not_be_huge() -> None:
+    frame = pd.DataFrame({"odd": ["1", "1e308"]})
+    with pytest.raises(SDCError, match=r"column 'odd', row 2: the number is beyond 1e\+150"):
+        Microdata.from_frame(frame, kinds={"odd": "numeric"})
 
 
 def test_a_quasi_identifier_with_one_value_is_refused(frame: pd.DataFrame) -> None:

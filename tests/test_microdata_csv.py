@@ -77,6 +77,18 @@ def test_a_packed_file_is_read_as_the_plain_one(read: Reader, pack: Callable[[by
         read(pack(b"age,town\n" + b"39,Vic\n" * 100_000)[:-20])
 
 
+def test_a_tiny_number_is_a_number(read: Reader) -> None:
+    data = read("a,b\n1,2\n-1e-320,3\n3,4\n", quasi_identifiers=["a"])
+    assert data.values()[:, 0].tolist() == [1, -1e-320, 3]
+    assert np.isfinite(data.z_scores()).all()
+
+
+@pytest.mark.parametrize("cells", ["08001 43007 17001", f"{'1' * 30} {'2' * 30} 7", "1e308 x y", "1 2 ４2a ４ ５"])
+def test_codes_and_text_stay_as_they_are(read: Reader, cells: str) -> None:
+    data = read("a,b\n" + "".join(f"{cell},{i}\n" for i, cell in enumerate(cells.split())))
+    assert data.frame()["a"].tolist() == cells.split()
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -251,7 +263,7 @@ def tables(draw: st.DrawFn) -> pd.DataFrame:
     n = draw(st.integers(2, 10))
     cells: dict[str, st.SearchStrategy[Any]] = {
         "int": st.integers(-(10**17), 10**17),
-        "float": st.floats(allow_nan=False, allow_infinity=False),
+        "float": st.floats(-1e150, 1e150),
         "text": text.map(lambda t: f"t{t}t"),
         "bool": st.booleans(),
     }
@@ -313,6 +325,13 @@ def test_file_round_trip(tmp_path_factory: pytest.TempPathFactory, frame: pd.Dat
         ("a,b\n1,2\n-,3\n3,4\n", {"na_values": ()}, "column 'a' mixes numbers and text: row 2"),
         ("a,b\n1,2\ninf,3\n3,4\n", {}, "column 'a', row 2: the value is infinite"),
         ("a,b\n1,2\n-1e999,3\n3,4\n", {}, "column 'a', row 2: the value is infinite"),
+        ("a,b\n1,2\n1e308,3\n3,4\n", {}, r"column 'a', row 2: the number is beyond 1e\+150.*na_values"),
+        ("a,b\n1,2\n４２,3\n3,4\n", {}, "'a' mixes numbers and text: row 2 is no number, as are 1 of 3.*na_values"),
+        ("a,b\n1,2\n٤٢,3\n3,4\n", {}, "'a' mixes numbers and text: row 2 is no number"),
+        (f"a,b\n1,2\n{'1' * 30},3\n3,4\n", {}, "'a' mixes numbers and text: row 2 has more than 18 digits"),
+        (f"a,b\n1,2\n3,4\n-{'1' * 400},3\n", {}, "'a' mixes numbers and text: row 3 has more than 18 digits"),
+        ("a,b\n1,2\n1\u00a0234,3\n3,4\n", {}, r"'a' looks numeric .*first in row 2\); give thousands="),
+        ("a,b\n1,2\n1\u202f234,3\n3,4\n", {}, r"'a' looks numeric .*first in row 2\); give thousands="),
         ("a,b\n1,2\nnan,3\n3,4\n", {}, "column 'a' has missing values in 1 of 3 rows, first in row 2"),
         ("a,b\nx,2\n1,3\ny,4\n", {"kinds": {"a": "numeric"}}, r"'a' is declared numeric, but row 1 .*\(2 such rows\)"),
         ('a,b\n"1,234",2\n5,3\n', {"kinds": {"a": "numeric"}}, "written with separators"),

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 #: What is done about missing values: the same four in constructors, study files and commands.
 POLICIES = ("error", "category", "star", "drop")
 
+_LARGEST = 1e150
+
 #: A frame's index: a range as [start, step, name], or its levels as columns.
 Index = tuple[list[Any] | None, list[Column]]
 
@@ -199,9 +201,22 @@ def _typed(column: Column, kinds: Mapping[str, str], order: Sequence[object] | N
         restore = "category" if column.restore == "ordered" else column.restore
         column = replace(column, fixed_order=False, restore=restore)
         column = (column.as_numbers() if kind is Kind.NUMERIC else column).canonical()
+    if kind is Kind.NUMERIC and column.storage == "float":
+        _refuse_huge(column)
     if order is not None:
         column = _ordered(column, order)
     return replace(column, declared=kind.value)
+
+
+def _refuse_huge(column: Column) -> None:
+    """One number whose square no float can hold would spoil every mean, distance and risk of its column."""
+    huge = np.abs(column.values.astype(np.float64)) > _LARGEST  # type: ignore[union-attr]
+    if huge.any():
+        raise SDCError(
+            f"column {column.name!r}, row {column.first_row(huge)}: the number is beyond {_LARGEST:g}, so that its"
+            f" square is none ({int(column.counts()[huge].sum())} such rows); correct it, list it in na_values if it"
+            f" means missing, or declare kinds={{{column.name!r}: 'nominal'}}"
+        )
 
 
 def _ordered(column: Column, order: Sequence[object]) -> Column:

@@ -29,11 +29,15 @@ STAR = "*"
 _BLOCK = 1_000_000
 _DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 _CODE_NUMBER = re.compile(r"^[ \t]*[+-]?(?:0\d+|\d{19,})[ \t]*$", re.MULTILINE)
-_PLAIN_NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*")
+_LONG_NUMBER = re.compile(r"[+-]?\d{19,}", re.ASCII)
+_ZERO_CODE = re.compile(r"^[+-]?0\d+$", re.ASCII | re.MULTILINE)
+# Other scripts have digits, too, which no reader of numbers here takes for some.
+_PLAIN_NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
 _GROUPED_NUMBER = re.compile(
     r"\s*[+-]?(?:\d{1,3}(?:[,' \u00a0\u202f]\d{3})+(?:\.\d+)?"  # 1,234.5
     r"|(?:\d{1,3}(?:\.\d{3})+|\d+),\d+"  # 1.234,5
-    r"|\d{1,3}(?:\.\d{3}){2,})\s*"  # 1.234.567
+    r"|\d{1,3}(?:\.\d{3}){2,})\s*",  # 1.234.567
+    re.ASCII,
 )
 
 
@@ -216,7 +220,7 @@ def refuse_disguised_numbers(column: Column, *, from_text: bool) -> None:
     """Stop at a column that is meant to be numeric but was read as text.
 
     Two signs: every cell is a number and some are written with separators ("1,234"); or, in a file, most cells
-    are numbers and a few are not.
+    are numbers and a few are not, or have so many digits that they are codes.
     """
     if not isinstance(column.values, list) or not column.values:
         return
@@ -233,14 +237,16 @@ def refuse_disguised_numbers(column: Column, *, from_text: bool) -> None:
                 f"column {column.name!r} looks numeric but its cells are written with separators (first in row "
                 f"{column.first_row(grouped)}); {way_out}, or declare kinds={{{column.name!r}: 'nominal'}} to keep text"
             )
+    if not from_text or _ZERO_CODE.search("\n".join(column.values)):
         return
-    if not from_text or _CODE_NUMBER.search("\n".join(column.values)):
-        return
-    number = np.array([_PLAIN_NUMBER.fullmatch(text) is not None for text in column.values], dtype=bool)
+    long = np.array([_LONG_NUMBER.fullmatch(text) is not None for text in column.values], dtype=bool)
+    number = ~long & np.array([_PLAIN_NUMBER.fullmatch(text) is not None for text in column.values], dtype=bool)
     counts = column.counts()
-    if 2 * counts[number].sum() > counts.sum():
+    if not number.all() and 2 * counts[number].sum() > counts.sum():
+        first = column.first_row(~number)
+        why = "has more than 18 digits, so it is no number" if long[column.codes[first - 1]] else "is no number"
         raise SDCError(
-            f"column {column.name!r} mixes numbers and text: row {column.first_row(~number)} is no number, as are "
+            f"column {column.name!r} mixes numbers and text: row {first} {why}, as are "
             f"{int(counts[~number].sum())} of {int(counts.sum())} cells; correct them, list what stands for missing in "
             f"na_values, or declare kinds={{{column.name!r}: 'nominal'}} to keep text"
         )
