@@ -9,6 +9,7 @@ from sdc_problems._lazy import attach as _attach
 if TYPE_CHECKING:
     from sdc_problems.studies.release._protect import Protected as Protected
     from sdc_problems.studies.release._protect import protect as protect
+    from sdc_problems.studies.release._release import NeedsReason as NeedsReason
     from sdc_problems.studies.release._release import Released as Released
     from sdc_problems.studies.release._release import release as release
 

@@ -168,15 +168,29 @@ def measured(data: Microdata, aligned: pd.DataFrame, columns: Columns, **options
     return verdict(roles, aligned.drop(columns=gaps), same_rows=True, **options)
 
 
-def sentences(columns: Columns, found: SingledOut) -> tuple[str, ...]:
-    """Sentences on what leaves unchanged, and what that gives away."""
+def sentences(columns: Columns, found: SingledOut | None, *, least: int = 1) -> tuple[str, ...]:
+    """Sentences on what leaves unchanged, and what that gives away.
+
+    Parameters
+    ----------
+    columns, found
+        The columns, and the records that they single out; None if these were not counted.
+    least
+        Smallest number of records that is said; of fewer it is said that they are fewer.
+    """
+
+    def many(count: int) -> str:
+        return f"fewer than {least}" if 0 < count < least else f"{count:,}"
+
     said = []
     if columns.unchanged:
-        said.append(
-            f"Left as they were: {', '.join(columns.unchanged)}. Who knows these finds {found.unchanged:,} of"
-            f" {found.records:,} records alone with their values, with {', '.join(columns.protected)} as well"
-            f" {found.together:,}."
+        counted = (
+            ""
+            if found is None
+            else f" Who knows these finds {many(found.unchanged)} of {found.records:,} records alone with their values,"
+            f" with {', '.join(columns.protected)} as well {many(found.together)}."
         )
+        said.append(f"Left as they were: {', '.join(columns.unchanged)}.{counted}")
     if columns.sensitive:
         said.append(f"Sensitive, left as they were: {', '.join(columns.sensitive)}.")
     if columns.left_out:

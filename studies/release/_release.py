@@ -45,6 +45,10 @@ DRAWN = "releases.json"
 """File of a run folder that says which of its random solutions were drawn; it holds no seed and no record."""
 
 
+class NeedsReason(SDCError):
+    """Refusal of a release that a reason overrides."""
+
+
 @dataclass(frozen=True)
 class Released:
     """The files of a release.
@@ -104,6 +108,8 @@ def release(
         Whether files that exist already may be replaced.
     """
     folder = check_folder(folder)
+    if override is not None and not override.strip():
+        raise SDCError("an override needs a reason: the certificate repeats it")
     places = reserve(Path(out), overwrite=overwrite, inputs=[data])
     study, built, meta = reopen(folder, data=data, search=False)
     reserve(places.file, overwrite=overwrite, inputs=[built.table.file, *_hierarchy_files(study)])
@@ -117,7 +123,7 @@ def release(
     values = {o.name: float(v) for o, v in zip(problem.objectives, problem.natural(found.F[0]), strict=True)}
     broken = _broken_requirements(study, problem, values)
     if broken and override is None:
-        raise SDCError(_not_released(broken))
+        raise _not_released(broken)
     protected = protected_columns(problem)
     columns = columns_that_leave(problem.data, protected, study.sections.data.keep if keep is None else keep)
     again = [*(["--seed", "SEED"] if task.random else []), *(["--formula-guard"] if formula_guard else [])]
@@ -147,7 +153,7 @@ def release(
         if ks and min(ks) < 2:
             broken.append("k is 1: some record is the only one of its kind")
             if override is None:
-                raise SDCError(_not_released(broken))
+                raise _not_released(broken)
         if not ks and len(text) == len(original):
             same = [(original[name].to_numpy() == text[name].to_numpy()).all() for name in protected]
             if all(same):
@@ -261,10 +267,10 @@ def _broken_requirements(study: Study, problem: SDCProblem, values: Mapping[str,
     ]
 
 
-def _not_released(broken: Sequence[str]) -> str:
-    return (
-        f"nothing is released: {'; '.join(broken)}. Choose another solution, or give the reason for this one with"
-        " --override, which the certificate repeats"
+def _not_released(broken: Sequence[str]) -> NeedsReason:
+    return NeedsReason(
+        f"nothing is released: {'; '.join(broken)}. Choose another solution, or give the reason for this one"
+        " (--override), which the certificate repeats"
     )
 
 

@@ -57,6 +57,7 @@ def start(study: Study, text: str, folder: Path) -> Built:
         "data": {
             "digest": built.table.digest,
             "records": built.table.data.n_records,
+            "dropped": built.table.data.n_dropped,
             "columns": len(built.table.data.names),
             "file": None if built.table.file is None else str(built.table.file),
             "sha256": None if built.table.file is None else file_digest(built.table.file),

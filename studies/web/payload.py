@@ -23,7 +23,7 @@ from sdc_problems.studies.store.hypervolume import nondominated
 from sdc_problems.studies.store.reader import Run
 from sdc_problems.studies.store.tables import Axis, History, Solutions
 from sdc_problems.studies.tasks import Task, find_task
-from sdc_problems.studies.web.pictures import Detail, attributes
+from sdc_problems.studies.web.pictures import Detail, attributes, leaving
 
 SCHEMA = "sdc-explorer/1"
 SHORTLIST = "shortlist.json"
@@ -45,12 +45,15 @@ class Source:
         The task and the problem, None if the study cannot be built here.
     closed
         Why it cannot be built; empty if it can.
+    keep
+        Columns without a role that may leave, as the study says.
     """
 
     run: Run
     task: Task | None
     problem: SDCProblem | None
     closed: str
+    keep: Sequence[str] | None = None
 
     def __post_init__(self) -> None:
         self._lock = RLock()
@@ -64,7 +67,7 @@ class Source:
         run = Run(folder)
         try:
             study, built, _ = reopen(run.path, data=data, search=False)
-            return cls(run, find_task(study.task), built.problem, "")
+            return cls(run, find_task(study.task), built.problem, "", study.sections.data.keep)
         except SDCError as error:
             return cls(run, None, None, str(error))
 
@@ -84,12 +87,12 @@ class Source:
     def pictures(self) -> Detail | None:
         """Pictures of this run's solutions."""
         if self._detail is None and self.task is not None and self.problem is not None:
-            self._detail = Detail(self.task, self.problem)
+            self._detail = Detail(self.task, self.problem, self.keep)
         return self._detail
 
 
 def _closed(why: str) -> dict[str, Any]:
-    return {"sentences": [], "closed": why, "pictures": [], "after": [], "facts": []}
+    return {"sentences": [], "closed": why, "pictures": [], "after": [], "facts": [], "leaving": []}
 
 
 def overview(sources: Sequence[Source], *, points: int = MOST_POINTS) -> dict[str, Any]:
@@ -179,6 +182,7 @@ def _run(source: Source, total: int) -> dict[str, Any]:
         },
         "attributes": attributes(source.problem),
         "closed": source.closed,
+        "leaving": [] if source.problem is None else list(leaving(source.problem, source.keep)),
         "shortlist": read_shortlist(run),
     }
 

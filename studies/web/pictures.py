@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from sdc_problems._tables.columns import label
 from sdc_problems.errors import SDCError
 from sdc_problems.microdata import Attribute, Kind, Role
 from sdc_problems.problem import SDCProblem
+from sdc_problems.studies.release._columns import columns_that_leave, protected_columns, sentences, singled_out
 from sdc_problems.studies.report.picture_types import Matrix
 from sdc_problems.studies.report.small_counts import LEAST, bin_bars, label_bars, nice_edges, rounded, shortened
 from sdc_problems.studies.store.tables import Solutions
@@ -52,12 +54,30 @@ def attributes(problem: SDCProblem | None) -> list[dict[str, Any]]:
     return listed
 
 
+def leaving(problem: SDCProblem, keep: Sequence[str] | None, released: pd.DataFrame | None = None) -> tuple[str, ...]:
+    """Sentences on what a release leaves as it was, or why it would be refused.
+
+    Parameters
+    ----------
+    problem, keep
+        The problem, and the columns without a role that may leave.
+    released
+        A protected table, whose records that are singled out are counted.
+    """
+    try:
+        columns = columns_that_leave(problem.data, protected_columns(problem), keep)
+    except SDCError as error:
+        return (f"This would not be released: {error}.",)
+    return sentences(columns, None if released is None else singled_out(released, columns), least=LEAST)
+
+
 class Detail:
     """Draws the solutions of a problem; what does not depend on the solution is computed once."""
 
-    def __init__(self, task: Task, problem: SDCProblem) -> None:
+    def __init__(self, task: Task, problem: SDCProblem, keep: Sequence[str] | None = None) -> None:
         self.task = task
         self.problem = problem
+        self.keep = keep
         self.shown = shown_attributes(problem)
         self._codes = problem.data.codes([a.name for a in self.shown])
         self._edges = [
@@ -75,6 +95,7 @@ class Detail:
             "pictures": self._pictures(x),
             "after": [],
             "facts": [],
+            "leaving": list(leaving(self.problem, self.keep)),
         }
         try:
             released = self.task.release(self.problem, x, seed=DRAW)
@@ -82,6 +103,7 @@ class Detail:
             found["closed"] = str(error)
             return found
         found["after"], found["facts"] = self._compare(x, released)
+        found["leaving"] = list(leaving(self.problem, self.keep, released))
         return found
 
     def _pictures(self, x: NDArray[Any]) -> list[dict[str, Any]]:
@@ -154,8 +176,10 @@ class Detail:
     def _facts(
         self, released: pd.DataFrame, texts: dict[str, NDArray[Any]], changed: int, cells: int
     ) -> list[dict[str, Any]]:
-        total = len(self._codes)
-        facts = [_fact("Records released", len(released), "", f"of {total:,} in the original")]
+        dropped = self.problem.data.n_dropped
+        total = len(self._codes) + dropped
+        why = f", of which {dropped:,} are left out for missing values" if dropped >= LEAST else ""
+        facts = [_fact("Records released", len(released), "", f"of {total:,} in the original{why}")]
         if cells:
             facts.append(
                 _fact(

@@ -175,14 +175,19 @@ class Explorer:
         """Release a solution into a folder beside the run's, by the function behind ``sdc release``."""
         self._may_write()
         wanted = await _body(request)
-        if not isinstance(wanted, dict) or set(wanted) != {"run", "id"} or not isinstance(wanted["id"], str):
-            raise SDCError("a release takes a run and an id")
+        if not isinstance(wanted, dict) or set(wanted) - {"override"} != {"run", "id"}:
+            raise SDCError("a release takes a run, an id and perhaps a reason to override what speaks against it")
+        override = wanted.get("override")
+        if not isinstance(wanted["id"], str) or not (override is None or isinstance(override, str)):
+            raise SDCError("the id and the reason of a release are text")
+        if override is not None and not 0 < len(override.strip()) <= 1_000:
+            raise SDCError("a reason has one to 1,000 characters")
         number, source = self._source(str(wanted["run"]))
         ident = wanted["id"]
         async with self._work:
-            return JSONResponse(await run_in_threadpool(self._release, number, source, ident))
+            return JSONResponse(await run_in_threadpool(self._release, number, source, ident, override))
 
-    def _release(self, number: int, source: Source, ident: str) -> dict[str, Any]:
+    def _release(self, number: int, source: Source, ident: str, override: str | None) -> dict[str, Any]:
         from sdc_problems.studies.release import release
 
         source.run.solution(ident)  # refuses an unknown id before it becomes a part of a name
@@ -194,7 +199,7 @@ class Explorer:
         except OSError as error:
             raise SDCFailure(f"cannot make the folder {folder.name!r}: {error.strerror}") from None
         out = inside(folder, f"released-{_plain(ident)}.csv")
-        done = release(source.run.path, ident, out, data=self.data, overwrite=True)
+        done = release(source.run.path, ident, out, override=override, data=self.data, overwrite=True)
         files = {"table": done.file, "mapping": done.mapping, "certificate": done.certificate}
         self._released[number, ident] = files
         promises = done.content["guarantees_checked_in_the_file"]
@@ -203,6 +208,8 @@ class Explorer:
             "summary": [
                 *done.content["what_was_done"],
                 *(f"Counted in the file: {p['name']} {p['found']:g}, promised {p['promised']:g}." for p in promises),
+                f"Guarantee: {done.content['promise']}.",
+                *(f"Released in spite of this: {b}." for b in (done.content["override"] or {"broken": ()})["broken"]),
                 "The value mapping is for the holder of the data only: with it the original values come back.",
             ],
         }
@@ -263,7 +270,9 @@ async def _body(request: Request) -> Any:
 
 
 async def _refused(request: Request, error: Exception) -> Response:
-    return JSONResponse({"error": str(error)}, status_code=400)
+    from sdc_problems.studies.release import NeedsReason
+
+    return JSONResponse({"error": str(error), "needs_reason": isinstance(error, NeedsReason)}, status_code=400)
 
 
 async def _failed(request: Request, error: Exception) -> Response:

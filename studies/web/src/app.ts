@@ -12,7 +12,8 @@ export interface Details {
 
 export interface LiveLink {
   readOnly: boolean;
-  release(key: string): Promise<ReleaseResult>;
+  /** Release a solution; `reason` overrides what speaks against it, and the certificate repeats it. */
+  release(key: string, reason?: string): Promise<ReleaseResult>;
   fetchReleased(key: string, kind: string): Promise<Blob>;
 }
 
@@ -20,6 +21,9 @@ export interface ReleaseResult {
   files: { kind: string; name: string }[];
   summary: string[];
 }
+
+/** A refusal that a reason overrides. */
+export class NeedsReason extends Error {}
 
 export interface App {
   model: Model;

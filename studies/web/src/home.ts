@@ -1,5 +1,5 @@
 // Take it home: the exact commands, the front as CSV, and (live) the release itself.
-import { concerns, type App, type Part } from "./app";
+import { concerns, NeedsReason, type App, type Part } from "./app";
 import { announce, button, h, replace } from "./dom";
 import { download } from "./figure";
 import { quoted, short, visible } from "./format";
@@ -55,9 +55,16 @@ export function commands(app: App, key: string): HTMLElement {
   const [run, id] = splitKey(key);
   const folder = quoted(app.model.payload.runs[run].name);
   const file = `released-${id.replace(/[^A-Za-z0-9-]+/g, "-").slice(0, 40)}.csv`;
+  const leaving = h("div", { class: "leaving" });
+  const tell = (lines: string[]): void => { replace(leaving, lines.map((line) => h("p", {}, visible(line).slice(0, 2000)))); };
+  tell(app.model.payload.runs[run].leaving);
+  void app.details.get(key).then((detail) => {
+    if (detail !== null && detail.leaving.length > 0) tell(detail.leaving);
+  });
   const root = h(
     "div",
     { class: "take" },
+    leaving,
     command("Release it", `sdc release ${folder} --solution ${quoted(id)} --out ${quoted(file)}`),
   );
   if (app.live !== null && !app.live.readOnly) root.append(release(app, key));
@@ -77,16 +84,17 @@ export function repeatRun(app: App, run: number): HTMLElement {
 
 function release(app: App, key: string): HTMLElement {
   const result = h("div", { role: "status" });
-  const go = button("Release this solution now", () => {
+  const reason = h("textarea", { rows: 2, maxlength: 1000, "aria-label": "Reason to release it in spite of this" });
+  const run = (why?: string): void => {
     go.disabled = true;
     replace(result, h("p", { class: "muted" }, "Releasing and checking …"));
-    app.live!.release(key).then(
+    app.live!.release(key, why).then(
       (done) => {
         go.disabled = false;
         replace(
           result,
           done.summary.map((line) => h("p", {}, visible(line))),
-          h("p", {}, "Written into the run folder. Save a copy:"),
+          h("p", {}, "Written into a folder beside the run folder. Save a copy:"),
           h("div", { class: "row" }, done.files.map((file) =>
             button(short(file.name, 60), () => {
               void app.live!.fetchReleased(key, file.kind).then((blob) => { download(file.name, blob); });
@@ -96,10 +104,16 @@ function release(app: App, key: string): HTMLElement {
       },
       (error: unknown) => {
         go.disabled = false;
-        replace(result, h("p", { class: "notice" }, error instanceof Error ? visible(error.message) : "it could not be released"));
+        const told = h("p", { class: "notice" }, error instanceof Error ? visible(error.message) : "it could not be released");
+        const anyway = button("Release it in spite of this", () => {
+          if (reason.value.trim() === "") reason.focus();
+          else run(reason.value.trim());
+        });
+        replace(result, told, error instanceof NeedsReason && [h("label", {}, "Reason, which the certificate repeats", reason), anyway]);
       },
     );
-  }, { class: "primary" });
+  };
+  const go = button("Release this solution now", () => { run(); }, { class: "primary" });
   return h("div", { class: "release" }, go, result);
 }
 

@@ -1,5 +1,5 @@
 // The link to the server: the token travels in a header, never in a URL that is kept.
-import type { Details, LiveLink, ReleaseResult } from "./app";
+import { NeedsReason, type Details, type LiveLink, type ReleaseResult } from "./app";
 import { splitKey } from "./model";
 import { checkPayload, type Detail, type Payload, type ShortlistEntry } from "./types";
 
@@ -40,10 +40,13 @@ export class Server implements Details, LiveLink {
     if (!answer.ok) {
       const text = await answer.text();
       let message = `the server answered ${answer.status}`;
+      let overridable = false;
       try {
-        message = String((JSON.parse(text) as { error: unknown }).error);
+        const said = JSON.parse(text) as { error: unknown; needs_reason?: boolean };
+        message = String(said.error);
+        overridable = said.needs_reason === true;
       } catch { /* not JSON: the status says it */ }
-      throw new Error(message);
+      throw overridable ? new NeedsReason(message) : new Error(message);
     }
     return answer;
   }
@@ -83,9 +86,10 @@ export class Server implements Details, LiveLink {
     await this.ask(`api/shortlist?run=${run}`, { method: "PUT", body: JSON.stringify(entries) });
   }
 
-  async release(key: string): Promise<ReleaseResult> {
+  async release(key: string, reason?: string): Promise<ReleaseResult> {
     const [run, id] = splitKey(key);
-    const answer = await this.ask("api/release", { method: "POST", body: JSON.stringify({ run, id }) });
+    const body = reason === undefined ? { run, id } : { run, id, override: reason };
+    const answer = await this.ask("api/release", { method: "POST", body: JSON.stringify(body) });
     return (await answer.json()) as ReleaseResult;
   }
 

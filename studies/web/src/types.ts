@@ -76,6 +76,7 @@ export interface Run {
   band: { evaluated: number[]; quantiles: number[][]; seeds: number };
   attributes: Attribute[];
   closed: string;
+  leaving: string[];
   shortlist: ShortlistEntry[];
 }
 
@@ -168,6 +169,7 @@ export interface Detail {
   pictures: Picture[];
   after: After[];
   facts: Fact[];
+  leaving: string[];
 }
 
 export interface Live {

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from sdc_problems import Microdata, SDCError, protect
-from sdc_problems.studies.release._columns import columns_that_leave, singled_out
+from sdc_problems.studies.release._columns import Columns, SingledOut, columns_that_leave, sentences, singled_out
 
 Sdc = Callable[..., Any]
 N = 60
@@ -202,3 +202,14 @@ def test_what_promises_no_k_says_so_and_is_drawn_secretly(frame: pd.DataFrame, t
     seed = pd.read_csv(tmp_path / "a.csv.mapping.csv", dtype=str)["released"].iloc[0]
     sdc(*given, "--out", tmp_path / "c.csv", "--seed", seed)
     assert (tmp_path / "c.csv").read_bytes() == before
+
+
+def test_few_records_are_not_counted_out_on_a_page() -> None:
+    columns = Columns(("age",), (), ("zip", "sex"), (), ())
+    assert sentences(columns, SingledOut(4, 17, 90), least=5) == (
+        "Left as they were: zip, sex. Who knows these finds fewer than 5 of 90 records alone with their values, with"
+        " age as well 17.",
+    )
+    assert "finds 4 of 90 records" in sentences(columns, SingledOut(4, 17, 90))[0]
+    assert "finds 0 of 90 records" in sentences(columns, SingledOut(0, 0, 90), least=5)[0]
+    assert sentences(columns, None) == ("Left as they were: zip, sex.",)

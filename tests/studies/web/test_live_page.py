@@ -89,6 +89,25 @@ def test_the_shortlist_stays_in_the_folder_and_a_solution_is_released(
     assert page.locator("#note-0").input_value() == "for the board"
 
 
+def test_a_refused_release_asks_for_a_reason(folder: Path, explore: Callable[..., str], open_tab: Any) -> None:
+    tab = open_tab(explore(folder), offline=False)
+    page = tab.page
+    name = "baseline-nothing generalised"
+    page.evaluate("key => { location.hash = `#v=solution&c=${encodeURIComponent(key)}`; }", f"0:{name}")
+    page.wait_for_selector(".leaving:has-text('records alone with their values')")
+    page.get_by_role("button", name="Release this solution now").click()
+    page.wait_for_selector(".notice:has-text('k is 1')")
+    assert tab.axe() == []
+    page.get_by_role("button", name="Release it in spite of this").click()  # without a reason nothing is asked for
+    page.get_by_label("Reason to release it in spite of this").fill("a public register")
+    page.get_by_role("button", name="Release it in spite of this").click()
+    page.wait_for_selector("text=Released in spite of this: k is 1")
+    assert [text for text in tab.complaints if "400" not in text] == []
+    tab.complaints.clear()  # the browser's own note of the refusal
+    (certificate,) = folder.with_name(f"{folder.name}-released").glob("*.certificate.json")
+    assert json.loads(certificate.read_text())["override"]["reason"] == "a public register"
+
+
 def test_read_only_offers_no_release(folder: Path, explore: Callable[..., str], open_tab: Any) -> None:
     page = open_tab(explore(folder, "--read-only"), offline=False).page
     choose_first(page)

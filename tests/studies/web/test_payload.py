@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sdc_problems import PBGProblem
 from sdc_problems.errors import SDCError
 from sdc_problems.studies.report.small_counts import LEAST
 from sdc_problems.studies.store.reader import Run
@@ -27,6 +28,21 @@ from sdc_problems.studies.web.payload import (
     read_shortlist,
 )
 from sdc_problems.studies.web.report import escaped_json, policy, render, report, spread_evenly
+
+NUMBERED = """
+[data]
+file = "numbered.csv"
+quasi_identifiers = ["age"]
+[data.hierarchies.age]
+suppression = true
+[problem]
+task = "pbg"
+[algorithm]
+name = "NSGA2"
+pop_size = 4
+[termination]
+generations = 2
+"""
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +112,41 @@ def test_no_record_no_genome_and_no_path_is_in_the_document(gomm: Path, workbenc
     assert str(workbench.root) not in html
     assert "X" not in json.dumps(sorted(document["points"]))
     assert set(document["points"]) == {"id", "run", "seed", "generation", "kind", "feasible", "values"}
+
+
+def test_what_leaves_as_it_was_is_said_before_a_release(source: Source) -> None:
+    problem = source.problem
+    assert isinstance(problem, PBGProblem)
+    said = overview([source])["runs"][0]["leaving"]
+    assert said[0] == "Left as they were: hours."
+    ident = "baseline-everything generalised"
+    released = problem.release(source.run.solution(ident).X[0])  # type: ignore[index]
+    hours = released["hours"].value_counts()
+    together = released.value_counts([*problem.data.quasi_identifiers, "hours"])
+    alone, both = int((hours == 1).sum()), int((together == 1).sum())
+    assert 0 < alone <= both
+
+    def many(count: int) -> str:
+        return "fewer than 5" if 0 < count < LEAST else f"{count:,}"
+
+    line = source.detail(ident)["leaving"][0]
+    assert f"finds {many(alone)} of {len(released)} records alone" in line
+    assert line.endswith(f" as well {many(both)}.")
+    fine = source.detail("baseline-nothing generalised")["leaving"][0]
+    untouched = problem.release(source.run.solution("baseline-nothing generalised").X[0])  # type: ignore[index]
+    counts = untouched.value_counts([*problem.data.quasi_identifiers, "hours"])
+    assert fine.endswith(f" as well {int((counts == 1).sum())}.")
+    assert int((counts == 1).sum()) > 100
+
+
+def test_a_column_that_would_be_refused_is_said_on_the_page(workbench: Any) -> None:
+    table = workbench.root / "numbered.csv"
+    table.write_text("patient,age\n" + "".join(f"P{i},{20 + i % 4}\n" for i in range(200)))
+    folder = workbench.run("numbered", NUMBERED)
+    with_number = Source.open(folder)
+    (line,) = overview([with_number])["runs"][0]["leaving"]
+    assert line.startswith("This would not be released: column 'patient' has no role")
+    assert with_number.detail(with_number.run.front().ids[0])["leaving"] == [line]
 
 
 def test_a_solution_is_described_as_the_problem_describes_it(source: Source) -> None:

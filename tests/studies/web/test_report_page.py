@@ -262,6 +262,14 @@ def test_charts_are_saved_as_svg_and_png(pbg_report: Path, open_tab: Any, tmp_pa
                     assert b"class=" not in content
 
 
+def test_what_leaves_as_it_was_stands_above_the_release(pbg_report: Path, open_tab: Any) -> None:
+    page = open_tab(pbg_report.as_uri()).page
+    for view in ("solution", "home"):
+        page.goto(with_choice(pbg_report, some(page, 1), view))
+        page.reload()
+        page.wait_for_selector(".view:not([hidden]) .leaving:has-text('Left as they were: hours. Who knows these')")
+
+
 def test_take_home_gives_the_commands_and_the_front(pbg_report: Path, open_tab: Any, tmp_path: Path) -> None:
     keys = some(open_tab(pbg_report.as_uri()).page, 2)
     page = open_tab(with_choice(pbg_report, keys, "home")).page

@@ -182,6 +182,21 @@ def test_a_release_that_would_be_refused_is_refused_on_the_page(client: Client, 
     assert not folder.with_name("people-released").exists() or not list(folder.with_name("people-released").iterdir())
 
 
+def test_a_release_goes_on_with_a_reason_that_the_certificate_repeats(client: Client, folder: Path) -> None:
+    wanted = {"run": 0, "id": "baseline-nothing generalised"}
+    for reason in ("", "  ", 1, "x" * 1_001):
+        status, said = client.json("/api/release", method="POST", body={**wanted, "override": reason})
+        assert (status, said["needs_reason"]) == (400, False)
+    status, said = client.json("/api/release", method="POST", body=wanted)
+    assert (status, said["needs_reason"]) == (400, True)
+    status, done = client.json("/api/release", method="POST", body={**wanted, "override": "a public register"})
+    assert status == 200
+    assert "Released in spite of this: k is 1: some record is the only one of its kind." in done["summary"]
+    (name,) = [file["name"] for file in done["files"] if file["kind"] == "certificate"]
+    certificate = json.loads((folder.with_name("people-released") / name).read_text())
+    assert certificate["override"]["reason"] == "a public register"
+
+
 def test_a_release_is_the_one_of_sdc_release(client: Client, folder: Path, tmp_path: Path) -> None:
     from sdc_problems.studies.release import release
 
