@@ -1,4 +1,4 @@
-"""Fetch one public file: resumed where it was cut, bounded in time, size and attempts, put in place whole or never.
+"""Download of a public file: resumed where it was cut, bounded in time, size and attempts, put in place whole or not.
 
 A download lives in a folder ``<file>.part`` next to its target: the bytes so far and the server's validator for them. A
 process claims that folder by renaming it, so that two processes never write into the same bytes, and gives it back when

@@ -1,4 +1,4 @@
-"""From single columns to a table: names, roles, kinds, orders and missing values, all checked here."""
+"""Assembly of a table from single columns: names, roles, kinds, orders and missing values, all checked here."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from sdc_problems._validation import choice, labels, number, whole
 from sdc_problems.errors import SDCError
 
 MISSING = ("keep", "value")
-_DECIMALS = 6  # as many as amounts, rates and coordinates usually have
+DECIMALS = 6  # as many as amounts, rates and coordinates usually have
 
 
 def percentage(value: object, name: str = "percent", *, of: str = "the records") -> float:
@@ -84,7 +84,7 @@ def decimals_of(column: NDArray[np.float64]) -> int | None:
     """
     if np.abs(column).max(initial=0.0) >= 2.0**52:
         return 0
-    for decimals in range(_DECIMALS + 1):
+    for decimals in range(DECIMALS + 1):
         if (np.round(column, decimals) == column).all():
             return decimals
     return None

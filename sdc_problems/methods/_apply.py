@@ -13,7 +13,7 @@ from sdc_problems._tables.columns import STAR
 from sdc_problems.errors import SDCError
 from sdc_problems.hierarchy import Hierarchy
 from sdc_problems.methods._by_name import codes_as_cells, missing_codes, numbers_as_cells
-from sdc_problems.methods.partition._centroids import microaggregate
+from sdc_problems.methods.partition._centroids import microaggregate, span
 from sdc_problems.methods.recoding._generalize import Recoded
 from sdc_problems.methods.registry import Method, available
 from sdc_problems.microdata import Attribute, Microdata
@@ -136,12 +136,11 @@ def recoded(
         labels = np.unique(found, return_inverse=True)[1]
         cells: NDArray[Any] = microaggregate(points(data, names), labels, kinds=kinds)
         sizes = np.bincount(labels)
-        span = str(sizes.min()) if sizes.min() == sizes.max() else f"{sizes.min()} to {sizes.max()}"
         what = {"numeric": "mean", "ordinal": "median", "nominal": "most frequent value"}
         used = " or ".join(dict.fromkeys(what[kind] for kind in kinds))
         sentence = (
-            f"The {len(data)} records form {len(sizes)} groups of {span} similar records; in {', '.join(names)} each"
-            f" record gets the {used} of its group."
+            f"The {len(data)} records form {len(sizes)} groups of {span(sizes)} similar records; in {', '.join(names)}"
+            f" each record gets the {used} of its group."
         )
         new = {
             a.name: cells[:, j] if a.kind.value == "numeric" else codes_as_cells(a, cells[:, j])

@@ -16,7 +16,7 @@ from sdc_problems.evaluators.partition import PartitionEngine
 from sdc_problems.front import batched
 from sdc_problems.methods._kernels.anneal import anneal_kernel
 from sdc_problems.methods.partition._attributes import smallest_group
-from sdc_problems.methods.partition._centroids import microaggregate
+from sdc_problems.methods.partition._centroids import microaggregate, span
 from sdc_problems.methods.partition._mdav import mdav
 from sdc_problems.methods.partition._univariate import mhm, microaggregate_univariate
 from sdc_problems.methods.partition._v_mdav import v_mdav
@@ -61,12 +61,7 @@ class Partition:
 
     def __str__(self) -> str:
         sizes = [len(group) for group in self.groups]
-        return f"{len(sizes)} groups of {_span(sizes)} records"
-
-
-def _span(sizes: Sequence[int]) -> str:
-    low, high = min(sizes), max(sizes)
-    return str(low) if low == high else f"{low} to {high}"
+        return f"{len(sizes)} groups of {span(sizes)} records"
 
 
 class MicroaggregationProblem(SDCProblem):
@@ -260,7 +255,7 @@ class MicroaggregationProblem(SDCProblem):
         what = {"numeric": "mean", "ordinal": "median", "nominal": "most frequent value"}
         used = " or ".join(dict.fromkeys(what[kind] for kind in self.kinds))
         return (
-            f"The {n} records form {len(sizes)} groups of {_span(sizes)} similar records; in "
+            f"The {n} records form {len(sizes)} groups of {span(sizes)} similar records; in "
             f"{', '.join(self.attributes)} each record gets the {used} of its group.",
             f"So whoever knows all of these sees every record at least {found.k} times.",
             f"{figures['il_sse']:.1f} % of the variation is lost; {figures['id_value']:.1f} % of the released values"

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems._validation import labels as check_labels
+from sdc_problems.methods._amounts import DECIMALS
 from sdc_problems.methods._kernels.mdav import NOMINAL, ORDINAL
 from sdc_problems.methods.partition._attributes import attributes
-
-DECIMALS = 6  # as many as amounts, rates and coordinates usually have
 
 
 def microaggregate(X: object, labels: object, *, kinds: Sequence[str] | None = None) -> NDArray[np.float64]:
@@ -94,3 +93,16 @@ def _modes(column: NDArray[np.float64], groups: NDArray[np.intp]) -> NDArray[np.
     ranked = pairs[np.lexsort((pairs[:, 1], -count, pairs[:, 0]))]
     modes: NDArray[np.float64] = ranked[np.unique(ranked[:, 0], return_index=True)[1], 1]
     return modes
+
+
+def span(sizes: Iterable[int]) -> str:
+    """Sizes of groups in words.
+
+    Examples
+    --------
+    >>> span([3, 5, 4]), span([3, 3])
+    ('3 to 5', '3')
+    """
+    known = [int(size) for size in sizes]
+    low, high = min(known), max(known)
+    return str(low) if low == high else f"{low} to {high}"

@@ -18,6 +18,7 @@ from sdc_problems.evaluators.graph.risk import Exposure, exposed
 from sdc_problems.evaluators.node_clusters import FOLLOWED, NodeClusterEngine, NodeClusterSearch
 from sdc_problems.front import batched
 from sdc_problems.methods.partition._attributes import smallest_group
+from sdc_problems.methods.partition._centroids import span
 from sdc_problems.methods.partition._mdav import mdav
 from sdc_problems.microdata import Kind, Microdata
 from sdc_problems.objective import Objective
@@ -64,8 +65,7 @@ class NodeClusters:
 
     def __str__(self) -> str:
         sizes = [len(cluster) for cluster in self.clusters]
-        low, high = min(sizes), max(sizes)
-        return f"{len(sizes)} clusters of {low if low == high else f'{low} to {high}'} nodes"
+        return f"{len(sizes)} clusters of {span(sizes)} nodes"
 
 
 class SocialGraphProblem(SDCProblem):

@@ -1,4 +1,4 @@
-"""Beyond the thesis: the same operators with several objectives, beside pymoo's operators for integers."""
+"""Fronts beyond the thesis: the same operators with several objectives, beside pymoo's operators for integers."""
 
 from __future__ import annotations
 
