@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems._validation import labels as check_labels
-from sdc_problems._validation import table, whole
+from sdc_problems._validation import whole
 from sdc_problems.errors import SDCError
-from sdc_problems.methods.partition._attributes import smallest_group, z_scores
+from sdc_problems.methods.partition._attributes import attributes, smallest_group
 from sdc_problems.methods.partition._centroids import microaggregate
 from sdc_problems.methods.partition._mdav import mdav
 
@@ -100,8 +100,7 @@ def two_step(X: object, k: int, K: int, *, heuristic: Heuristic = plain_mdav, st
 
 
 def _points(X: object, standardize: bool) -> NDArray[np.float64]:
-    values = table(X, "X")
-    return z_scores(values) if standardize else np.ascontiguousarray(values)
+    return attributes(X, standardize=standardize)[0]  # MDAV's own, to the last bit: ties stay ties
 
 
 def _grouped(Z: NDArray[np.float64], size: int, heuristic: Heuristic) -> NDArray[np.int32]:
