@@ -14,6 +14,10 @@ class SDCFailure(SDCError):
     """Failure outside the input: a full disk, a folder without permission, a lost worker, a held lock."""
 
 
+class SDCWarning(UserWarning):
+    """Warning about input that is taken as it is, although it is hardly what was meant."""
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """``"; did you mean 'age'?"`` when a known word is near, else an empty string.
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import importlib
 import sys
-from typing import NoReturn
+import warnings
+from typing import NoReturn, TextIO
 
 import click
 
 from sdc_problems import __version__
-from sdc_problems.errors import SDCError, SDCFailure, did_you_mean
+from sdc_problems.errors import SDCError, SDCFailure, SDCWarning, did_you_mean
+
+_usual_warning = warnings.showwarning
 
 # name: (module that defines a click command called `command`, one line for --help)
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -74,10 +77,27 @@ def cli() -> None:
     """Protect microdata: search for the best trade-offs between information loss and disclosure risk."""
 
 
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Print a warning of ours as a note, without the line of source that raised it."""
+    if issubclass(category, SDCWarning):
+        click.echo(f"note: {message}", err=True)
+    else:
+        _usual_warning(message, category, filename, lineno, file, line)
+
+
 def main() -> NoReturn:
     """Run the command line; bad input is one sentence on stderr and exit code 2, never a traceback."""
     try:
-        code = cli.main(prog_name="sdc", standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            code = cli.main(prog_name="sdc", standalone_mode=False)
     except click.Abort:
         click.echo("interrupted", err=True)
         sys.exit(EXIT_INTERRUPTED)

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sdc_problems._tables.columns import MISSING, STAR, label
+from sdc_problems._tables.columns import MISSING, NA_VALUES, STAR, label, parse_numbers
+from sdc_problems._tables.intervals import outside, parse_interval
 from sdc_problems.errors import SDCError
 
 #: The label of the group of everything, which tells as little as a suppressed cell.
@@ -45,8 +46,68 @@ def coded_levels(rows: Sequence[Sequence[str]], what: str) -> tuple[NDArray[np.i
             f"{what}: value {rows[second][0]!r} stands in row {codes[0, second] + 1} and again in row {second + 1}"
         )
     for level in range(1, n_levels):
+        if "" in labels[level]:
+            empty = int(np.argmax(codes[level] == labels[level].index("")))
+            raise SDCError(
+                f"{what}: row {empty + 1} (value {rows[empty][0]!r}) has an empty label at level {level}: name the"
+                " group, or take the delimiter at the end of the line away"
+            )
         _check_coarser(codes[level - 1], codes[level], rows, level, what)
+        _check_labels(codes, labels, level, what)
     return codes, labels
+
+
+def _check_labels(codes: NDArray[np.int32], labels: Sequence[Sequence[str]], level: int, what: str) -> None:
+    """Refuse a level that only exchanges values, or that shows values which the level before had replaced."""
+    values, place = labels[0], set(labels[0])
+    if place.isdisjoint(labels[level]):
+        return
+    if len(labels[level]) == len(values):
+        for value, code in zip(values, codes[level].tolist(), strict=True):
+            shown = labels[level][code]
+            if shown != value and shown in place:
+                raise SDCError(
+                    f"{what}: level {level} merges nothing and shows value {value!r} as {shown!r}, which is another"
+                    " value: a level makes values more general, it does not exchange them"
+                )
+    alone = np.bincount(codes[level], minlength=len(labels[level])) == 1
+    for code in np.flatnonzero(alone[codes[level]]).tolist():
+        before, now = labels[level - 1][codes[level - 1][code]], labels[level][codes[level][code]]
+        if now == values[code] != before:
+            raise SDCError(
+                f"{what}: level {level} shows value {now!r} (row {code + 1}) again, which level {level - 1} had"
+                f" replaced by {before!r}: a level never says more than the one before"
+            )
+
+
+def misplaced(codes: NDArray[np.int32], labels: Sequence[Sequence[str]]) -> tuple[str, str, int] | None:
+    """A value and its label where that names an interval of numbers without it, and how many such there are."""
+    together = parse_numbers(labels[0])
+    each = [parse_numbers([text]) for text in labels[0]] if together is None else np.split(together, len(together))
+    values = np.array([np.nan if number is None else float(number[0]) for number in each])
+    if np.isnan(values).all():
+        return None
+    first, count = None, 0
+    for level in range(1, len(labels)):
+        wrong = np.flatnonzero(outside(values, labels[level], codes[level]))
+        count += len(wrong)
+        if len(wrong) and first is None:
+            first = labels[0][wrong[0]], labels[level][codes[level][wrong[0]]]
+    return None if first is None else (*first, count)
+
+
+def refuse_header(rows: Sequence[Sequence[str]], name: str, what: str) -> None:
+    """Refuse a first line that names the levels, which would be taken for a value."""
+    if len(rows) < 3:
+        return
+    first = rows[0][0]
+    numbers = parse_numbers([row[0] for row in rows[1:]]) is not None
+    word = first not in (*NA_VALUES, STAR) and parse_numbers([first]) is None and parse_interval(first) is None
+    if first.casefold() == name.casefold() or (numbers and word and not any(c.isdigit() for c in first)):
+        raise SDCError(
+            f"{what}: the first line ({first!r}) looks like names of the levels, and each line must be a value with its"
+            " labels: take it away"
+        )
 
 
 def _check_coarser(

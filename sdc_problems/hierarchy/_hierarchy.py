@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -24,10 +25,12 @@ from sdc_problems._tables.levels import (
     interval_rows,
     mapping_rows,
     masked_rows,
+    misplaced,
     phrase,
+    refuse_header,
     text_row,
 )
-from sdc_problems.errors import SDCError, did_you_mean
+from sdc_problems.errors import SDCError, SDCWarning, did_you_mean
 
 # Hierarchies up to this size travel inside a pickle; they describe a domain and hold no records.
 _INLINE = 8192
@@ -95,7 +98,7 @@ class Hierarchy:
             rows = mapping_rows(levels, _what(name))
         else:
             rows = [text_row(number, row, _what(name)) for number, row in enumerate(levels, 1)]
-        return cls._from_rows(rows, name, descriptions)
+        return cls._from_rows(rows, name, descriptions)._checked()
 
     @classmethod
     def from_csv(cls, path: str | os.PathLike[str], *, name: str | None = None, delimiter: str = ";") -> Hierarchy:
@@ -133,7 +136,8 @@ class Hierarchy:
                     raise SDCError(
                         f"{path} has no labels when split at {delimiter!r}; did you mean delimiter={other!r}?"
                     )
-        return cls._from_rows(rows, name or path.stem, None)
+        refuse_header(rows, name or path.stem, _what(name or path.stem))
+        return cls._from_rows(rows, name or path.stem, None)._checked()
 
     @classmethod
     def suppression(cls, values: Iterable[object], *, name: str | None = None) -> Hierarchy:
@@ -270,6 +274,19 @@ class Hierarchy:
         meta = {"name": name, "phrases": list(phrases) if phrases is not None else None}
         arrays[_META] = np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
         return cls(SharedArrays(arrays, copy=False, inline_up_to=_INLINE))
+
+    def _checked(self) -> Hierarchy:
+        """Warn of labels that name an interval without the value, such as 0-19 for 20; they are taken as they are."""
+        found = misplaced(self._arrays["codes"], [self.labels(level) for level in range(self.n_levels)])
+        if found is not None:
+            value, text, count = found
+            warnings.warn(
+                f"{self._called(None)} shows {value!r} as {text!r}, which does not hold it ({count} such labels): is a"
+                " border wrong?",
+                SDCWarning,
+                stacklevel=3,
+            )
+        return self
 
     # ------------------------------------------------------------------ what it is
 

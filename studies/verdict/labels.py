@@ -1,69 +1,7 @@
-"""Labels in protected files: intervals of numbers, and what stands for a suppressed cell."""
+"""Labels in protected files: what stands for a suppressed cell."""
 
 from __future__ import annotations
-
-import re
-from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from sdc_problems._tables.columns import MISSING, STAR
 
 SUPPRESSED = (STAR, MISSING, "")
-
-_NUMBER = r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
-_BAND = re.compile(rf"\s*([\[(]?)\s*{_NUMBER}\s*(?:,|;|-|–|to|\.\.+)\s*{_NUMBER}\s*([\])]?)\s*")
-_BOUND = re.compile(rf"\s*(<=|>=|<|>|≤|≥)\s*{_NUMBER}\s*|\s*{_NUMBER}\s*(\+)\s*")
-
-
-@dataclass(frozen=True)
-class Interval:
-    """Numbers between two ends, each in or out."""
-
-    low: float
-    high: float
-    low_in: bool
-    high_in: bool
-
-    def holds(self, values: NDArray[Any]) -> NDArray[np.bool_]:
-        """Mask of the values that lie in it."""
-        above = values >= self.low if self.low_in else values > self.low
-        inside: NDArray[np.bool_] = above & (values <= self.high if self.high_in else values < self.high)
-        return inside
-
-    def range_of(self, ascending: NDArray[Any]) -> range:
-        """Positions of the values that lie in it, among values in ascending order.
-
-        Examples
-        --------
-        >>> Interval(20, 30, True, False).range_of(np.array([10, 20, 25, 30]))
-        range(1, 3)
-        """
-        first = int(np.searchsorted(ascending, self.low, side="left" if self.low_in else "right"))
-        last = int(np.searchsorted(ascending, self.high, side="right" if self.high_in else "left"))
-        return range(first, max(first, last))
-
-
-def parse_interval(text: str) -> Interval | None:
-    """Read a label such as "20-29", "[2.5, 5.0)", ">=65" or "65+"; None for any other.
-
-    Examples
-    --------
-    >>> parse_interval("20-29")
-    Interval(low=20.0, high=29.0, low_in=True, high_in=True)
-    >>> parse_interval("[2.5, 5.0)").high_in, parse_interval("<18").high, parse_interval("young")
-    (False, 18.0, None)
-    """
-    if band := _BAND.fullmatch(text):
-        opened, low, high, closed = band.groups()
-        return Interval(float(low), float(high), opened != "(", closed != ")")
-    if bound := _BOUND.fullmatch(text):
-        sign, number, open_number, _ = bound.groups()
-        if open_number is not None:
-            return Interval(float(open_number), np.inf, True, True)
-        if sign in (">", ">=", "≥"):
-            return Interval(float(number), np.inf, sign != ">", True)
-        return Interval(-np.inf, float(number), True, sign != "<")
-    return None

@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems._tables.columns import NA_VALUES, label, parse_numbers
+from sdc_problems._tables.intervals import outside, parse_interval
 from sdc_problems._tables.levels import TOP
 from sdc_problems._tables.read_csv import CSVFile
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators._codes import dense, pair_counts, row_labels, starts
 from sdc_problems.microdata import Kind, Microdata
-from sdc_problems.studies.verdict.labels import SUPPRESSED, Interval, parse_interval
+from sdc_problems.studies.verdict.labels import SUPPRESSED
 from sdc_problems.studies.verdict.leaves import Leaves
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ class PairedColumn:
     """Both columns as numbers, where the kind is numeric and the protected cells are; NaN in starred cells."""
     stars: NDArray[np.bool_]
     """Which protected cells are starred or missing: compatible with every value."""
+    misplaced: bool = False
+    """Whether labels are named after intervals that do not hold their values: then they are mere names."""
 
     @property
     def comparable(self) -> bool:
@@ -76,7 +79,7 @@ class PairedColumn:
             interval = None if values is None else parse_interval(text)
             if code < self.n_categories:
                 count[code] = 1
-            elif interval is not None and values is not None:
+            elif interval is not None and values is not None and not self.misplaced:
                 count[code] = max(int(interval.holds(values).sum()), 1)
         return np.where(self.stars, self.n_categories, count[self.protected])
 
@@ -109,9 +112,10 @@ class PairedColumn:
         begin = starts(pairs.first)
         numbers = parse_numbers(self.labels[: self.n_categories]) if self.kind is Kind.NUMERIC else None
         for code, values in zip(pairs.first[begin].tolist(), np.split(pairs.second, begin[1:]), strict=True):
-            interval = None if numbers is None or code < self.n_categories else parse_interval(self.labels[code])
+            named = code >= self.n_categories and not self.misplaced
+            interval = parse_interval(self.labels[code]) if named else None
             if interval is not None and numbers is not None:
-                found[code] = interval.range_of(numbers)  # the published ones are in it, or it would have been refused
+                found[code] = interval.range_of(numbers)  # the published ones are in it
             else:
                 found[code] = np.union1d(values, [code]) if code < self.n_categories else values
         return found
@@ -257,6 +261,12 @@ def pair_files(
         for name, column in columns.items()
         if name not in (*quasi_identifiers, *sensitive) and column.fate is not Fate.UNCHANGED
     ]
+    notes += [
+        f"labels of {name!r} are named after intervals that do not hold all their values, such as 0-19 for 20: they"
+        " count as names of the values that were published under them (an error in the hierarchy?)"
+        for name, column in columns.items()
+        if column.misplaced
+    ]
     if others:
         notes.append(f"not measured, as neither quasi-identifier nor sensitive, but different: {_list(others)}")
     return Pairing(
@@ -299,7 +309,7 @@ def _pair(original: Microdata, protected: Microdata, name: str, *, quasi: bool, 
     before, after = original.attribute(name), protected.attribute(name)
     codes, new_codes = original.codes(name)[:, 0], protected.codes(name)[:, 0]
     old, new = before.labels, after.labels
-    numbers = None
+    numbers, misplaced = None, False
     if before.kind is Kind.NUMERIC:
         parsed = _numbers(new)
         labelled = np.array([p is None and text not in SUPPRESSED for p, text in zip(parsed, new, strict=True)])
@@ -310,7 +320,7 @@ def _pair(original: Microdata, protected: Microdata, name: str, *, quasi: bool, 
             numbers = (values, np.array([np.nan if p is None else float(p[0]) for p in parsed])[new_codes])
         elif quasi:
             _no_mixture(name, [p is not None for p in parsed], new, new_codes)
-            _inside(name, values, new, new_codes)
+            misplaced = _misplaced(name, values, new, new_codes)
         else:
             raise SDCError(
                 f"column {name!r} has different types: numeric in the original, text in the protected file (first in "
@@ -325,7 +335,7 @@ def _pair(original: Microdata, protected: Microdata, name: str, *, quasi: bool, 
     ids = np.array([index.setdefault(text, len(index)) for text in new], dtype=np.int64)
     column = PairedColumn(
         name, before.kind, Fate.GENERALISED, codes.astype(np.int64), ids[new_codes], tuple(index), len(old), numbers,
-        np.zeros(len(codes), dtype=np.bool_),
+        np.zeros(len(codes), dtype=np.bool_), misplaced,
     )  # fmt: skip
     column = replace(column, stars=_stars(column, quasi))
     if quasi and before.kind is not Kind.NUMERIC and len(index) - len(old) > max(len(old), 2):
@@ -390,19 +400,25 @@ def _no_mixture(name: str, numeric: list[bool], labels: list[str], codes: NDArra
         )
 
 
-def _inside(name: str, values: NDArray[np.float64], labels: list[str], codes: NDArray[Any]) -> None:
-    """An original value outside the interval published for it shows that the rows do not correspond."""
-    everything = Interval(-np.inf, np.inf, True, True)
-    intervals = [parse_interval(text) or everything for text in labels]
-    low, high = (np.array([getattr(i, end) for i in intervals])[codes] for end in ("low", "high"))
-    low_in, high_in = (np.array([getattr(i, end) for i in intervals])[codes] for end in ("low_in", "high_in"))
-    outside = (values < low) | (values > high) | (~low_in & (values == low)) | (~high_in & (values == high))
-    if outside.any():
+def _misplaced(name: str, values: NDArray[np.float64], labels: list[str], codes: NDArray[Any]) -> bool:
+    """Whether original values lie outside the intervals published for them, although the rows do correspond.
+
+    They do not where equal values have different labels, or where the labels do not follow the order of the values.
+    """
+    wrong = outside(values, labels, codes)
+    if not wrong.any():
+        return False
+    intervals = [parse_interval(text) for text in labels]
+    named = np.array([interval is not None for interval in intervals])[codes]
+    pairs = pair_counts(np.unique(values[named], return_inverse=True)[1], codes[named])
+    ends = np.array([np.nan if interval is None else interval.low for interval in intervals])[pairs.second]
+    if len(np.unique(pairs.first)) < len(pairs.first) or (ends[1:] < ends[:-1]).any():
         raise SDCError(
-            f"column {name!r}: in {int(outside.sum()):,} rows (first in row {int(np.argmax(outside)) + 1}) the "
+            f"column {name!r}: in {int(wrong.sum()):,} rows (first in row {int(np.argmax(wrong)) + 1}) the "
             "original value lies outside the interval that the protected file gives; are the rows in another order, "
             "or is it another file?"
         )
+    return True
 
 
 def _stars(column: PairedColumn, quasi: bool) -> NDArray[np.bool_]:

@@ -125,6 +125,39 @@ def test_a_file_goes_out_as_it_came_in(tmp_path: Path, sdc: Sdc) -> None:
     assert after["wage"].dtype == float
 
 
+def test_a_hierarchy_with_a_wrong_border_is_noted_by_all(tmp_path: Path, sdc: Sdc) -> None:
+    """Ages shown as 0-19 that are 20: run says so, and release and evaluate measure the file."""
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({"age": rng.integers(18, 60, 200), "town": rng.choice(["Olot", "Reus"], 200)})
+    frame.to_csv(tmp_path / "mine.csv", index=False)
+    band = [f"{(age - 1) // 20 * 20}-{(age - 1) // 20 * 20 + 19}" for age in range(18, 60)]
+    lines = [f"{age};{text};*" for age, text in zip(range(18, 60), band, strict=True)]
+    (tmp_path / "age.csv").write_text("\n".join(lines))
+    study = STUDY.replace("age = {intervals = [5, 10, 20]}", 'age = {file = "age.csv"}')
+    study = study.replace('sensitive = ["ill"]\n', "").replace('identifiers = ["name"]\n', "")
+    (tmp_path / "study.toml").write_text(study)
+    said = sdc("run", tmp_path / "study.toml", "--out", tmp_path / "run", "--no-pictures")
+    assert "note: the hierarchy 'age' shows '20' as '0-19', which does not hold it" in said.err
+    with Run(tmp_path / "run") as opened:
+        front = opened.front()
+        levels = [opened.solution(name).X[0][0] for name in front.ids]
+    chosen = next(i for i, level in enumerate(levels) if level == 1 and front.values[i, 0] >= 2)
+    sdc(
+        "release",
+        tmp_path / "run",
+        "--solution",
+        front.ids[chosen],
+        "--out",
+        tmp_path / "out.csv",
+        "--suppressed",
+        "star",
+    )
+    measured = json.loads((tmp_path / "out.csv.certificate.json").read_text())["measured_in_the_file"]
+    assert any("do not hold all their values" in note for note in measured["notes"])
+    pair = [tmp_path / "mine.csv", tmp_path / "out.csv", "--quasi-identifiers", "age,town"]
+    assert "do not hold all their values" in " ".join(sdc("evaluate", *pair).out.split())
+
+
 def test_glm_is_the_same_in_release_and_evaluate(tmp_path: Path, sdc: Sdc) -> None:
     """Of a hierarchy with more leaves than values occur; the certificate carries what evaluate has to count."""
     rng = np.random.default_rng(4)

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from sdc_problems import Microdata, SDCError
-from sdc_problems.studies.verdict.labels import parse_interval
+from sdc_problems._tables.intervals import parse_interval
+from sdc_problems.studies.verdict import verdict
 from sdc_problems.studies.verdict.pairing import Fate, PairedColumn, Pairing, as_protected, pair_files
 
 FRAME = pd.DataFrame(
@@ -170,6 +171,26 @@ def test_no_error_repeats_a_cell() -> None:
         with pytest.raises(SDCError) as caught:
             pair(protected, quasi=("age",) if "town" in protected else QUASI)
         assert not any(cell in str(caught.value) for cell in ("secret", "Olot", "21"))
+
+
+def test_labels_that_do_not_hold_their_values_are_noted() -> None:
+    """ARX's own hierarchy of ages shows 20 as 0-19: equal values are treated equally, in the order of the values."""
+    frame = pd.DataFrame({"age": [18, 20, 21, 40, 41, 20], "ill": list("yynnyn")})
+    data = Microdata.from_frame(frame, quasi_identifiers=["age"], sensitive=["ill"])
+    labels = {18: "0-19", 20: "0-19", 21: "20-39", 40: "20-39", 41: "40-59"}
+    pairing = pair_files(data, as_protected(frame.assign(age=frame["age"].map(labels))), quasi_identifiers=["age"])
+    assert any("'age' are named after intervals that do not hold all their values" in note for note in pairing.notes)
+    column = pairing.quasi_identifiers[0]
+    assert column.leaves().tolist() == [2, 2, 2, 2, 1, 2]
+    assert [len(held) for held in column.sets(np.ones(6, dtype=bool)) if len(held)] == [2, 2, 1]
+    found = verdict(data, frame.assign(age=frame["age"].map(labels)))
+    assert found.value("k") == 1
+    for wrong in (
+        ["20-39", "0-19", "0-19", "0-19", "40-59", "0-19"],
+        ["0-19", "0-19", "0-19", "0-19", "0-19", "40-59"],
+    ):
+        with pytest.raises(SDCError, match="outside the interval"):
+            pair_files(data, as_protected(frame.assign(age=wrong)), quasi_identifiers=["age"])
 
 
 def test_swapped_on_purpose() -> None:
