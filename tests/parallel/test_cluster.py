@@ -67,7 +67,8 @@ def lattice() -> PBGProblem:
 
 
 def nodes(problem: PBGProblem, n: int) -> NDArray[Any]:
-    return np.random.default_rng(4).integers(0, problem.xu.astype(int) + 1, (n, problem.n_var)).astype(problem.dtype)
+    low, high = problem.xl.astype(int), problem.xu.astype(int)
+    return np.random.default_rng(4).integers(low, high + 1, (n, problem.n_var)).astype(problem.dtype)
 
 
 def test_a_problem_travels_without_its_data(lattice: PBGProblem) -> None:
