@@ -389,7 +389,7 @@ class PBGProblem(SDCProblem):
         node, figures = self.decode(x), self.figures(x)
         k, suppressed = int(figures["k"]), int(figures["suppressed"])
         sentences = [f"{name} {level_phrase(name, node.phrases[name])}." for name in self.attributes]
-        n = len(self.data)
+        n = len(self.data) + self.data.n_dropped  # records of the file
         if suppressed:
             sentences.append(
                 f"{suppressed:,} of {n:,} records ({100 * suppressed / n:.2g} %) are suppressed: they stay in"

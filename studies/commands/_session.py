@@ -50,7 +50,7 @@ def finish(folder: Path, outcome: Outcome, *, pictures: bool, as_json: bool) -> 
     """Print the result, draw, and end with the right exit code."""
     from sdc_problems.studies.report.summary import account, front_csv
     from sdc_problems.studies.report.summary import as_json as to_json
-    from sdc_problems.studies.report.terminal import console, plain, print_front
+    from sdc_problems.studies.report.terminal import console, plain, print_front, print_records
     from sdc_problems.studies.store.folder import inside, write_atomically
     from sdc_problems.studies.store.reader import Run
 
@@ -68,6 +68,7 @@ def finish(folder: Path, outcome: Outcome, *, pictures: bool, as_json: bool) -> 
 
             draw_run(run)
         if not as_json:
+            print_records(payload["data"])
             print_front(run)
             console().print(f"run folder: {plain(str(folder), 500)}")
         if not any(entry["feasible"] for entry in payload["front"]):

@@ -61,8 +61,8 @@ def at_most(name: str, columns: Sequence[str], promised: float, found: float, se
 
 
 def classes_of(frame: pd.DataFrame, columns: Sequence[str]) -> NDArray[np.int64]:
-    """Records that look alike in these columns of text have the same number."""
-    codes = [frame[column].factorize()[0] for column in columns]
+    """Records that look alike in these columns have the same number; a missing cell is a value of its own."""
+    codes = [frame[column].factorize(use_na_sentinel=False)[0] for column in columns]
     return equivalence_classes(np.column_stack(codes))
 
 

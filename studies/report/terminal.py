@@ -40,6 +40,14 @@ def plain(text: str, longest: int = 80) -> str:
     return safe if len(safe) <= longest else safe[: longest - 1] + "…"
 
 
+def print_records(data: dict[str, Any]) -> None:
+    """Print how many records a run is about, and how many of its file were left out."""
+    dropped = int(data.get("dropped", 0))
+    if dropped:
+        total = int(data["records"]) + dropped
+        console().print(f"{dropped:,} of {total:,} records are left out: they have missing values.")
+
+
 def print_front(run: Run) -> None:
     """Print the front's table: all of a short one, evenly chosen rows of a long one."""
     from rich.table import Table

@@ -30,6 +30,8 @@ class Verdict:
 
     n_records: int
     n_suppressed: int
+    n_dropped: int
+    """Records of the file that were left out for missing values before anything was measured."""
     columns: tuple[tuple[str, str, str, str], ...]
     """Name, role, kind and fate of the columns that were measured."""
     measures: tuple[Measure, ...]
@@ -55,6 +57,7 @@ class Verdict:
             "schema": VERDICT_SCHEMA,
             "records": self.n_records,
             "suppressed": self.n_suppressed,
+            "records_dropped_for_missing_values": self.n_dropped,
             "weakest_records": self.weakest,
             "risk": self.risk,
             "utility": self.utility,
@@ -145,12 +148,13 @@ def verdict(
     return Verdict(
         n_records=pairing.n_records,
         n_suppressed=int(pairing.suppressed.sum()),
+        n_dropped=original.n_dropped,
         columns=tuple(_columns(pairing)),
         measures=tuple(report.measures),
         skipped=tuple(report.skipped),
         notes=(*pairing.notes, *report.notes),
         weakest=report.weakest,
-        risk=_risk(report),
+        risk=_risk(report, original.n_dropped),
         utility=_utility(report),
     )
 
@@ -160,7 +164,7 @@ def _columns(pairing: Pairing) -> list[tuple[str, str, str, str]]:
     return [(c.name, role, c.kind.value, c.fate.value) for role, columns in roles for c in columns]
 
 
-def _risk(report: Report) -> str:
+def _risk(report: Report, dropped: int) -> str:
     suppressed = report.pairing.n_records - report.n
     parts = [
         f"an intruder who knows the quasi-identifiers finds about {share(report.linked, report.n)} again, "
@@ -170,6 +174,9 @@ def _risk(report: Report) -> str:
         parts.append("in some group all have the same sensitive value")
     if suppressed:
         parts.append(f"{suppressed:,} records are suppressed and not counted")
+    if dropped:
+        total = report.pairing.n_records + dropped
+        parts.append(f"{dropped:,} of {total:,} records are left out for missing values and not counted")
     return "; ".join(parts)
 
 

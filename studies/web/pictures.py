@@ -24,8 +24,9 @@ MOST_CATEGORIES = 30  # rows or columns of a matrix that a page has room for
 
 
 def shown_attributes(problem: SDCProblem) -> list[Attribute]:
-    """Attributes whose distribution is shown: all but those that identify a person directly."""
-    return [a for a in problem.data.attributes if a.role is not Role.IDENTIFIER]
+    """Attributes whose distribution is shown: not those that identify a person directly, nor numbers with gaps."""
+    kept = [a for a in problem.data.attributes if a.role is not Role.IDENTIFIER]
+    return [a for a in kept if not (a.kind is Kind.NUMERIC and a.has_missing)]  # gaps only where there is no role
 
 
 def attributes(problem: SDCProblem | None) -> list[dict[str, Any]]:

@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sdc_problems import Microdata, SDCError, protect
+from sdc_problems import Hierarchy, Microdata, PBGProblem, SDCError, protect
 from sdc_problems.studies.release._columns import Columns, SingledOut, columns_that_leave, sentences, singled_out
+from sdc_problems.studies.web.payload import Source
 
 Sdc = Callable[..., Any]
 N = 60
@@ -156,14 +157,30 @@ def test_records_dropped_for_gaps_stand_in_the_first_line(frame: pd.DataFrame, t
     assert f"of {len(after)} records alone" in " ".join(said.split())
     content = json.loads((tmp_path / "a.csv.certificate.json").read_text())
     assert (content["input"]["records"], content["input"]["records_dropped_for_missing_values"]) == (54, 6)
-    sdc("run", study(tmp_path, holes, 'missing = "drop"'), "--out", tmp_path / "run", "--no-pictures")
+    ran = sdc("run", study(tmp_path, holes, 'missing = "drop"'), "--out", tmp_path / "run", "--no-pictures").out
+    assert ran.startswith(first)
+    assert first in sdc("status", tmp_path / "run").out.splitlines()
+    assert json.loads(sdc("status", tmp_path / "run", "--json").out)["data"]["dropped"] == 6
     ident = "baseline-Datafly, k = 5"
     said = sdc("release", tmp_path / "run", "--solution", ident, "--out", tmp_path / "b.csv").out
     assert said.startswith(first)
     content = json.loads((tmp_path / "b.csv.certificate.json").read_text())
     assert content["what_was_done"][0] == first
     assert content["input"]["records_dropped_for_missing_values"] == 6
-    assert content["measured_in_the_file"]["schema"] == "sdc.verdict/2"
+    measured = content["measured_in_the_file"]
+    assert measured["schema"] == "sdc.verdict/2"
+    assert measured["records_dropped_for_missing_values"] == 6
+    assert measured["risk"].endswith("6 of 60 records are left out for missing values and not counted")
+    detail = Source.open(tmp_path / "run").detail(ident)
+    assert detail["facts"][0]["sentence"].startswith("of 60 in the original, of which 6 are left out")
+
+
+def test_shares_are_of_the_records_in_the_file() -> None:
+    towns = pd.DataFrame({"town": ["Vic"] * 50 + ["Olot"] * 4 + [None] * 6})
+    data = Microdata.from_frame(towns, quasi_identifiers=["town"], missing="drop")
+    hierarchies = {"town": Hierarchy.suppression(data.categories("town"))}
+    said = " ".join(PBGProblem(data, hierarchies, max_suppression=0.1).describe([0, 5]))
+    assert "4 of 60 records (6.7 %) are suppressed" in said
 
 
 def test_python_protects_with_and_without_a_file(frame: pd.DataFrame, tmp_path: Path) -> None:
