@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import datetime
 import pickle
 import time
 import warnings
@@ -204,6 +205,55 @@ def test_bands_agree_with_fractions(values: list[float], width: float, factors: 
     ],
 )
 def test_bands_refused(values: list, widths: list, options: dict, message: str) -> None:
+    with pytest.raises(SDCError, match=message):
+        Hierarchy.intervals(values, widths, **options)
+
+
+def test_bands_of_dates() -> None:
+    dates = ["2023-12-31", "2024-01-01", "2024-02-29", "2024-08-15", "2029-12-31", "?"]
+    hierarchy = Hierarchy.intervals(dates, ["month", "quarter", "6 months", "year", "5 years", "decade"])
+    assert hierarchy.rows()[2] == (
+        "2024-02-29", "2024-02", "2024-Q1", "2024-01 to 2024-06", "2024", "2020-2024", "2020-2029", "*"
+    )  # fmt: skip
+    assert hierarchy.labels(2) == ("2023-Q4", "2024-Q1", "2024-Q3", "2029-Q4", "?")
+    assert hierarchy.labels(5) == ("2020-2024", "2025-2029", "?")
+    assert hierarchy.describe(3) == "bands of 6 months"
+    assert hierarchy.labels(7) == ("*",)
+    typed = Hierarchy.intervals(np.array(dates[:-1], dtype="datetime64[D]"), ["month", "year"])
+    assert typed == Hierarchy.intervals(pd.to_datetime(dates[:-1]), ["month", "year"])
+    assert typed == Hierarchy.intervals([datetime.date.fromisoformat(text) for text in dates[:-1]], ["month", "year"])
+    assert typed.rows()[0] == ("2023-12-31", "2023-12", "2023", "*")
+
+
+def test_weeks_begin_on_monday() -> None:
+    days = [datetime.date(2023, 12, 20) + datetime.timedelta(days=i) for i in range(60)]
+    hierarchy = Hierarchy.intervals(days, ["day", "week", "2 weeks"])
+    weeks = dict(zip(days, (row[2] for row in hierarchy.rows()), strict=True))
+    assert hierarchy.labels(1) == tuple(map(str, days))
+    for day, text in weeks.items():
+        begin = day - datetime.timedelta(days=day.weekday())
+        assert text == f"{begin} to {begin + datetime.timedelta(days=6)}"
+    times = ["1969-12-31T23:59:59", "1970-01-01 00:00", "1900-01-01"]
+    assert Hierarchy.intervals(times, ["day", "month"]).labels(2) == ("1969-12", "1970-01", "1900-01")
+
+
+@pytest.mark.parametrize(
+    ("values", "widths", "options", "message"),
+    [
+        (["2024-01-01"], ["week", "month"], {}, "width 'month' does not hold whole bands"),
+        (["2024-01-01"], ["year", "quarter"], {}, "width 'quarter' does not hold whole bands"),
+        (["2024-01-01"], ["2 years", "5 years"], {}, "width '5 years' does not hold whole bands"),
+        (["2024-01-01"], ["fortnight"], {}, "width 'fortnight' of dates must be day, week, month"),
+        (["2024-01-01"], ["0 days"], {}, "width '0 days' of dates must be"),
+        ([datetime.date(2024, 1, 1)], [30], {}, "width 30 of dates must be"),
+        (["31.12.2024"], ["year"], {"name": "born"}, r"hierarchy 'born': '31.12.2024' is no date such as 2024-12-31"),
+        (["2024-02-30"], ["year"], {}, "'2024-02-30' is no date"),
+        ([5], ["year"], {}, "'5' is no date"),
+        (["2024-01-01"], ["year"], {"origin": 1}, "leave origin out"),
+        ([], ["year"], {}, "has no values"),
+    ],
+)
+def test_bands_of_dates_refused(values: list, widths: list, options: dict, message: str) -> None:
     with pytest.raises(SDCError, match=message):
         Hierarchy.intervals(values, widths, **options)
 

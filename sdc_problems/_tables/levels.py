@@ -172,7 +172,7 @@ def masked_rows(texts: list[str], mark: str, levels: int | None) -> tuple[Rows, 
 
 
 def interval_rows(
-    values: Iterable[float], widths: Sequence[float], origin: float, *, top: bool, what: str
+    values: Iterable[object], widths: Sequence[object], origin: float, *, top: bool, what: str
 ) -> tuple[Rows, list[str]]:
     """Rows of bands; decimals count as they are written (0.3 lies on the border of bands of 0.1)."""
     if not len(widths) and not top:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sdc_problems._files import input_file
 from sdc_problems._sharing.arrays import SharedArrays, digest_of, pack_strings, unpack_strings
 from sdc_problems._tables.columns import label
+from sdc_problems._tables.dates import are_dates, date_rows
 from sdc_problems._tables.levels import (
     TOP,
     coded_levels,
@@ -182,23 +183,25 @@ class Hierarchy:
     @classmethod
     def intervals(
         cls,
-        values: Iterable[float],
-        widths: Sequence[float],
+        values: Iterable[Any],
+        widths: Sequence[float | str],
         origin: float = 0,
         *,
         top: bool = True,
         name: str | None = None,
     ) -> Hierarchy:
-        """Bands of growing width for numbers.
+        """Bands of growing width for numbers and dates.
 
-        Integer values get labels such as "20-29"; real ones "[20.0, 30.0)", closed on the left.
+        Integer values get labels such as "20-29"; real ones "[20.0, 30.0)", closed on the left. Dates, also as text
+        such as "2024-12-31", get "2024-12", "2024-Q4", "2024", "2020-2029".
 
         Parameters
         ----------
         values
             The values (distinct or not; for example ``data.categories("age")``).
         widths
-            Width of the bands at each level; each a whole multiple of the one before, so that levels nest.
+            Width of the bands at each level; each a whole multiple of the one before, so that levels nest. Of dates
+            "day", "week" (from Monday), "month", "quarter", "year", "decade", or several, as in "5 years".
         origin
             Where a band begins.
         top
@@ -210,8 +213,12 @@ class Hierarchy:
         --------
         >>> Hierarchy.intervals([1.5, 2.5, 9.0], [2.5, 5], top=False).labels(1)
         ('[0.0, 2.5)', '[2.5, 5.0)', '[7.5, 10.0)')
+        >>> Hierarchy.intervals(["2024-02-29", "2024-12-31"], ["quarter", "year"]).labels(1)
+        ('2024-Q1', '2024-Q4')
         """
-        rows, phrases = interval_rows(values, widths, origin, top=top, what=_what(name))
+        values = values if isinstance(values, np.ndarray) else list(values)
+        make = date_rows if are_dates(values, widths) else interval_rows
+        rows, phrases = make(values, widths, origin, top=top, what=_what(name))
         return cls._from_rows(rows, name, phrases)
 
     @classmethod

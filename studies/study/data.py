@@ -25,8 +25,10 @@ class HierarchySection(Section):
 
     file: str | None = Field(default=None, description="ARX-format CSV file: value; label; more general label; …")
     delimiter: Annotated[str, Field(min_length=1, max_length=1)] = Field(default=";", description="What separates it.")
-    intervals: list[float] | None = Field(
-        default=None, description="Widths of the bands, each a multiple of the one before."
+    intervals: list[float | str] | None = Field(
+        default=None,
+        description="Widths of the bands, each a multiple of the one before; of dates day, week, month, quarter, year,"
+        " decade, or several, as in '5 years'.",
     )
     origin: float = Field(default=0.0, description="Where a band begins.")
     top: bool = Field(default=True, description="Whether the bands end in a level of all values.")

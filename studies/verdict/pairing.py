@@ -326,7 +326,11 @@ def _pair(original: Microdata, protected: Microdata, name: str, *, quasi: bool, 
                 f"column {name!r} has different types: numeric in the original, text in the protected file (first in "
                 f"row {int(np.argmax(labelled[new_codes])) + 1}); only quasi-identifiers may hold labels of intervals"
             )
-    elif parse_numbers(new) is not None and parse_numbers(old) is None:
+    elif (
+        parse_numbers(new) is not None
+        and parse_numbers(old) is None
+        and not (quasi and _beginnings(codes, new_codes, old, new))
+    ):
         swapped = "; are the two files swapped?" if any(parse_interval(text) for text in old) else ""
         raise SDCError(
             f"column {name!r} has different types: text in the original, numbers in the protected file{swapped}"
@@ -344,6 +348,13 @@ def _pair(original: Microdata, protected: Microdata, name: str, *, quasi: bool, 
             "generalisation; is this the protected copy of that file?"
         )
     return column
+
+
+def _beginnings(codes: NDArray[Any], new_codes: NDArray[Any], old: list[str], new: list[str]) -> bool:
+    """Whether each label is the beginning of the values that were published under it: 2024 of 2024-12-31."""
+    pairs = pair_counts(codes, new_codes)
+    shown = zip(pairs.first.tolist(), pairs.second.tolist(), strict=True)
+    return all(old[a].startswith(new[b]) or new[b] in SUPPRESSED for a, b in shown)
 
 
 def _numbers(texts: list[str]) -> list[NDArray[Any] | None]:

@@ -292,6 +292,17 @@ def test_missing_values_of_a_protected_column(folder: Path, missing: str) -> Non
         assert pair.exit_code == 0, pair.exception
 
 
+def test_dates_have_intervals(folder: Path) -> None:
+    days = ["1990-01-02", "1990-02-03", "1990-11-01", "1991-05-05", "1991-06-06", "1991-12-31"]
+    pd.DataFrame({"born": days, "ill": list("ynynyn")}).to_csv(folder / "in.csv", index=False)
+    how = ["--method", "lattice", "--hierarchy", 'born={intervals = ["month", "quarter", "year"]}']
+    done = protect(folder, *how, columns="born")
+    assert done.exit_code == 0, done.exception
+    assert set(pd.read_csv(folder / "out.csv", dtype=str)["born"]) == {"1990", "1991"}
+    pair = [str(folder / "in.csv"), str(folder / "out.csv"), "--quasi-identifiers", "born"]
+    assert CliRunner().invoke(cli, ["evaluate", *pair]).exit_code == 0
+
+
 def test_labels_that_the_encoding_lacks(folder: Path) -> None:
     (folder / "Ort.csv").write_text("Köln;≥\nJülich;≥\n?;≥\n")
     hierarchy = ["--hierarchy", f"Ort={folder / 'Ort.csv'}", "--method", "recode-level", "--level", "1"]

@@ -193,6 +193,15 @@ def test_labels_that_do_not_hold_their_values_are_noted() -> None:
             pair_files(data, as_protected(frame.assign(age=wrong)), quasi_identifiers=["age"])
 
 
+def test_years_of_dates_are_labels() -> None:
+    frame = pd.DataFrame({"born": ["1990-01-02", "1990-05-01", "1991-07-07", "1992-08-08"]})
+    data = Microdata.from_frame(frame, quasi_identifiers=["born"])
+    years = as_protected(frame.assign(born=["1990", "1990", "*", "1992"]))
+    assert pair_files(data, years, quasi_identifiers=["born"]).quasi_identifiers[0].fate is Fate.GENERALISED
+    with pytest.raises(SDCError, match="text in the original, numbers in the protected file"):
+        pair_files(data, as_protected(frame.assign(born=["1990", "1991", "1991", "1992"])), quasi_identifiers=["born"])
+
+
 def test_swapped_on_purpose() -> None:
     shuffled = RELEASE.iloc[::-1].reset_index(drop=True)
     pairing = pair(shuffled, same_rows=True)
