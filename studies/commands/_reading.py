@@ -23,6 +23,9 @@ _ARGUMENTS = (
     (re.compile(r"\bthousands= (or|and) decimal= (?:to|of) from_csv"), r"--thousands \1 --decimal"),
     (re.compile(r"\bkinds=\{'([^']*)': '(\w+)'\}"), r"--kinds '\1=\2'"),
     (re.compile(r"\bna_values\b=?"), "--na-values"),
+    (re.compile(r"\borders\b(?:\['[^']*'\])?"), "--order"),
+    (re.compile(r"\bkinds\b(?:\['[^']*'\])?(?= (?:names|declares|must))"), "--kinds"),
+    (re.compile(r"\b(sensitive|identifiers)(?= names a column)"), r"--\1"),
 )
 
 
@@ -119,12 +122,19 @@ class Reading:
 
 
 @contextmanager
-def naming_options() -> Iterator[None]:
-    """Let errors of the readers name the command's options instead of a function's arguments."""
+def naming_options(columns: str = "--quasi-identifiers") -> Iterator[None]:
+    """Let errors of the readers name the command's options instead of a function's arguments.
+
+    Parameters
+    ----------
+    columns
+        The command's option for the quasi-identifiers.
+    """
     try:
         yield
     except SDCError as error:
         text = str(error)
         for argument, option in _ARGUMENTS:
             text = argument.sub(option, text)
+        text = re.sub(r"\bquasi_identifiers\b=?", columns, text)
         raise type(error)(text) from error

@@ -98,7 +98,7 @@ def command(
     from sdc_problems.studies.report.terminal import console, plain
 
     reading = Reading(encoding, delimiter, decimal, thousands, na_values, missing)
-    with naming_options():
+    with naming_options(columns="--columns"):
         data, form = reading.table(
             file,
             quasi_identifiers=_names(columns),

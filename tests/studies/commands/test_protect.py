@@ -316,6 +316,26 @@ def test_labels_that_the_encoding_lacks(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--columns", "agee"], "--columns names a column 'agee' that is not there; did you mean 'age'"),
+        (["--columns", "same"], "it tells no records apart; leave it out of --columns"),
+        (["--sensitive", "ii"], "--sensitive names a column 'ii'"),
+        (["--identifiers", "nam"], "--identifiers names a column 'nam'"),
+        (["--kinds", "agee=numeric"], "--kinds names a column 'agee'"),
+        (["--kinds", "age=number"], "--kinds must be one of 'numeric', 'ordinal', 'nominal', not 'number'"),
+        (["--order", "town=Olot,Vic"], "the value is not in --order (1 such categories)"),
+        (["--order", "twn=Olot,Vic"], "--order names a column 'twn'"),
+    ],
+)
+def test_roles_and_kinds_are_named_by_their_options(folder: Path, options: list[str], says: str) -> None:
+    where = ["protect", str(folder / "in.csv"), "--out", str(folder / "out.csv"), "--k", "3", "--columns", "age"]
+    error = CliRunner().invoke(cli, [*where, *options]).exception
+    assert isinstance(error, SDCError)
+    assert says in str(error)
+
+
+@pytest.mark.parametrize(
     ("text", "says"),
     [
         ("age,wage\n1,\xff\n2,b\n", "try --encoding 'cp1252' or --encoding 'latin-1'"),
