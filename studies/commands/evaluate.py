@@ -137,7 +137,11 @@ def show(found: Verdict) -> None:
     out = console()
     out.print(f"Risk: {plain(found.risk, 500)}.")
     out.print(f"Loss: {plain(found.utility, 500)}.")
-    out.print(f"Weakest records: {found.weakest:,} of {found.n_records - found.n_suppressed:,} are found for certain.")
+    certain = f"{found.weakest:,} of {found.n_records - found.n_suppressed:,} are found for certain"
+    without_stars = found.value("certain_complete") or 0
+    if without_stars > found.weakest:
+        certain += f", {without_stars:,.0f} by whoever passes over starred records"
+    out.print(f"Weakest records: {certain}.")
     fates = "; ".join(f"{plain(name)} ({kind}, {fate})" for name, _, kind, fate in found.columns)
     out.print(f"Measured: {fates}.")
     out.print("Beside each value stand its range and ↑ if a higher one is better, ↓ if a lower one is.")

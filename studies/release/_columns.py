@@ -62,12 +62,15 @@ class SingledOut:
         In the columns left as they were.
     together
         In these and the protected ones.
+    everything
+        In all columns that leave, the sensitive ones, too.
     records
         Records of the file.
     """
 
     unchanged: int
     together: int
+    everything: int
     records: int
 
 
@@ -142,7 +145,8 @@ def singled_out(text: pd.DataFrame, columns: Columns) -> SingledOut:
         there = [name for name in names if name in text.columns]
         return int((np.bincount(classes_of(text, there)) == 1).sum()) if there and len(text) else 0
 
-    return SingledOut(once(columns.unchanged), once([*columns.protected, *columns.unchanged]), len(text))
+    together = [*columns.protected, *columns.unchanged]
+    return SingledOut(once(columns.unchanged), once(together), once([*together, *columns.sensitive]), len(text))
 
 
 def measured(data: Microdata, aligned: pd.DataFrame, columns: Columns, **options: Any) -> Verdict:
@@ -192,7 +196,8 @@ def sentences(columns: Columns, found: SingledOut | None, *, least: int = 1) -> 
         )
         said.append(f"Left as they were: {', '.join(columns.unchanged)}.{counted}")
     if columns.sensitive:
-        said.append(f"Sensitive, left as they were: {', '.join(columns.sensitive)}.")
+        counted = "" if found is None else f" Who knows all columns of the file finds {many(found.everything)} alone."
+        said.append(f"Sensitive, left as they were: {', '.join(columns.sensitive)}.{counted}")
     if columns.left_out:
         said.append(f"Without a role and not kept, so left out: {', '.join(columns.left_out)}.")
     if columns.identifiers:
@@ -210,6 +215,7 @@ def payload(columns: Columns, found: SingledOut) -> dict[str, Any]:
         "records_singled_out": {
             "by_columns_left_as_they_were": found.unchanged,
             "together_with_protected": found.together,
+            "by_all_columns": found.everything,
             "of": found.records,
         },
     }

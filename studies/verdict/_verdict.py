@@ -170,6 +170,8 @@ def _risk(report: Report, dropped: int) -> str:
         f"an intruder who knows the quasi-identifiers finds about {share(report.linked, report.n)} again, "
         f"{report.weakest:,} of them for certain"
     ]
+    if report.has("certain_complete") and report.value("certain_complete") > report.weakest:
+        parts.append(f"{report.value('certain_complete'):,.0f} for certain if starred records are passed over")
     if not report.perturbed and report.has("distinct_l") and report.value("distinct_l") == 1:
         parts.append("in some group all have the same sensitive value")
     if suppressed:

@@ -285,9 +285,15 @@ def without_stars(report: Report, tables: Compared) -> None:
     ties = tables.among(complete).ties() if complete.any() else np.zeros(0, dtype=np.int64)
     linked = float((1 / ties[ties > 0]).sum())
     report.linked = max(report.linked, linked)
+    certain = int((ties == 1).sum())
     if report.perturbed:
-        report.weakest = max(report.weakest, int((ties == 1).sum()))
+        report.weakest = max(report.weakest, certain)
     report.add(
         RISK, "dbrl_complete", "linkage, stars passed over", 100 * linked / report.n,
         f"An intruder who passes over records with a star is right for about {share(linked, report.n)}.", unit="%",
+    )  # fmt: skip
+    report.add(
+        RISK, "certain_complete", "certain, stars passed over", certain,
+        f"For {share(certain, report.n)} the own record is the nearest one without a star, and no other is as near.",
+        unit="records", high=report.n,
     )  # fmt: skip

@@ -105,15 +105,17 @@ def test_protect_says_what_leaves_unchanged_and_whom_it_singles_out(
     said = " ".join(sdc("protect", tmp_path / "in.csv", *given, "--identifiers", "patient").out.split())
     after = pd.read_csv(tmp_path / "out.csv")
     counts = alone(after, ["born", "floor"]), alone(after, ["age", "town", "born", "floor"])
+    everything = alone(after, list(after.columns))
     assert counts[0] > 0
     assert f"Left as they were: born, floor. Who knows these finds {counts[0]} of 60 records alone" in said
     assert f"with age, town as well {counts[1]}." in said
-    assert "Sensitive, left as they were: ill." in said
+    assert f"Sensitive, left as they were: ill. Who knows all columns of the file finds {everything} alone." in said
     assert "Identifiers, left out: patient." in said
     certificate = json.loads((tmp_path / "out.csv.certificate.json").read_text())
     assert certificate["columns"]["left_as_they_were"] == ["born", "floor"]
     assert certificate["columns"]["records_singled_out"] == {
-        "by_columns_left_as_they_were": counts[0], "together_with_protected": counts[1], "of": 60
+        "by_columns_left_as_they_were": counts[0], "together_with_protected": counts[1], "by_all_columns": everything,
+        "of": 60,
     }  # fmt: skip
     sdc("protect", tmp_path / "in.csv", *given, "--overwrite", "--keep", "floor")
     assert list(pd.read_csv(tmp_path / "out.csv").columns) == ["age", "town", "floor", "ill"]
@@ -223,10 +225,14 @@ def test_what_promises_no_k_says_so_and_is_drawn_secretly(frame: pd.DataFrame, t
 
 def test_few_records_are_not_counted_out_on_a_page() -> None:
     columns = Columns(("age",), (), ("zip", "sex"), (), ())
-    assert sentences(columns, SingledOut(4, 17, 90), least=5) == (
+    assert sentences(columns, SingledOut(4, 17, 20, 90), least=5) == (
         "Left as they were: zip, sex. Who knows these finds fewer than 5 of 90 records alone with their values, with"
         " age as well 17.",
     )
-    assert "finds 4 of 90 records" in sentences(columns, SingledOut(4, 17, 90))[0]
-    assert "finds 0 of 90 records" in sentences(columns, SingledOut(0, 0, 90), least=5)[0]
+    assert "finds 4 of 90 records" in sentences(columns, SingledOut(4, 17, 20, 90))[0]
+    assert "finds 0 of 90 records" in sentences(columns, SingledOut(0, 0, 0, 90), least=5)[0]
+    private = Columns(("age",), ("ill",), (), (), ())
+    assert sentences(private, SingledOut(0, 9, 31, 90), least=5) == (
+        "Sensitive, left as they were: ill. Who knows all columns of the file finds 31 alone.",
+    )
     assert sentences(columns, None) == ("Left as they were: zip, sex.",)

@@ -167,6 +167,17 @@ def starred(people: pd.DataFrame) -> pd.DataFrame:
     return after
 
 
+def test_two_starred_records_do_not_hide_all_others(rng: np.random.Generator) -> None:
+    n = 400
+    before = pd.DataFrame({"age": rng.permutation(n), "town": ["Olot", "Vic"] * 200})
+    after = before.astype(object)
+    after.loc[:1, "age"] = "*"  # one of each town, which might be anybody
+    found = of_people_like(before, after, ["age", "town"])
+    assert found.weakest == 2  # the starred ones
+    assert before[2:].drop_duplicates().shape[0] == 398 == found.value("certain_complete")
+    assert "2 of them for certain; 398 for certain if starred records are passed over" in found.risk
+
+
 def test_few_stars_hide_nobody(rng: np.random.Generator) -> None:
     """400 records that four quasi-identifiers tell apart: three stars may not take the columns out of the linkage."""
     n = 400
