@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 @click.option("--quasi-identifiers", required=True, help="Columns an intruder may know, separated by commas.")
 @click.option("--sensitive", default="", help="Columns whose values must stay secret.")
 @click.option("--identifiers", default="", help="Columns of ORIGINAL that PROTECTED must not have.")
+@click.option("--keep", help="All other columns that PROTECTED has; those not named were left out, as by sdc protect.")
 @click.option("--kinds", default="", help="Kinds that are not as they look, as in age=numeric,zip=nominal.")
 @reading_options("ORIGINAL")
 @click.option("--same-rows", is_flag=True, help="The rows do correspond, although a column looks shuffled.")
@@ -43,6 +44,7 @@ def command(
     quasi_identifiers: str,
     sensitive: str,
     identifiers: str,
+    keep: str | None,
     kinds: str,
     encoding: str | None,
     delimiter: str | None,
@@ -77,6 +79,8 @@ def command(
             identifiers=_names(identifiers),
             kinds=_kinds(kinds),
         )
+        if keep is not None:
+            data = _without(data, _names(keep))
         numeric = [a.name for a in data.attributes if a.kind is Kind.NUMERIC]
         # The protected file is in UTF-8 as sdc writes it, or as the original.
         other = format_of(
@@ -96,6 +100,18 @@ def command(
         click.echo(to_json(found.payload()))
     else:
         show(found)
+
+
+def _without(data: Microdata, keep: list[str]) -> Microdata:
+    """The table with columns that were left out, as they have no role and are not to be kept, as identifiers."""
+    from sdc_problems.microdata import Role
+
+    for name in keep:
+        data.attribute(name)
+    gone = [a.name for a in data.attributes if a.role is Role.OTHER and a.name not in keep]
+    return data.with_roles(
+        quasi_identifiers=data.quasi_identifiers, sensitive=data.sensitive, identifiers=[*data.identifiers, *gone]
+    )
 
 
 def _leaves(folder: Path, data: Microdata, protected: Microdata) -> dict[str, Leaves]:

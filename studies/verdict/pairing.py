@@ -281,7 +281,10 @@ def pair_files(
 def _same_columns(original: Microdata, protected: Microdata) -> None:
     kept = [name for name in protected.names if name in original.identifiers]
     if kept:
-        raise SDCError(f"the protected file still holds the direct identifier {kept[0]!r}: remove it before release")
+        raise SDCError(
+            f"the protected file still holds the direct identifier {kept[0]!r} (or a column that is not among those to"
+            " --keep): remove it before release"
+        )
     expected = [name for name in original.names if name not in original.identifiers]
     missing = [name for name in expected if name not in protected.names]
     extra = [name for name in protected.names if name not in expected]
@@ -290,7 +293,7 @@ def _same_columns(original: Microdata, protected: Microdata) -> None:
         parts += [f"it has {_list(extra)}, which the original lacks"] if extra else []
         raise SDCError(
             f"the files have different columns: {'; '.join(parts)}. Columns that are left out on purpose are direct "
-            "identifiers (--identifiers)"
+            "identifiers (--identifiers), or not among those to --keep"
         )
     if expected != list(protected.names):
         at = next(i for i, (a, b) in enumerate(zip(expected, protected.names, strict=True)) if a != b)

@@ -108,6 +108,20 @@ def test_kinds_and_identifiers(files: Path) -> None:
     assert "'age' is not NAME=KIND" in wrong.stderr
 
 
+def test_columns_that_were_left_out_as_they_were_not_kept(files: Path) -> None:
+    """What `sdc protect --keep` leaves out is said to `sdc evaluate` in the same words."""
+    frame = pd.read_csv(files / "original.csv").assign(floor=[1, 2, 3, 4], ward=list("abab"))
+    frame.to_csv(files / "original.csv", index=False)
+    protected = pd.read_csv(files / "protected.csv").assign(ward=list("abab"))
+    protected.to_csv(files / "protected.csv", index=False)
+    assert "--identifiers), or not among those to --keep" in str(evaluate(files).exception)
+    assert evaluate(files, "--keep", "ill,ward").exit_code == 0
+    assert "no column 'wards'; did you mean 'ward'" in str(evaluate(files, "--keep", "wards").exception)
+    assert "the direct identifier 'ill' (or a column that is not among those to --keep)" in str(
+        evaluate(files, "--keep", "").exception
+    )
+
+
 HOSPITAL = "Alter;Größe;Ort;Befund\n21;1,71;Köln;nein\n24;1,82;Köln ;ja\n35;1,65;Jülich;nein\n38;1,90;Jülich;ja\n"
 
 
