@@ -244,6 +244,7 @@ def pair_files(
             name,
             quasi=name in quasi_identifiers,
             measured=name in quasi_identifiers or name in sensitive,
+            same_rows=same_rows,
         )
         for name in protected.names
     }
@@ -308,7 +309,9 @@ def _list(names: Sequence[str]) -> str:
     return shown if len(names) <= 4 else f"{shown} and {len(names) - 4} more"
 
 
-def _pair(original: Microdata, protected: Microdata, name: str, *, quasi: bool, measured: bool) -> PairedColumn:
+def _pair(
+    original: Microdata, protected: Microdata, name: str, *, quasi: bool, measured: bool, same_rows: bool
+) -> PairedColumn:
     before, after = original.attribute(name), protected.attribute(name)
     codes, new_codes = original.codes(name)[:, 0], protected.codes(name)[:, 0]
     old, new = before.labels, after.labels
@@ -345,10 +348,11 @@ def _pair(original: Microdata, protected: Microdata, name: str, *, quasi: bool, 
         np.zeros(len(codes), dtype=np.bool_), misplaced,
     )  # fmt: skip
     column = replace(column, stars=_stars(column, quasi))
-    if quasi and before.kind is not Kind.NUMERIC and len(index) - len(old) > max(len(old), 2):
+    # Labels of local recoding overlap, so that there may be more of them than values.
+    if quasi and not same_rows and before.kind is not Kind.NUMERIC and len(index) - len(old) > max(len(old), 2):
         raise SDCError(
             f"column {name!r} holds more different new labels than the original has values: they are no "
-            "generalisation; is this the protected copy of that file?"
+            "generalisation; is this the protected copy of that file? (--same-rows says that it is)"
         )
     return column
 

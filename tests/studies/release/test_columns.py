@@ -236,3 +236,21 @@ def test_few_records_are_not_counted_out_on_a_page() -> None:
         "Sensitive, left as they were: ill. Who knows all columns of the file finds 31 alone.",
     )
     assert sentences(columns, None) == ("Left as they were: zip, sex.",)
+
+
+def test_groups_of_labels_may_outnumber_the_labels(tmp_path: Path, sdc: Sdc) -> None:
+    """Local recoding cuts each region of the table in its own way: its sets of labels overlap."""
+    rng = np.random.default_rng(4)
+    table = pd.DataFrame({"age": rng.integers(18, 80, 900), "job": rng.choice(list("abcdefghijklmnopq"), 900)})
+    table["pay"] = rng.integers(0, 50, 900)
+    table.to_csv(tmp_path / "in.csv", index=False)
+    given = ["--method", "mondrian", "--k", 5, "--columns", "age,job,pay", "--out", tmp_path / "out.csv"]
+    sdc("protect", tmp_path / "in.csv", *given)
+    after = pd.read_csv(tmp_path / "out.csv", dtype=str)
+    assert after["job"].nunique() > 2 * table["job"].nunique()
+    assert after.value_counts().min() >= 5
+    certificate = json.loads((tmp_path / "out.csv.certificate.json").read_text())
+    assert certificate["measured_in_the_file"]["weakest_records"] == 0
+    pair = ["evaluate", tmp_path / "in.csv", tmp_path / "out.csv", "--quasi-identifiers", "age,job,pay"]
+    assert "(--same-rows says that it is)" in sdc(*pair, code=2).err
+    assert "k (smallest group)" in sdc(*pair, "--same-rows").out
