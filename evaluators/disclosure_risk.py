@@ -47,7 +47,11 @@ def interval_disclosure_value(X: object, Y: object, *, percent: float = 10.0) ->
     original, protected = pair(X, Y)
     width = number(percent, "percent", low=0.0, high=1e9)
     # The factor 100 stands on the side that keeps whole numbers whole: 33 is within 10 % of 30.
-    return 100.0 * float((100.0 * np.abs(protected - original) <= width * np.abs(original)).mean())
+    with np.errstate(over="ignore"):
+        change, size = np.abs(protected - original), np.abs(original)
+        # Where the products leave the doubles the shares decide.
+        near = np.where(np.isinf(width * size), change <= width / 100.0 * size, 100.0 * change <= width * size)
+    return 100.0 * float(near.mean())
 
 
 def interval_disclosure_rank(X: object, Y: object, *, percent: float = 10.0, kinds: object = "numeric") -> float:

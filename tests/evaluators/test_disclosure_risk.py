@@ -170,3 +170,8 @@ def test_the_classical_score_averages_over_what_intruders_know(rng: np.random.Ge
     for wrong in ([[0, 9]], [[]], [[1, 1]], []):
         with pytest.raises(SDCError, match="attribute_sets"):
             classical_score(X, Y, attribute_sets=wrong)
+
+
+def test_interval_disclosure_by_value_of_the_largest_numbers() -> None:
+    X, Y = [[1e308], [1e308], [1.0], [30.0]], [[1.05e308], [1.2e308], [1e308], [33.0]]
+    assert interval_disclosure_value(X, Y) == 50.0

@@ -1,0 +1,137 @@
+"""Whatever a command is given: a right result, or one sentence; never a traceback, a hang or a value of the original.
+
+SDC_FUZZ_CASES=5000 pytest -m slow tests/fuzz        # by default 500; .ci/nightly makes more
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, note, settings
+
+sys.path.insert(0, str(Path(__file__).parent))  # the suite is imported file by file
+
+import cases
+import corpus
+from cases import Case
+from warm import Ended, Warm
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="forks, pipes and limits as Linux has them"),
+]
+CASES = int(os.environ.get("SDC_FUZZ_CASES", "500"))
+
+
+def quota(share: float) -> settings:
+    """Settings of one kind of case; the same cases each time unless SDC_FUZZ_CASES asks for other ones."""
+    return settings(
+        max_examples=round(share * CASES),
+        derandomize="SDC_FUZZ_CASES" not in os.environ,
+        deadline=None,
+        database=None,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+    )
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of good inputs, with the runs and files that the rehearsal makes."""
+    folder = tmp_path_factory.mktemp("good")
+    corpus.fill(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def warm(good: Path) -> Iterator[Warm]:
+    """The process that forks the commands."""
+    process = Warm(corpus.rehearsal(), good)
+    yield process
+    process.close()
+
+
+def check(case: Case, good: Path, warm: Warm) -> None:
+    """Carry out a case in a folder of its own, and look at all that came out."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch) / "here"
+        shutil.copytree(good, folder)
+        for name in corpus.RUNS:  # the study of a run names its folder, too
+            _move(folder / name, good, folder)
+        case.prepare(folder)
+        ended = warm(list(case.arguments), folder)
+        note(f"{case}\nexit code {ended.code}\n{ended.out[-2000:]}\n{ended.err[-4000:]}")
+        _judge(case, ended)
+        _judge_files(case, ended, folder)
+
+
+def _move(run: Path, before: Path, now: Path) -> None:
+    import sqlite3
+
+    db = sqlite3.connect(run / "run.sqlite")
+    db.execute("UPDATE meta SET value = replace(value, ?, ?) WHERE key IN ('folder', 'data')", (str(before), str(now)))
+    db.commit()
+    db.close()
+
+
+def _judge(case: Case, ended: Ended) -> None:
+    assert ended.code in (0, 1, 2, 3), f"exit code {ended.code}"
+    assert "Traceback (most recent call last)" not in ended.err + ended.out
+    assert not re.search(r"\b\w+Warning: ", ended.err), "a warning of Python's"
+    if ended.code in (1, 2):
+        errors = re.findall(r"^[Ee]rror: \S", ended.err, flags=re.MULTILINE)
+        assert len(errors) == 1, "one sentence"
+    said = ended.err + (ended.out if ended.code else "")
+    given = "".join(map(str, case.arguments)) + "".join(str(part) for damage in case.damages for part in damage)
+    for secret in corpus.SECRETS:
+        assert secret not in said or secret in given, f"a value of the original in a message: {secret}"
+
+
+def _judge_files(case: Case, ended: Ended, folder: Path) -> None:
+    new = folder / "new.csv"
+    if ended.code and new.name in case.arguments:
+        assert not new.exists(), "bad input made a protected file"
+    if case.arguments[0] == "run" and ended.code in (1, 2) and "new" in case.arguments and (folder / "new").exists():
+        assert "sdc resume" in ended.err, "a folder is in the way of the corrected study"
+    if ended.code or not new.is_file():
+        return
+    with new.open(encoding="utf-8", errors="surrogateescape", newline="") as stream:
+        header, *rows = list(csv.reader(stream))
+    assert len(rows) > 1
+    assert {len(row) for row in rows} == {len(header)}
+    if {"--method=mdav", "--k=3", "--columns=age,wage"} <= set(case.arguments):
+        where = [header.index(name) for name in ("age", "wage")]
+        assert min(Counter(tuple(row[i] for i in where) for row in rows).values()) >= 3
+
+
+@quota(0.36)
+@given(case=cases.studies())
+def test_studies(case: Case, good: Path, warm: Warm) -> None:
+    check(case, good, warm)
+
+
+@quota(0.3)
+@given(case=cases.runs())
+def test_runs(case: Case, good: Path, warm: Warm) -> None:
+    check(case, good, warm)
+
+
+@quota(0.28)
+@given(case=cases.tables())
+def test_tables(case: Case, good: Path, warm: Warm) -> None:
+    check(case, good, warm)
+
+
+@quota(0.06)
+@given(case=cases.others())
+def test_other_arguments(case: Case, good: Path, warm: Warm) -> None:
+    check(case, good, warm)
