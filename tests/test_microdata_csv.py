@@ -103,6 +103,15 @@ def test_packed_files_refused(read: Reader, content: bytes, message: str) -> Non
         read(content)
 
 
+def test_a_damaged_packed_file_is_named(read: Reader) -> None:
+    content = "".join(f"{i},{i * i % 97}\n" for i in range(2000))
+    for pack in (gzip.compress, lzma.compress, lambda plain: _zipped(plain, "people.csv")):
+        packed = bytearray(pack(f"a,b\n{content}".encode()))
+        packed[len(packed) // 2] ^= 255
+        with pytest.raises(SDCError, match=r"is a damaged packed file|cannot read"):
+            read(bytes(packed))
+
+
 @pytest.mark.parametrize("line", ["sep=;\r\n", '"sep=;"\n', "\ufeffsep=;\n"])
 def test_the_line_of_excel_tells_the_delimiter(read: Reader, line: str) -> None:
     plain = read("age;town\n39;Vic\n50;Reus\n", delimiter=";")

@@ -6,6 +6,7 @@ import io
 import lzma
 import os
 import re
+import zipfile
 import zlib
 from pathlib import Path
 from typing import IO, cast
@@ -14,7 +15,7 @@ from sdc_problems._files import input_file
 from sdc_problems.errors import SDCError
 
 #: What reading a damaged packed file raises, besides OSError.
-DAMAGED = (EOFError, zlib.error, lzma.LZMAError)
+DAMAGED = (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 
 _HEAD = 10
 _TOLD = re.compile(r"\ufeff?\"?sep=(.)\"?[\r\n]*")
@@ -66,8 +67,6 @@ def told_delimiter(path: str | os.PathLike[str], encoding: str) -> str | None:
 
 def _member(path: str | os.PathLike[str]) -> IO[bytes]:
     """The only file of a zip file."""
-    import zipfile
-
     try:
         archive = zipfile.ZipFile(path)
         names = [m.filename for m in archive.infolist() if not m.is_dir() and not m.filename.startswith("__MACOSX/")]

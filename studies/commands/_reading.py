@@ -73,8 +73,11 @@ def _empty_texts(text: str | None) -> tuple[str, ...]:
 
 def format_of(path: Path, *, encoding: str | None, delimiter: str | None, otherwise: str = ",") -> dict[str, Any]:
     """Encoding and delimiter of a file, as given or as found; what was found is said unless it is the usual."""
+    from sdc_problems._files import check_encoding
     from sdc_problems._tables.look import found_delimiter, found_encoding
 
+    if encoding is not None:
+        check_encoding(encoding)
     told = found_encoding(path) if encoding is None else encoding
     if delimiter is None:
         delimiter = found_delimiter(path, encoding=told) or otherwise

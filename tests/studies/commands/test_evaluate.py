@@ -151,6 +151,13 @@ def test_each_file_is_read_as_it_is_written(files: Path) -> None:
     assert json.loads(evaluate_hospital(files, "--json", "--delimiter", ";").stdout) == json.loads(result.stdout)
 
 
+def test_an_encoding_that_is_none_is_refused(files: Path) -> None:
+    for name in ("undefined", "utf8x", "a\0b", ""):
+        error = evaluate(files, "--encoding", name).exception
+        assert isinstance(error, SDCError)
+        assert "unknown encoding" in str(error)
+
+
 def test_a_tab_is_written_as_a_person_writes_it(files: Path) -> None:
     for name in ("original.csv", "protected.csv"):
         (files / name).write_text((files / name).read_text().replace(",", "\t"))
