@@ -385,8 +385,8 @@ class Hierarchy:
         if len(where) and where.min() < 0:
             lacking = np.flatnonzero(where < 0)
             raise SDCError(
-                f"{self._called(attribute)} lacks {len(lacking)} of the attribute's {len(texts)} values, the first is "
-                f"{texts[lacking[0]]!r}{did_you_mean(texts[lacking[0]], self.values[:10_000])}: add a row for each"
+                f"{self._called(attribute)} lacks {len(lacking)} of the attribute's {len(texts)} values (not shown:"
+                f" they are data); the first is number {lacking[0] + 1} of them in order; add a row for each"
             )
         return np.ascontiguousarray(self._arrays["codes"][:, where])
 

@@ -92,7 +92,9 @@ def _judge(case: Case, ended: Ended) -> None:
         assert len(errors) == 1, "one sentence"
     said = ended.err + (ended.out if ended.code else "")
     given = "".join(map(str, case.arguments)) + "".join(str(part) for damage in case.damages for part in damage)
-    for secret in corpus.SECRETS:
+    # A hierarchy is no data: what is wrong with it may be quoted.
+    quoted = corpus.TOWNS if "hierarchy 'town'" in said and "lacks" not in said else ()
+    for secret in set(corpus.SECRETS) - set(quoted):
         assert secret not in said or secret in given, f"a value of the original in a message: {secret}"
 
 
