@@ -105,6 +105,8 @@ class Detail:
             return found
         found["after"], found["facts"] = self._compare(x, released)
         found["leaving"] = list(leaving(self.problem, self.keep, released))
+        if self.task.random:
+            found["leaving"].append("The records are counted in one draw; a release is another.")
         return found
 
     def _pictures(self, x: NDArray[Any]) -> list[dict[str, Any]]:

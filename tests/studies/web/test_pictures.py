@@ -39,6 +39,7 @@ def test_transition_matrices(small: Any, kind: Any) -> None:
     matrices = [picture for picture in drawn if picture["type"] == "matrix"]
     assert [p["type"] for p in drawn if p not in matrices] == ["formula"] * (kind is PRAMEquationProblem)
     assert [m["name"] for m in matrices] == ["workclass", "education"]
+    assert described(problem, x)["leaving"][-1] == "The records are counted in one draw; a release is another."
     for shown, P, counts in zip(matrices, problem.matrices(x), problem.frequencies, strict=True):
         np.testing.assert_allclose(shown["shares"], P, atol=5e-4)
         stays = [float(f"{p:.3f}") for p in P.diagonal()]
