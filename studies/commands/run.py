@@ -42,6 +42,7 @@ def command(
     from sdc_problems.studies.release._columns import columns_that_leave, protected_columns
     from sdc_problems.studies.report.terminal import watched
     from sdc_problems.studies.run.runner import start, work
+    from sdc_problems.studies.run.start import removed_unless_begun
     from sdc_problems.studies.study.schema import Study
 
     checked, text = Study.from_file(study)
@@ -52,7 +53,7 @@ def command(
             columns_that_leave(built.table.data, protected_columns(built.problem), checked.sections.data.keep)
         except SDCError as error:
             click.echo(f"note: no solution will be released as the study stands: {error}", err=True)
-        with watched(folder, built.plan.limits) as tell:
+        with removed_unless_begun(folder), watched(folder, built.plan.limits) as tell:
             outcome = work(
                 folder,
                 workers=workers,

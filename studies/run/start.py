@@ -8,8 +8,10 @@ import importlib.metadata
 import json
 import platform
 import re
+import shutil
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from sdc_problems import __version__
 from sdc_problems._files import resolved
 from sdc_problems.errors import SDCError
 from sdc_problems.studies.store.folder import STUDY, check_folder, create_folder
+from sdc_problems.studies.store.lock import RunLock
 from sdc_problems.studies.store.reader import Run
 from sdc_problems.studies.store.schema import FORMAT
 from sdc_problems.studies.store.seal import SEALED
@@ -72,6 +75,22 @@ def start(study: Study, text: str, folder: Path) -> Built:
     }
     create_folder(Path(folder), text, meta, study.sections.run.numbers)
     return built
+
+
+@contextmanager
+def removed_unless_begun(folder: Path) -> Iterator[None]:
+    """Remove a run folder that was just made if what follows fails before a generation is stored.
+
+    It holds nothing, and would be in the way of the corrected study.
+    """
+    try:
+        yield
+    except SDCError:
+        with suppress(SDCError), RunLock(folder), Run(folder) as run:  # not if another process has taken it up
+            begun = any(state.generations for state in run.progress())
+            if not begun:
+                shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 def reopen(folder: Path, *, data: Path | None = None, search: bool = True) -> tuple[Study, Built, Mapping[str, Any]]:

@@ -157,6 +157,25 @@ def test_ctrl_c_before_there_is_a_run_says_so(
     assert not folder.exists()
 
 
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_run_that_fails_leaves_no_empty_folder_in_the_way(
+    begun: bool, study: Path, tmp_path: Path, sdc: Sdc, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sdc_problems.studies.run import runner
+
+    def failing(folder: Path, **options: Any) -> None:
+        if begun:
+            runner_work(folder, **options)
+        raise SDCFailure("no such scheduler")
+
+    runner_work = runner.work
+    study.write_text(STUDY.replace("generations = 40", "generations = 2"))
+    monkeypatch.setattr(runner, "work", failing)
+    folder = tmp_path / "run"
+    assert "no such scheduler" in sdc("run", study, "--out", folder, "--no-pictures", code=1).err
+    assert folder.exists() == begun
+
+
 def test_ctrl_c_twice_says_how_to_go_on(
     finished: Path, tmp_path: Path, sdc: Sdc, monkeypatch: pytest.MonkeyPatch
 ) -> None:
