@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sdc_problems import __version__
-from sdc_problems._files import resolved
+from sdc_problems._files import input_file, resolved
 from sdc_problems.errors import SDCError
 from sdc_problems.studies.store.folder import STUDY, check_folder, create_folder
 from sdc_problems.studies.store.lock import RunLock
@@ -25,7 +25,7 @@ from sdc_problems.studies.store.schema import FORMAT
 from sdc_problems.studies.store.seal import SEALED
 from sdc_problems.studies.store.tables import objective_facts
 from sdc_problems.studies.store.writer import now
-from sdc_problems.studies.study.schema import Built, Study
+from sdc_problems.studies.study.schema import LARGEST_FILE, Built, Study
 from sdc_problems.studies.tasks import find_task
 
 CHANGEABLE = ("title", "termination", "require", "run")
@@ -111,7 +111,7 @@ def reopen(folder: Path, *, data: Path | None = None, search: bool = True) -> tu
         check_continuable(meta, folder)
         run.verify()
     try:
-        text = (folder / STUDY).read_text(encoding="utf-8-sig")
+        text = input_file(folder / STUDY, largest=LARGEST_FILE).read_text(encoding="utf-8-sig")
         given = _decisive(tomllib.loads(text))
     except (OSError, ValueError, RecursionError) as error:
         raise SDCError(f"{STUDY} in {str(folder)!r} cannot be read: {error}") from None

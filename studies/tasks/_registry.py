@@ -57,10 +57,10 @@ def find_task(name: str) -> Task:
         ...
     sdc_problems.errors.SDCError: task 'generalisation' is unknown (known: pbg: how far to generalise each ...)
     """
-    if name in BUILT_IN:
+    if isinstance(name, str) and name in BUILT_IN:  # a study file may hold anything there
         return _built_in(name)
     others = entries(GROUP, BUILT_IN)
-    if name in others:
+    if isinstance(name, str) and name in others:
         return loaded(others[name], Task)
     raise SDCError(f"task {shown(name)} is unknown{did_you_mean(str(name), [*BUILT_IN, *others])} (known: {titles()})")
 

@@ -260,6 +260,13 @@ def test_a_finished_run_goes_on_with_new_limits_and_seeds(
     assert content(folder) == content(tmp_path / "longer")
 
 
+def test_a_study_file_as_large_as_none_is_refused(finished: Path, tmp_path: Path, sdc: Sdc) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(finished, folder)
+    os.truncate(folder / "study.toml", 17 << 30)  # a hole: it takes no room
+    assert "more than 10,000,000 bytes" in sdc("resume", folder, code=2).err
+
+
 def test_changed_data_is_refused(tmp_path: Path, sdc: Sdc) -> None:
     rows = [f"{20 + i % 40},{1000 + 37 * i % 900},{i % 3}" for i in range(60)]
     (tmp_path / "mine.csv").write_text("age,income,ill\n" + "\n".join(rows) + "\n")
@@ -342,6 +349,8 @@ def test_nothing_feasible_is_exit_code_3(study: Path, tmp_path: Path, sdc: Sdc) 
         ("pop_size", "popsize", "no key 'popsize'; did you mean 'pop_size'?"),
         ('"NSGA2"', '"NSGAIII"', "algorithm.name 'NSGAIII' is unknown; did you mean 'NSGA"),
         ('"pram"', '"prma"', "did you mean 'pram'?"),
+        ('"pram"', "{a = 1}", "task {'a': 1} is unknown"),
+        ('"pram"', "[1]", "task [1] is unknown"),
         ('"expected"', '"exact"', "problem.evaluation: input should be 'sampled' or 'expected'"),
         ('["sex", ', '["sexe", ', "did you mean 'sex'?"),
         ('["sex", ', '["age", ', "'age' is numeric"),
