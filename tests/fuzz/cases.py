@@ -27,7 +27,8 @@ class Case:
         """Make the inputs bad."""
         for kind, name, *rest in self.damages:
             path = folder / name / "run.sqlite" if kind in ("sql", "json") else folder / name
-            if path.is_file() and not path.is_symlink():  # or else it is as bad as can be already
+            # What is no plain file of ordinary size any more is as bad as it can be.
+            if path.is_file() and not path.is_symlink() and path.stat().st_size < 1 << 30:
                 DAMAGES[kind](folder, name, *rest)
 
 

@@ -72,7 +72,7 @@ def _sdc(arguments: list[str]) -> int:
 
 
 def _child(arguments: list[str], out: int, err: int) -> int:
-    os.setpgid(0, 0)
+    os.setsid()
     os.dup2(out, 1)
     os.dup2(err, 2)
     taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
