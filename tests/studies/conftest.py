@@ -88,7 +88,7 @@ class ChoiceOfLevels(ChoiceRandomMutation):
         return X
 
 
-META = {
+META: dict[str, Any] = {
     "format": list(FORMAT),
     "created": "2026-01-01T00:00:00.000+00:00",
     "given": {},
@@ -113,8 +113,9 @@ class Workshop:
     def __init__(self, root: Path) -> None:
         self.root = root
 
-    def create(self, name: str, seeds: tuple[int, ...] = (1,), **meta: Any) -> Path:
-        return create_folder(self.root / name, "title = 'x'\n", {**META, **meta}, list(seeds))
+    def create(self, name: str, seeds: tuple[int, ...] = (1,), **meta: dict[str, Any]) -> Path:
+        facts = {**META, **{key: {**META[key], **changed} for key, changed in meta.items()}}
+        return create_folder(self.root / name, "title = 'x'\n", facts, list(seeds))
 
     def stored(self, folder: Path, seed: int) -> int:
         """Generations of a seed."""

@@ -172,7 +172,8 @@ def test_runs_of_other_problems_are_not_compared(workshop: Any, opened: Opened) 
     second = workshop.create("second", data={"digest": "b"})
     with pytest.raises(SDCError, match="different data"):
         compare([opened(first), opened(second)])
-    third = workshop.create("third", problem={"n_var": 1, "dtype": "int8", "objectives": []})
+    other = {"name": "cost", "label": "cost of the items", "sense": "min", "bounds": [0, None], "unit": ""}
+    third = workshop.create("third", problem={"objectives": [other]})
     with pytest.raises(SDCError, match="different objectives"):
         compare([opened(first), opened(third)])
 
