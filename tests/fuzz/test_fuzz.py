@@ -87,7 +87,7 @@ def _judge(case: Case, ended: Ended) -> None:
     assert ended.code in (0, 1, 2, 3), f"exit code {ended.code}"
     assert "Traceback (most recent call last)" not in ended.err + ended.out
     assert not re.search(r"\b\w+Warning: ", ended.err), "a warning of Python's"
-    if ended.code in (1, 2):
+    if ended.code in (1, 2) and "\nCommands:\n" not in ended.err:  # what a group of commands says when called alone
         errors = re.findall(r"^[Ee]rror: \S", ended.err, flags=re.MULTILINE)
         assert len(errors) == 1, "one sentence"
     said = ended.err + (ended.out if ended.code else "")
