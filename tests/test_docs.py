@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -47,3 +49,26 @@ def test_contributing_leads_from_its_table_to_each_kind_of_change() -> None:
     text = (DOCS.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
     linked = set(re.findall(r"\]\(#([\w-]+)\)", text))
     assert linked == {heading.lower().replace(" ", "-") for heading in re.findall(r"^### (.+)$", text, re.MULTILINE)}
+
+
+def test_solutions_that_the_texts_release_can_be_released(tmp_path: Path) -> None:
+    """A text names a solution that the search begins with: it is there whatever the search finds later."""
+    named = {
+        solution
+        for text in (DOCS.parent / "README.md", *DOCS.glob("*.md"))
+        for solution in re.findall(r"sdc release runs/generalise --solution (\S+)", text.read_text(encoding="utf-8"))
+    }
+    assert named
+    study = tmp_path / "generalise.toml"
+    text = (DOCS.parent / "examples" / "generalise.toml").read_text(encoding="utf-8")
+    text = text.replace("generations = 40", "generations = 1").replace("seeds = 3", "seeds = 1")
+    study.write_text(text, encoding="utf-8")
+
+    def sdc(*arguments: str) -> None:
+        command = [sys.executable, "-m", "sdc_problems", *arguments]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+        assert done.returncode == 0, done.stderr
+
+    sdc("run", "generalise.toml", "--no-pictures")
+    for solution in named:
+        sdc("release", "runs/generalise", "--solution", solution, "--out", f"{solution}.csv")
