@@ -92,6 +92,7 @@ def command(
     method promises is counted in it; then follows the verdict of `sdc evaluate`. `sdc protect --methods` lists the
     methods, `--method NAME --help` says all about one.
     """
+    from sdc_problems.methods.registry import find
     from sdc_problems.studies.release import protect
     from sdc_problems.studies.release.csv_text import Form
     from sdc_problems.studies.report.summary import as_json as to_json
@@ -142,7 +143,13 @@ def command(
     screen.print(f"guarantee: {done.promise}")
     screen.print(f"written: {plain(str(done.places.file), 500)}")
     screen.print(f"certificate: {plain(str(done.places.certificate), 500)}")
-    screen.print(f"value mapping (keep it to yourself): {plain(str(done.places.mapping), 500)}\n")
+    screen.print(f"value mapping (keep it to yourself): {plain(str(done.places.mapping), 500)}")
+    if find(done.method).secret_seed:
+        screen.print(
+            "drawn at random, its seed is in the mapping: --seed repeats the draw; another draw of the same table,"
+            " published as well, gives more away than each alone"
+        )
+    screen.print()
     show(done.verdict)
 
 

@@ -160,6 +160,15 @@ def test_a_person_reads_what_was_done_and_the_verdict(folder: Path) -> None:
     assert "k (smallest group)" in text
 
 
+def test_a_person_reads_that_the_file_was_drawn_at_random(folder: Path) -> None:
+    drawn = protect(folder, "--method", "rank-swap", "--percent", "20", k=None)
+    assert "drawn at random" in drawn.stdout
+    for method in ("mdav", "ga"):  # the random numbers of a search change no cell by themselves
+        other = protect(folder, "--method", method, *(["--epochs", "30"] if method == "ga" else []), "--overwrite")
+        assert other.exit_code == 0
+        assert "drawn at random" not in other.stdout
+
+
 def test_the_same_seed_writes_the_same_bytes(folder: Path) -> None:
     written = []
     for seed in ("5", "5", "6"):
