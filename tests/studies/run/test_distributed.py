@@ -118,4 +118,5 @@ def test_a_scheduler_that_is_not_there(study: Path, tmp_path: Path, sdc: Sdc, mo
     folder = tmp_path / "run"
     said = sdc("run", study, "--out", folder, "--scheduler", "tcp://127.0.0.1:1", code=1)
     assert "no Dask scheduler answers" in said.err
-    sdc("resume", folder, "--no-pictures")
+    assert not folder.exists(), "a folder is in the way of the next try"
+    sdc("run", study, "--out", folder, "--no-pictures")
