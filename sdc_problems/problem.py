@@ -50,7 +50,7 @@ INSTEAD = {
     "xl": "the data and the parameters say what the bounds are",
     "xu": "the data and the parameters say what the bounds are",
 }
-"""What pymoo's own problems, or ours of earlier versions, take in their constructors, and what to write here."""
+"""Arguments that constructors of pymoo, or ours of earlier versions, take, and what to write here instead."""
 
 
 class _Compiled:

@@ -29,10 +29,10 @@ MADE_OF: dict[str, tuple[str, ...]] = {
     "score_max": ("il_categorical", "dr_categorical"),
 }
 MEASURES = (*MADE_OF, *SAMPLED, *OF_THE_MATRICES)
-"""What the engine measures, all in percent but for the expectation ratio."""
+"""Measures of the engine, all in percent but for the expectation ratio."""
 
 CROSSED = ("bivariate", "chi2")
-"""What needs an attribute that stays as it is."""
+"""Measures that need an attribute that stays as it is."""
 
 _CELLS_AT_ONCE = 2**22  # of fresh files in memory
 

@@ -10,7 +10,7 @@ from sdc_problems.studies.run.limits import Limits
 from sdc_problems.studies.study.schema import Plan
 
 SHARE = 0.1
-"""What finding the best solution for each objective may cost, as a share of the search's budget."""
+"""Cost that finding the best solution for each objective may have, as a share of the search's budget."""
 
 
 def baselines_of(plan: Plan, *, exact: bool | None = None) -> tuple[dict[str, NDArray[Any]], str]:

@@ -50,7 +50,7 @@ class PairedColumn:
     original: NDArray[np.int64]
     protected: NDArray[np.int64]
     labels: tuple[str, ...]
-    """What the ids stand for; those of the original come first, in its order."""
+    """Labels of the ids; those of the original come first, in its order."""
     n_categories: int
     """Distinct values of the original."""
     numbers: tuple[NDArray[np.float64], NDArray[np.float64]] | None

@@ -20,7 +20,7 @@ class Recoded(NamedTuple):
     columns: Mapping[str, NDArray[Any]]
     """New cells of the columns that change, one per record."""
     sentences: tuple[str, ...] = ()
-    """What was done, for a person."""
+    """Sentences on what was done, for a person."""
     suppressed: BoolArray | None = None
     """Which records are suppressed; none if not given."""
 
