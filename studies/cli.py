@@ -14,22 +14,28 @@ from sdc_problems.errors import SDCError, SDCFailure, SDCWarning, did_you_mean
 
 _usual_warning = warnings.showwarning
 
-# name: (module that defines a click command called `command`, one line for --help)
+# name: (module that defines a click command called `command`, one line for --help); by section, in the order of --help
 COMMANDS: dict[str, tuple[str, str]] = {
-    "demo": ("demo", "Run a search on the embedded data: a front, a picture, a run folder."),
-    "run": ("run", "Carry out a study."),
-    "resume": ("resume", "Go on with a run, whatever ended it."),
-    "status": ("status", "Progress of a run, and what it has found."),
-    "compare": ("compare", "Several runs side by side, measured alike."),
-    "release": ("release", "Write a solution's protected file, checked, with its certificate."),
-    "plot": ("plot", "Pictures of a run and of its solutions."),
-    "report": ("report", "One HTML file to look at: map, solutions, pictures, progress."),
-    "explore": ("explore", "The report's page, live, in a browser on this machine."),
+    "protect": ("files.protect", "Microaggregate a file in one step, with its verdict."),
+    "evaluate": ("files.evaluate", "Measure what a protected file gives away and what it has lost."),
+    "data": ("files.data", "List, describe and fetch the tables that a study can start from."),
+    "demo": ("runs.demo", "Run a search on the embedded data: a front, a picture, a run folder."),
+    "run": ("runs.run", "Carry out a study."),
+    "resume": ("runs.resume", "Go on with a run, whatever ended it."),
+    "status": ("runs.status", "Progress of a run, and what it has found."),
+    "compare": ("runs.compare", "Several runs side by side, measured alike."),
+    "release": ("runs.release", "Write a solution's protected file, checked, with its certificate."),
+    "plot": ("runs.plot", "Pictures of a run and of its solutions."),
+    "report": ("runs.report", "One HTML file to look at: map, solutions, pictures, progress."),
+    "explore": ("runs.explore", "The report's page, live, in a browser on this machine."),
+    "schema": ("runs.schema", "The JSON Schema of the study file."),
     "reproduce": ("reproduce", "A paper's tables and figures, computed again beside the paper's."),
-    "schema": ("schema", "The JSON Schema of the study file."),
-    "protect": ("protect", "Microaggregate a file in one step, with its verdict."),
-    "evaluate": ("evaluate", "Measure what a protected file gives away and what it has lost."),
-    "data": ("data", "List, describe and fetch the tables that a study can start from."),
+}
+# folder of the commands: its title in --help
+SECTIONS = {
+    "files": "Files: from a table to a protected one",
+    "runs": "Studies: search, look, choose, release",
+    "": "Papers",
 }
 
 EXIT_FAILURE = 1
@@ -63,8 +69,11 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the table's one-liners: no command is imported for ``--help``."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+        for room, title in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(name, line) for name, (module, line) in COMMANDS.items() if module.rpartition(".")[0] == room]
+                )
 
 
 @click.group(

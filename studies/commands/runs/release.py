@@ -7,8 +7,7 @@ from typing import Literal
 
 import click
 
-from sdc_problems.studies.commands._session import json_option
-from sdc_problems.studies.commands.evaluate import _names
+from sdc_problems.studies.commands._options import json_option, names
 
 
 @click.command(name="release")
@@ -62,7 +61,7 @@ def command(
         seed=seed,
         new_draw=new_draw,
         suppressed=suppressed,
-        keep=None if keep is None else _names(keep),
+        keep=None if keep is None else names(keep),
         override=override,
         data=data,
         formula_guard=formula_guard,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sdc_problems.studies.commands._reading import Reading, format_of, naming_options, reading_options
-from sdc_problems.studies.commands._session import json_option
+from sdc_problems.studies.commands._options import json_option, kinds_by_name, names
+from sdc_problems.studies.commands.files._reading import Reading, format_of, naming_options, reading_options
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -74,13 +74,13 @@ def command(
     with naming_options():
         data, form = reading.table(
             original,
-            quasi_identifiers=_names(quasi_identifiers),
-            sensitive=_names(sensitive),
-            identifiers=_names(identifiers),
-            kinds=_kinds(kinds),
+            quasi_identifiers=names(quasi_identifiers),
+            sensitive=names(sensitive),
+            identifiers=names(identifiers),
+            kinds=kinds_by_name(kinds),
         )
         if keep is not None:
-            data = _without(data, _names(keep))
+            data = _without(data, names(keep))
         numeric = [a.name for a in data.attributes if a.kind is Kind.NUMERIC]
         # The protected file is in UTF-8 as sdc writes it, or as the original.
         other = format_of(
@@ -130,20 +130,6 @@ def _leaves(folder: Path, data: Microdata, protected: Microdata) -> dict[str, Le
     if not found:
         raise SDCError(f"--hierarchies {str(folder)!r} holds no COLUMN.csv of a quasi-identifier")
     return leaf_counts(found, {name: protected.attribute(name).labels for name in found if name in protected.names})
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
-def _kinds(text: str) -> dict[str, str]:
-    kinds = {}
-    for part in _names(text):
-        name, equals, kind = part.rpartition("=")
-        if not equals or not name.strip():
-            raise click.BadParameter(f"{part!r} is not NAME=KIND", param_hint="--kinds")
-        kinds[name.strip()] = kind.strip()
-    return kinds
 
 
 def show(found: Verdict) -> None:

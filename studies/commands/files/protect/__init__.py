@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from sdc_problems.errors import SDCError
-from sdc_problems.studies.commands._reading import Reading, naming_options, reading_options
-from sdc_problems.studies.commands._session import json_option
-from sdc_problems.studies.commands.evaluate import _kinds, _names, show
-from sdc_problems.studies.commands.protect._method_options import DEFAULT, MethodCommand, listed
+from sdc_problems.studies.commands._options import json_option, kinds_by_name, names, pairs
+from sdc_problems.studies.commands.files._reading import Reading, naming_options, reading_options
+from sdc_problems.studies.commands.files.evaluate import show
+from sdc_problems.studies.commands.files.protect._method_options import DEFAULT, MethodCommand, listed
 
 if TYPE_CHECKING:
     from sdc_problems.hierarchy import Hierarchy
@@ -102,11 +102,11 @@ def command(
     with naming_options(columns="--columns"):
         data, form = reading.table(
             file,
-            quasi_identifiers=_names(columns),
-            sensitive=_names(sensitive),
-            identifiers=_names(identifiers),
-            kinds=_kinds(kinds),
-            orders={name: _names(listed) for name, listed in _pairs(order, "--order")},
+            quasi_identifiers=names(columns),
+            sensitive=names(sensitive),
+            identifiers=names(identifiers),
+            kinds=kinds_by_name(kinds),
+            orders={name: names(listed) for name, listed in pairs(order, "--order")},
         )
     hierarchies, files = _hierarchies(hierarchy, data)
     with warnings.catch_warnings(record=True) as warned:
@@ -118,7 +118,7 @@ def command(
             k=k,
             hierarchies=hierarchies,
             seed=seed,
-            keep=None if keep is None else _names(keep),
+            keep=None if keep is None else names(keep),
             suppressed=suppressed,
             formula_guard=formula_guard,
             overwrite=overwrite,
@@ -153,16 +153,6 @@ def command(
     show(done.verdict)
 
 
-def _pairs(given: tuple[str, ...], option: str) -> list[tuple[str, str]]:
-    found = []
-    for text in given:
-        name, equals, value = text.partition("=")
-        if not equals or not name.strip() or not value.strip():
-            raise SDCError(f"{option} {text!r} is not NAME=VALUE")
-        found.append((name.strip(), value.strip()))
-    return found
-
-
 def _hierarchies(given: tuple[str, ...], data: Microdata) -> tuple[dict[str, Hierarchy], list[Path]]:
     """Hierarchies by column, as a study says them, and the files that they come from."""
     if not given:
@@ -171,7 +161,7 @@ def _hierarchies(given: tuple[str, ...], data: Microdata) -> tuple[dict[str, Hie
     from sdc_problems.studies.study.validation import validated
 
     found, files = {}, []
-    for name, value in _pairs(given, "--hierarchy"):
+    for name, value in pairs(given, "--hierarchy"):
         try:
             how = tomllib.loads(f"it = {value}")["it"] if value.startswith("{") else {"file": value}
         except tomllib.TOMLDecodeError as error:

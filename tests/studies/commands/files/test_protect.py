@@ -19,7 +19,7 @@ from click.testing import CliRunner, Result
 from sdc_problems.errors import SDCError, SDCFailure
 from sdc_problems.methods.registry import Method, built_in
 from sdc_problems.studies.cli import cli, main
-from sdc_problems.studies.commands.protect._method_options import as_typed
+from sdc_problems.studies.commands.files.protect._method_options import as_typed
 from sdc_problems.studies.release import _protect as module
 
 N = 30

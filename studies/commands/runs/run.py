@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from sdc_problems.studies.commands._session import beginning, finish, json_option, pictures_option, workers_options
+from sdc_problems.studies.commands._options import json_option
+from sdc_problems.studies.commands.runs._session import beginning, finish, pictures_option, workers_options
 
 
 @click.command(name="run")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from sdc_problems.studies.commands._session import json_option
+from sdc_problems.studies.commands._options import json_option
 
 PICTURES_SCHEMA = "sdc.pictures/1"
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from sdc_problems.studies.commands._session import beginning, finish, json_option
+from sdc_problems.studies.commands._options import json_option
+from sdc_problems.studies.commands.runs._session import beginning, finish
 
 
 @click.command(name="demo")

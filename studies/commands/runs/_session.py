@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 pictures_option = click.option("--pictures/--no-pictures", default=True, help="Draw the pictures at the end.")
 
 

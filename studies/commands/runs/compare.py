@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from sdc_problems.studies.commands._session import json_option
+from sdc_problems.studies.commands._options import json_option
 
 
 @click.command(name="compare")

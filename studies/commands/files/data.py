@@ -10,7 +10,7 @@ import click
 
 from sdc_problems import datasets
 from sdc_problems.datasets import Listing
-from sdc_problems.studies.commands._session import json_option
+from sdc_problems.studies.commands._options import json_option
 
 DATA_SCHEMA = "sdc.data/1"
 

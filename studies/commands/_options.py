@@ -1,0 +1,36 @@
+"""Options that commands share, and the lists and pairs that their values are."""
+
+from __future__ import annotations
+
+import click
+
+from sdc_problems.errors import SDCError
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+
+
+def names(text: str) -> list[str]:
+    """Names of columns, as in ``age,zip``."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def kinds_by_name(text: str) -> dict[str, str]:
+    """Kinds of columns, as in ``age=numeric,zip=nominal``."""
+    found = {}
+    for part in names(text):
+        name, equals, kind = part.rpartition("=")
+        if not equals or not name.strip():
+            raise click.BadParameter(f"{part!r} is not NAME=KIND", param_hint="--kinds")
+        found[name.strip()] = kind.strip()
+    return found
+
+
+def pairs(given: tuple[str, ...], option: str) -> list[tuple[str, str]]:
+    """Names and values of an option that may be repeated, as in ``age=3``."""
+    found = []
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise SDCError(f"{option} {text!r} is not NAME=VALUE")
+        found.append((name.strip(), value.strip()))
+    return found

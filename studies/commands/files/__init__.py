@@ -1,0 +1,1 @@
+"""Commands that read and write tables: no study, no run folder."""

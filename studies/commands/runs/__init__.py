@@ -1,0 +1,1 @@
+"""Commands about studies and their run folders."""
