@@ -195,7 +195,7 @@ def interval_rows(
     whole = numbers.dtype.kind == "i" and all(number.denominator == 1 for number in (*exact, start))
     columns = [[label(number) for number in numbers.tolist()]]
     if exact:
-        first = _bands(numbers, start, exact[0])
+        first = bands_of(numbers, start, exact[0])
         for width in exact:
             bands = first // int(width / exact[0])
             distinct, where = np.unique(bands, return_inverse=True)
@@ -261,7 +261,7 @@ def _numbers(values: Iterable[object], what: str) -> NDArray[Any]:
     return array.astype(np.float64)
 
 
-def _bands(numbers: NDArray[Any], start: Fraction, width: Fraction) -> NDArray[np.int64]:
+def bands_of(numbers: NDArray[Any], start: Fraction, width: Fraction) -> NDArray[np.int64]:
     """Number of the band of each value, exact on borders."""
     if numbers.dtype.kind == "i" and start.denominator == width.denominator == 1:
         return (numbers - start.numerator) // width.numerator
