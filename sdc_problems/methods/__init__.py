@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from sdc_problems.methods._kernels.mdav import mdav_kernel as mdav_kernel
     from sdc_problems.methods.bounds import LowerBound as LowerBound
     from sdc_problems.methods.bounds import lower_bound as lower_bound
+    from sdc_problems.methods.partition._c_median import Clusters as Clusters
+    from sdc_problems.methods.partition._c_median import c_median as c_median
     from sdc_problems.methods.partition._centroids import microaggregate as microaggregate
     from sdc_problems.methods.partition._counting import chance_bound as chance_bound
     from sdc_problems.methods.partition._counting import representatives as representatives
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from sdc_problems.methods.partition._macrogroups import one_step as one_step
     from sdc_problems.methods.partition._macrogroups import two_step as two_step
     from sdc_problems.methods.partition._mdav import mdav as mdav
+    from sdc_problems.methods.partition._precluster import Preclustered as Preclustered
+    from sdc_problems.methods.partition._precluster import precluster as precluster
     from sdc_problems.methods.partition._univariate import mhm as mhm
     from sdc_problems.methods.partition._univariate import microaggregate_univariate as microaggregate_univariate
     from sdc_problems.methods.partition._v_mdav import v_mdav as v_mdav

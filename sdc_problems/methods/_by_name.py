@@ -12,9 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sdc_problems._kernel import Progress
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.hierarchy import Hierarchy
 from sdc_problems.methods._amounts import one_of, percentage
+from sdc_problems.methods.partition._centroids import span
+from sdc_problems.methods.partition._precluster import precluster
 from sdc_problems.methods.perturbation._swap_records import swap_records
 from sdc_problems.methods.recoding import _top_code
 from sdc_problems.methods.recoding._generalize import Recoded, generalize
@@ -324,6 +327,75 @@ def mondrian_regions(
     sizes = np.bincount(found.labels)
     text = f"The {len(data)} records form {len(sizes)} regions of {sizes.min()} to {sizes.max()} records in"
     return Recoded(columns, (f"{text} {', '.join(names)}.",))
+
+
+def precluster_columns(
+    data: Microdata,
+    k: int,
+    *,
+    clusters: int,
+    method: str = "mdav",
+    restarts: int = 20,
+    merge: str = "smallest",
+    rng: np.random.Generator,
+    progress: Progress | None = None,
+) -> Recoded:
+    """Protection after clustering: c-median, then microaggregation or Mondrian inside each cluster.
+
+    Parameters
+    ----------
+    data
+        The table.
+    k
+        Fewest records that look alike.
+    clusters
+        How many clusters; those of fewer than k records are joined.
+    method
+        "mdav", or "global_median" of columns that have an order.
+    restarts
+        Starts of the clustering, of which the best counts.
+    merge
+        What a small cluster is joined with: "smallest" (of the others) or "nearest".
+    rng
+        Where the starts come from; the clusters are all that depends on it.
+    progress
+        Called as ``progress(done, total)`` now and then.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> data = Microdata.from_frame(pd.DataFrame({"age": [20, 25, 60, 61]}), quasi_identifiers=["age"])
+    >>> done = precluster_columns(data, 2, clusters=2, rng=np.random.default_rng(1))
+    >>> done.columns["age"].tolist()
+    [22.5, 22.5, 60.5, 60.5]
+    """
+    names = data.quasi_identifiers
+    attributes = [data.attribute(name) for name in names]
+    X = data.codes().astype(np.float64)
+    for j, attribute in enumerate(attributes):
+        if attribute.kind.value == "numeric":
+            X[:, j] = data.values(attribute.name)[:, 0]
+        elif attribute.kind.value == "nominal" and method == "global_median":
+            raise SDCError(f"column {names[j]!r} is nominal and has no global_median: use method=mdav")
+    found = precluster(
+        X, k, clusters=clusters, method=method, kinds=[attribute.kind.value for attribute in attributes],
+        n_categories=[max(attribute.n_categories, 1) for attribute in attributes], restarts=restarts, merge=merge,
+        rng=rng, progress=progress,
+    )  # fmt: skip
+    columns = {
+        attribute.name: numbers_as_cells(attribute, found.values[:, j])
+        if attribute.kind.value == "numeric"
+        else codes_as_cells(attribute, found.values[:, j])
+        for j, attribute in enumerate(attributes)
+    }
+    groups = np.bincount(found.groups)
+    sentences = [
+        f"The {len(data):,} records form {len(found.sizes)} clusters of {span(found.sizes)} records, and {len(groups)}"
+        f" groups of {span(groups)} inside them, which look alike in {', '.join(names)}."
+    ]
+    if len(found.sizes_before) > len(found.sizes):
+        sentences.append(f"Clusters of fewer than {k} records were joined: there were {len(found.sizes_before)}.")
+    return Recoded(columns, tuple(sentences))
 
 
 def _regions(attribute: Attribute, column: NDArray[np.float64], labels: NDArray[np.int32]) -> NDArray[Any]:

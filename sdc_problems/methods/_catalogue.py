@@ -1,4 +1,4 @@
-"""Table of the methods of this room; those that search stand in `algorithms/_catalogue.py`."""
+"""Table of the methods of this room; whole searches stand in `algorithms/_catalogue.py`."""
 
 from __future__ import annotations
 
@@ -65,6 +65,15 @@ METHODS = (
         _BY_NAME + "mondrian_regions",
         "table",
         guarantee="k",
+    ),
+    Method(
+        "precluster",
+        "microaggregation or Mondrian inside clusters of records",
+        _BY_NAME + "precluster_columns",
+        "table",
+        guarantee="k",
+        search=True,
+        example={"clusters": 2},
     ),
     Method(
         "generalize",

@@ -192,7 +192,7 @@ def test_wrong_options_of_masking_methods_name_the_column(
 def test_all_forms_and_both_rooms_are_there() -> None:
     assert {method.form for method in METHODS} == set(FORMS)
     assert {method.name for method in METHODS if method.search} == {
-        "memetic", "hybrid", "hybrid-one-step", "ga", "lattice"
+        "memetic", "hybrid", "hybrid-one-step", "ga", "lattice", "precluster"
     }  # fmt: skip
     assert len({method.name for method in METHODS}) == len(METHODS)
     with pytest.raises(SDCError, match="form of method 'x'"):

@@ -99,12 +99,21 @@ def mondrian(
     if size > n:
         raise SDCError(f"k = {size} is larger than the number of records, {n}")
     trees = _trees(hierarchies, words, values)
-    dense = np.empty((p, n), dtype=np.int32)
-    numbers, spans, flat = [], np.zeros(p), [np.empty(0, dtype=np.int32)]
     for j in range(p):
         if words[j] != "numeric" and _whole(values[:, j], f"column {j} of X").min() < 0:
             raise SDCError(f"column {j} of X has a negative code; codes count from 0")
-        tree = trees[j]
+    labels = regions(values, size, strict=strict, trees=trees)
+    return Mondrian(labels, release(values, labels, summary, words, trees, decimals))
+
+
+def regions(
+    values: NDArray[np.float64], k: int, *, strict: bool, trees: Sequence[NDArray[np.int32] | None]
+) -> NDArray[np.int32]:
+    """Region of each record, as `mondrian` has them, of checked values."""
+    n, p = values.shape
+    dense = np.empty((p, n), dtype=np.int32)
+    numbers, spans, flat = [], np.zeros(p), [np.empty(0, dtype=np.int32)]
+    for j, tree in enumerate(trees):
         if tree is None:
             distinct, dense[j] = np.unique(values[:, j], return_inverse=True)
             spans[j] = distinct[-1] - distinct[0]
@@ -118,10 +127,9 @@ def mondrian(
     levels = np.array([0 if tree is None else len(tree) for tree in trees])
     begins = np.cumsum([0] + [0 if tree is None else tree.size for tree in trees])[:-1]
     offsets = np.cumsum([0] + [len(distinct) for distinct in numbers])
-    labels = mondrian_kernel(
-        dense, np.concatenate(numbers), offsets, spans, np.concatenate(flat), begins, levels, size, bool(strict)
+    return mondrian_kernel(
+        dense, np.concatenate(numbers), offsets, spans, np.concatenate(flat), begins, levels, k, bool(strict)
     )
-    return Mondrian(labels, _release(values, labels, summary, words, trees, decimals))
 
 
 def _trees(hierarchies: Any, words: Sequence[str], values: NDArray[np.float64]) -> list[NDArray[np.int32] | None]:
@@ -144,7 +152,7 @@ def _trees(hierarchies: Any, words: Sequence[str], values: NDArray[np.float64]) 
     return trees
 
 
-def _release(
+def release(
     values: NDArray[np.float64],
     labels: NDArray[np.int32],
     summary: str,
@@ -152,6 +160,7 @@ def _release(
     trees: Sequence[NDArray[np.int32] | None],
     decimals: int | None,
 ) -> NDArray[np.float64]:
+    """Cells that stand for each region, as `mondrian` has them, of checked values."""
     n, p = values.shape
     groups = labels.astype(np.intp)
     order = np.argsort(groups, kind="stable")
