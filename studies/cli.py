@@ -18,6 +18,8 @@ _usual_warning = warnings.showwarning
 COMMANDS: dict[str, tuple[str, str]] = {
     "protect": ("files.protect", "Microaggregate a file in one step, with its verdict."),
     "evaluate": ("files.evaluate", "Measure what a protected file gives away and what it has lost."),
+    "scan": ("files.scan", "Propose which columns of a file identify a person, and which are secrets."),
+    "hierarchy": ("files.hierarchy", "Suggest hierarchies for the columns of a file, or check those there are."),
     "data": ("files.data", "List, describe and fetch the tables that a study can start from."),
     "demo": ("runs.demo", "Run a search on the embedded data: a front, a picture, a run folder."),
     "run": ("runs.run", "Carry out a study."),

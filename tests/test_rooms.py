@@ -32,7 +32,7 @@ LAYERS = [
         "_sharing",
     ),
     ("requirement",),
-    ("microdata", "hierarchy", "graph", "_tables"),
+    ("microdata", "hierarchy", "graph", "roles", "_tables"),
     ("evaluators", "methods", "parallel"),
     ("operators",),
     ("problem",),

@@ -377,18 +377,31 @@ class Hierarchy:
         attribute
             Its name, for the error when a category is not in the hierarchy.
         """
-        if self._position is None:
-            self._position = {text: i for i, text in enumerate(self.values)}
-        texts = [label(category).strip() for category in categories]
-        find = self._position
-        where = np.array([find.get(text, -1) for text in texts], dtype=np.intp)
+        where = self._places(categories)
         if len(where) and where.min() < 0:
             lacking = np.flatnonzero(where < 0)
             raise SDCError(
-                f"{self._called(attribute)} lacks {len(lacking)} of the attribute's {len(texts)} values (not shown:"
+                f"{self._called(attribute)} lacks {len(lacking)} of the attribute's {len(where)} values (not shown:"
                 f" they are data); the first is number {lacking[0] + 1} of them in order; add a row for each"
             )
         return np.ascontiguousarray(self._arrays["codes"][:, where])
+
+    def lacks(self, categories: Iterable[object]) -> NDArray[np.bool_]:
+        """Mask of the categories that the hierarchy has no row for.
+
+        Examples
+        --------
+        >>> Hierarchy.suppression(["a", "b"]).lacks(["a", "c"]).tolist()
+        [False, True]
+        """
+        return self._places(categories) < 0
+
+    def _places(self, categories: Iterable[object]) -> NDArray[np.intp]:
+        """Position of each category among the values, -1 of those that are not there."""
+        if self._position is None:
+            self._position = {text: i for i, text in enumerate(self.values)}
+        find = self._position
+        return np.array([find.get(label(category).strip(), -1) for category in categories], dtype=np.intp)
 
     def _called(self, attribute: str | None) -> str:
         own = f" {self.name!r}" if self.name else ""

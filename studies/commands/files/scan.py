@@ -1,0 +1,145 @@
+"""``sdc scan``: what each column of a file looks like, the role that follows, and which columns identify together."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sdc_problems.studies.commands._options import json_option, kinds_by_name
+from sdc_problems.studies.commands.files._reading import Reading, naming_options, reading_options
+
+if TYPE_CHECKING:
+    from sdc_problems.roles import Scan
+
+SCHEMA = "sdc.scan/1"
+
+
+@click.command(name="scan")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--kinds", default="", help="Kinds that are not as they look, as in age=numeric,zip=nominal.")
+@click.option(
+    "--largest", type=click.IntRange(1, 5), default=5, show_default=True, help="Most columns of a combination."
+)
+@reading_options("FILE")
+@json_option
+@click.pass_context
+def command(ctx: click.Context, /, file: Path, kinds: str, largest: int, as_json: bool, **reading: Any) -> None:
+    """Propose a role for each column of FILE, and say which columns identify people together.
+
+    It decides nothing: read the reasons, correct the roles, and give them to the line at the end. No value of the file
+    is printed.
+    """
+    from sdc_problems.roles import scan
+    from sdc_problems.studies.report.summary import as_json as to_json
+
+    with naming_options("--columns"):
+        data, _ = Reading(**reading).table(file, kinds=kinds_by_name(kinds))
+    with _bar() as progress:
+        found = scan(data, largest=largest, progress=progress)
+    line = _next(file, found, _given(ctx))
+    if as_json:
+        click.echo(to_json(_payload(found, line)))
+    else:
+        _show(found, line)
+
+
+@contextmanager
+def _bar() -> Iterator[Callable[[int, int], None]]:
+    """Show on a terminal how many combinations are counted."""
+    from rich.progress import Progress
+
+    from sdc_problems.studies.report.terminal import console
+
+    err = console(stderr=True)
+    with Progress(console=err, disable=not err.is_terminal, transient=True) as bars:
+        task = bars.add_task("combinations of columns", total=None)
+        yield lambda done, total: bars.update(task, completed=done, total=total)
+
+
+def _show(found: Scan, line: str) -> None:
+    from sdc_problems.studies.report.terminal import console, plain
+
+    screen = console()
+    screen.print(f"{found.records:,} records, {len(found.columns)} columns\n")
+    for facts in found.columns:
+        screen.print(f"{plain(facts.name)}: {facts.role.value}, {plain(facts.reason, 200)}")
+        screen.print(
+            f"    {facts.kind.value}, {facts.distinct:,} values, {facts.missing:,} missing;"
+            f" tells {facts.separation:.1%} of the pairs of records apart"
+        )
+    screen.print()
+    for combination in found.combinations:
+        share = combination.singled_out / found.records
+        screen.print(
+            f"{plain(' + '.join(combination.columns), 500)}: {combination.singled_out:,} records"
+            f" ({share:.1%}) are the only ones with their values"
+        )
+    if found.combinations:
+        screen.print(
+            "Each line is the best there is of so many columns, among"
+            f" {plain(', '.join(found.searched), 1000)}. All columns but direct identifiers single out"
+            f" {found.everything:,} records."
+        )
+    screen.print(f"\nNext, once the roles are right:\n  {plain(line, 4000)}", soft_wrap=True)
+
+
+def _given(ctx: click.Context) -> list[str]:
+    """Options on how the file is written, as they were given."""
+    from click.core import ParameterSource
+
+    given = []
+    for parameter in ctx.command.params:
+        name = parameter.name or ""
+        if name in ("file", "largest", "as_json") or ctx.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
+            continue
+        given += [parameter.opts[0], str(ctx.params[name]).replace("\t", "\\t")]
+    return given
+
+
+def _next(file: Path, found: Scan, given: list[str]) -> str:
+    """The line of ``sdc protect`` that follows from the proposal."""
+    from sdc_problems.microdata import Role
+
+    parts = ["sdc", "protect", str(file), "--k", "5"]
+    for option, role in (
+        ("--quasi-identifiers", Role.QUASI_IDENTIFIER),
+        ("--sensitive", Role.SENSITIVE),
+        ("--identifiers", Role.IDENTIFIER),
+        ("--keep", Role.OTHER),
+    ):
+        if of_role := found.named(role):
+            parts += [option, ",".join(of_role)]
+    return shlex.join([*parts, *given, "--out", f"{file.stem}-protected.csv"])
+
+
+def _payload(found: Scan, line: str) -> dict[str, Any]:
+    return {
+        "schema": SCHEMA,
+        "records": found.records,
+        "columns": [
+            {
+                "name": f.name,
+                "kind": f.kind.value,
+                "values": f.distinct,
+                "missing": f.missing,
+                "once": f.once,
+                "distinction": f.distinction,
+                "separation": f.separation,
+                "role": f.role.value,
+                "reason": f.reason,
+            }
+            for f in found.columns
+        ],
+        "combinations": [
+            {"columns": list(c.columns), "singled_out": c.singled_out, "separation": c.separation}
+            for c in found.combinations
+        ],
+        "searched": list(found.searched),
+        "singled_out_by_all": found.everything,
+        "next": line,
+    }

@@ -1,0 +1,70 @@
+"""``sdc scan`` as a person meets it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner, Result
+
+from sdc_problems.studies.cli import cli
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(1)
+    n = 500
+    frame = pd.DataFrame(
+        {
+            "patient_no": rng.permutation(90_000)[:n],
+            "e-mail": [f"somebody{i}@clinic.org" for i in range(n)],
+            "zip": [f"0{8000 + i % 30}" for i in range(n)],
+            "age": rng.integers(18, 90, n),
+            "sex": rng.choice(["f", "m"], n),
+            "diagnosis": rng.choice(["flu", "asthma", "none"], n),
+            "ward": rng.choice(["A", "B"], n),
+        }
+    )
+    path = tmp_path / "patients.csv"
+    frame.to_csv(path, index=False, sep=";")
+    return path
+
+
+def scan(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, ["scan", *arguments])
+
+
+def test_a_person_reads_roles_and_what_identifies(file: Path) -> None:
+    result = scan(str(file))
+    assert result.exit_code == 0, result.stderr
+    assert "patient_no: identifier, a number of the record" in result.stdout
+    assert "e-mail: identifier, looks like e-mail addresses" in result.stdout
+    assert "diagnosis: sensitive" in result.stdout
+    assert "zip + age" in result.stdout
+    assert "somebody1" not in result.stdout
+    assert "asthma" not in result.stdout
+
+
+def test_the_line_at_the_end_protects_the_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(file.parent)
+    line = json.loads(scan(str(file), "--json", "--encoding", "utf-8").stdout)["next"]
+    words = shlex.split(line)
+    assert words[:2] == ["sdc", "protect"]
+    assert words[-2:] == ["--out", "patients-protected.csv"]
+    assert words[words.index("--encoding") + 1] == "utf-8"
+    assert words[words.index("--quasi-identifiers") + 1] == "zip,age,sex,ward"
+
+
+def test_a_program_reads_json(file: Path) -> None:
+    payload = json.loads(scan(str(file), "--json").stdout)
+    assert payload["schema"] == "sdc.scan/1"
+    assert {c["name"]: c["role"] for c in payload["columns"]}["sex"] == "quasi-identifier"
+    assert payload["combinations"][-1]["singled_out"] <= payload["singled_out_by_all"]
+
+
+def test_a_missing_file_is_one_sentence(tmp_path: Path) -> None:
+    assert "there is no file" in str(scan(str(tmp_path / "none.csv")).exception)
