@@ -94,7 +94,8 @@ class LatticeCrossover(Crossover):
 class LatticeMutation(Mutation):
     """Each attribute goes, with a small probability, one level up or down; a step out of the lattice is not made.
 
-    A threshold that changes is, in one of two cases, drawn anew, and otherwise made one larger or smaller.
+    A threshold is made for its node: where a level has changed it is, in one of two cases, drawn anew. One that changes
+    by itself is so, too, or made one larger or smaller.
 
     Parameters
     ----------
@@ -117,7 +118,7 @@ class LatticeMutation(Mutation):
         step = np.where(random_state.random(X.shape) < chance, direction, 0)
         moved = np.clip(X + step, np.asarray(problem.xl, np.int64), np.asarray(problem.xu, np.int64))
         if has_threshold(problem):
-            anew = (step[:, -1] != 0) & (random_state.random(len(X)) < 0.5)
+            anew = ((step[:, -1] != 0) | (moved[:, :-1] != X[:, :-1]).any(axis=1)) & (random_state.random(len(X)) < 0.5)
             moved[anew, -1] = _thresholds(int(problem.xu[-1]), int(anew.sum()), random_state)
         children: NDArray[Any] = moved.astype(X.dtype)
         return children

@@ -29,7 +29,10 @@ class Backend(Protocol):
         ...
 
     def evaluate(self, X: NDArray[Any]) -> Measures:
-        """Return ``F`` (and ``G``, ``H`` of a constrained problem) of every row."""
+        """Return ``F`` (and ``G``, ``H`` of a constrained problem) of every row.
+
+        A problem that tells by measuring which rows are the same solution returns their one form as ``X``.
+        """
         ...
 
     def forget(self) -> None:
@@ -94,7 +97,8 @@ def keys_of(problem: Problem) -> list[str]:
 def measure(problem: Problem, X: NDArray[Any]) -> Measures:
     """Measure rows in this process."""
     found = problem.evaluate(X, return_values_of=keys_of(problem), return_as_dictionary=True)
-    return {key: np.asarray(found[key], dtype=float) for key in keys_of(problem)}
+    forms = {"X": np.asarray(found["X"])} if "X" in found else {}
+    return {**forms, **{key: np.asarray(found[key], dtype=float) for key in keys_of(problem)}}
 
 
 def batches(n: int, workers: int) -> list[slice]:
@@ -112,11 +116,17 @@ def batches(n: int, workers: int) -> list[slice]:
 def joined(problem: Problem, parts: Sequence[Measures]) -> Measures:
     """Batches put together again, in order."""
     widths = {"F": problem.n_obj, "G": problem.n_ieq_constr, "H": problem.n_eq_constr}
-    return {key: np.vstack([np.zeros((0, widths[key])), *[part[key] for part in parts]]) for key in keys_of(problem)}
+    forms = [part["X"] for part in parts if "X" in part]
+    return {
+        **({"X": np.vstack(forms)} if forms else {}),
+        **{key: np.vstack([np.zeros((0, widths[key])), *[part[key] for part in parts]]) for key in keys_of(problem)},
+    }
 
 
 def set_measures(pop: Any, measures: Mapping[str, NDArray[Any]]) -> None:
-    """Write measures into a population, marking each individual as evaluated."""
+    """Write measures into a population, and rows if they came back in one form, marking each as evaluated."""
+    if "X" in measures:
+        pop.set("X", measures["X"])
     for key in ("F", "G", "H"):
         pop.set(key, measures.get(key, np.zeros((len(pop), 0))))
     pop.apply(lambda individual: individual.evaluated.update(("F", "G", "H")))

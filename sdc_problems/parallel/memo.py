@@ -62,10 +62,12 @@ class MemoEvaluator(Evaluator):
             # Individuals of their own: what is remembered must not change with those of the algorithm.
             measured = Population.new(X=np.array([pop[i].X for i in first.values()]))
             self.inner.eval(problem, measured, evaluate_values_of=evaluate_values_of, **kwargs)
-            fresh = {
-                key: {name: np.array(individual.get(name)) for name in evaluate_values_of}
-                for key, individual in zip(first, measured, strict=True)
-            }
+            for key, individual in zip(first, measured, strict=True):
+                fresh[key] = {name: np.array(individual.get(name)) for name in evaluate_values_of}
+                form = np.ascontiguousarray(individual.X)
+                if form.tobytes() != key:  # the problem has told which solution the row really is
+                    fresh[key]["X"] = form
+                    fresh.setdefault(form.tobytes(), {n: v for n, v in fresh[key].items() if n != "X"})
             self.n_unique += len(first)
         for individual, key in zip(pop, keys, strict=True):
             for name, value in (fresh.get(key) or self._known[key]).items():

@@ -48,6 +48,16 @@ def print_records(data: dict[str, Any]) -> None:
         console().print(f"{dropped:,} of {total:,} records are left out: they have missing values.")
 
 
+def print_fingerprint(run: Run) -> None:
+    """Print the run's fingerprint, whole, and what it is good for."""
+    out = console()
+    out.print(f"fingerprint {run.fingerprint()}", soft_wrap=True)
+    if run.sealed:
+        out.print("(certificates say it, too: by `sdc status --fingerprint` a run that was edited since is found out)")
+    else:
+        out.print("(made by an earlier version, without seals: that its objectives were edited would not be noticed)")
+
+
 def print_front(run: Run) -> None:
     """Print the front's table: all of a short one, evenly chosen rows of a long one."""
     from rich.table import Table

@@ -29,7 +29,8 @@ class EvaluationLog:
     """Solutions by number, the front among them, and what the current generation added.
 
     A solution that comes again is not measured again. Genomes are known by a 128-bit digest, so that memory grows
-    by about 250 bytes a solution and not by the length of its genome.
+    by about 250 bytes a genome and not by its length. Where measuring tells that different genomes are one solution,
+    it has one number, and is kept in the form that the problem gives it.
 
     Parameters
     ----------
@@ -49,7 +50,8 @@ class EvaluationLog:
         self.front: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         self._front_F: NDArray[np.float64] = np.zeros((0, problem.n_obj))
         self._keys = keys_of(problem)
-        self._number: dict[bytes, int] = {}
+        self._count = 0
+        self._number: dict[bytes, int] = {}  # of every genome that was asked for, in whatever form
         widths = {"F": problem.n_obj, "G": problem.n_ieq_constr, "H": problem.n_eq_constr}
         self._measures = {key: np.empty((64, widths[key])) for key in self._keys}  # rows beyond the count are spare
         self._stored: Arrays | None = None
@@ -57,12 +59,14 @@ class EvaluationLog:
         self.begin()
 
     def __len__(self) -> int:
-        return len(self._number)
+        return self._count
 
     def begin(self, stored: Mapping[str, NDArray[Any]] | None = None) -> None:
         """Start a generation; with ``stored`` its measures are served from there, and its genomes compared."""
         self._new_X: list[NDArray[Any]] = []
-        self._first_new = len(self._number)
+        self._asked: list[NDArray[Any]] = []
+        self._became: list[NDArray[np.int32]] = []
+        self._first_new = len(self)
         self._calls: list[NDArray[np.int64]] = []
         self.measuring = 0.0
         self._stored = None if stored is None else dict(stored)
@@ -78,37 +82,54 @@ class EvaluationLog:
     def absorb(self, stored: Mapping[str, NDArray[Any]], evaluated: int) -> None:
         """Take in the solutions of a stored generation without asking anybody; ``evaluated`` is its counter."""
         self.begin(stored)
-        self.numbers(stored["X"])
+        self.numbers(stored.get("asked", stored["X"]))
         self.evaluated = evaluated
 
     def measures(self, numbers: NDArray[np.int64]) -> Arrays:
-        """Measures of known solutions."""
-        return {key: self._measures[key][numbers] for key in self._keys}
+        """Measures of known solutions, and their form if the problem gives it."""
+        return {key: table[numbers] for key, table in self._measures.items()}
 
     def numbers(self, X: NDArray[Any]) -> NDArray[np.int64]:
         """Return the solutions' numbers; unknown ones are measured and numbered."""
         if self.rounded and len(X):
             X = np.clip(np.rint(np.asarray(X, dtype=float)), self.problem.xl, self.problem.xu)
         X = self.problem.genomes(X)
-        keys = [hashlib.blake2b(row.tobytes(), digest_size=16).digest() for row in X]
+        keys = _digests(X)
         fresh = first_unknown(keys, self._number)
         if fresh:
             rows = np.ascontiguousarray(X[list(fresh.values())])
             measures = self._measure(rows)
-            first = len(self._number)
-            for name in self._keys:
-                self._keep(name, measures[name], first)
-            for key in fresh:
-                self._number[key] = len(self._number)
-            self._new_X.append(rows)
-            self._update_front(measures, first)
+            if "X" in measures:
+                self._asked.append(rows)
+                own = _digests(measures["X"])
+                new = first_unknown(own, self._number)
+                chosen = list(new.values())
+                self._take(list(new), {name: values[chosen] for name, values in measures.items()})
+                self._number.update((key, self._number[form]) for key, form in zip(fresh, own, strict=True))
+                self._became.append(np.array([self._number[form] for form in own], dtype=np.int32))
+            else:
+                self._take(list(fresh), {"X": rows, **measures})
         return np.array([self._number[key] for key in keys], dtype=np.int64)
+
+    def _take(self, keys: list[bytes], solutions: Arrays) -> None:
+        """Number new solutions and keep their measures."""
+        first = len(self)
+        for name in self._measures:
+            self._keep(name, solutions[name], first)
+        self._number.update((key, first + i) for i, key in enumerate(keys))
+        self._count += len(keys)
+        self._new_X.append(solutions["X"])
+        self._update_front(solutions, first)
 
     def arrays(self) -> Arrays:
         """Arrays that this generation added, to be stored."""
-        start, end = self._first_new, len(self._number)
+        start, end = self._first_new, len(self)
         none = np.zeros((0, self.problem.n_var), dtype=self.problem.dtype)
+        asked = {}
+        if self._asked:  # a replay must know which solution each genome is without measuring it
+            asked = {"asked": np.vstack(self._asked), "became": np.concatenate(self._became)}
         return {
+            **asked,
             "X": np.vstack([none, *self._new_X]),
             **{key: self._measures[key][start:end].copy() for key in self._keys},
             "calls": np.concatenate([np.zeros(0, dtype=np.int64), *self._calls]).astype(np.int32),
@@ -116,10 +137,14 @@ class EvaluationLog:
             "front": self.front.astype(np.int32),
         }
 
-    def _keep(self, name: str, rows: NDArray[np.float64], first: int) -> None:
+    def _expect_forms(self) -> None:
+        """Keep the form of each solution, too, from the first one on."""
+        self._measures.setdefault("X", np.empty((64, self.problem.n_var), dtype=self.problem.dtype))
+
+    def _keep(self, name: str, rows: NDArray[Any], first: int) -> None:
         table = self._measures[name]
         if first + len(rows) > len(table):
-            larger = np.empty((max(2 * len(table), first + len(rows)), table.shape[1]))
+            larger = np.empty((max(2 * len(table), first + len(rows)), table.shape[1]), dtype=table.dtype)
             larger[:first] = table[:first]
             table = self._measures[name] = larger
         table[first : first + len(rows)] = rows
@@ -130,6 +155,9 @@ class EvaluationLog:
         start = time.perf_counter()
         measures = self.backend.evaluate(X)
         self.measuring += time.perf_counter() - start
+        if "X" in measures:
+            measures["X"] = self.problem.genomes(measures["X"])
+            self._expect_forms()
         for key in self._keys:
             if len(measures[key]) != len(X) or not np.isfinite(measures[key]).all():
                 raise SDCError(
@@ -138,13 +166,26 @@ class EvaluationLog:
         return measures
 
     def _serve(self, X: NDArray[Any]) -> Arrays:
+        """Measures of the next rows from the stored generation, which must be the ones that were asked for then."""
         assert self._stored is not None
-        expected = self._stored["X"][self._served : self._served + len(X)]
-        if expected.shape != X.shape or expected.tobytes() != X.tobytes():
-            raise Diverged("the search proposed other solutions than it did before")
+        there = self._stored
         served = slice(self._served, self._served + len(X))
         self._served += len(X)
-        return {key: self._stored[key][served] for key in self._keys}
+        expected = there.get("asked", there["X"])[served]
+        if expected.shape != X.shape or expected.tobytes() != X.tobytes():
+            raise Diverged("the search proposed other solutions than it did before")
+        if "asked" not in there:
+            return {key: there[key][served] for key in self._keys}
+        became = there["became"][served].astype(np.int64)
+        end = self._first_new + len(there["X"])
+        if len(became) != len(X) or not ((became >= 0) & (became < end)).all():
+            raise Diverged("it names solutions that it does not hold")
+        self._expect_forms()
+        new = became >= self._first_new
+        found = self.measures(np.where(new, 0, became))
+        for key, values in found.items():
+            values[new] = there[key][became[new] - self._first_new]
+        return found
 
     def _update_front(self, measures: Arrays, first: int) -> None:
         kept = np.flatnonzero(feasible(measures, len(measures["F"])))
@@ -162,4 +203,11 @@ class RecordingEvaluator(Evaluator):
         self.log = log
 
     def _eval(self, problem: Any, pop: Any, evaluate_values_of: list[str], **kwargs: Any) -> None:
-        set_measures(pop, self.log.evaluate(np.array([individual.X for individual in pop])))
+        measures = self.log.evaluate(np.array([individual.X for individual in pop]))
+        if self.log.rounded:
+            measures.pop("X", None)  # the search goes on with its real numbers
+        set_measures(pop, measures)
+
+
+def _digests(X: NDArray[Any]) -> list[bytes]:
+    return [hashlib.blake2b(row.tobytes(), digest_size=16).digest() for row in X]

@@ -10,7 +10,7 @@ import platform
 import re
 import shutil
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from typing import Any
 from sdc_problems import __version__
 from sdc_problems._files import input_file, resolved
 from sdc_problems.errors import SDCError
+from sdc_problems.problem import SDCProblem
 from sdc_problems.studies.store.folder import STUDY, check_folder, create_folder
 from sdc_problems.studies.store.lock import RunLock
 from sdc_problems.studies.store.reader import Run
@@ -59,18 +60,13 @@ def start(study: Study, text: str, folder: Path) -> Built:
         "folder": str(study.folder),
         "data": {
             "digest": built.table.digest,
-            "records": built.table.data.n_records,
-            "dropped": built.table.data.n_dropped,
-            "columns": len(built.table.data.names),
+            **_data_facts(built),
             "file": None if built.table.file is None else str(built.table.file),
             "sha256": None if built.table.file is None else file_digest(built.table.file),
         },
         "problem": {
-            "class": type(problem).__name__,
-            "n_var": int(problem.n_var),
-            "dtype": str(problem.dtype),
+            **_problem_facts(problem),
             "original": find_task(study.task).unprotected(problem),
-            "objectives": [objective_facts(objective) for objective in problem.objectives],
         },
     }
     create_folder(Path(folder), text, meta, study.sections.run.numbers)
@@ -140,7 +136,46 @@ def reopen(folder: Path, *, data: Path | None = None, search: bool = True) -> tu
             f" {meta['data']['digest'][:12]}…, now {built.table.digest[:12]}… ({meta['data']['records']} records then,"
             f" {built.table.data.n_records} now). Put the old file back, or start a new run"
         )
+    _check_facts(built, meta, folder)
     return study, built, meta
+
+
+def _check_facts(built: Built, meta: Mapping[str, Any], folder: Path) -> None:
+    """Refuse a run that says something else of its data or objectives than is true: its numbers would be misread."""
+    counted, made = _data_facts(built), _problem_facts(built.problem)
+    said = {
+        **{name: meta["data"].get(name) for name in counted},
+        **{name: meta["problem"].get(name) for name in ("n_var", "dtype")},
+        **_read_as(meta["problem"]["objectives"]),
+    }
+    true = {**counted, **{name: made[name] for name in ("n_var", "dtype")}, **_read_as(made["objectives"])}
+    difference = _difference(said, true)
+    if difference:
+        raise SDCError(
+            f"what {str(folder)!r} says of itself is not what its study and data give ({difference}); the run's"
+            " database was changed, or made by another version: nothing is taken from it"
+        )
+
+
+def _read_as(objectives: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Sense and unit of each objective, by name."""
+    return {f"{o['name']}, objective {i + 1}": f"{o['sense']} {o['unit']}".strip() for i, o in enumerate(objectives)}
+
+
+def _data_facts(built: Built) -> dict[str, Any]:
+    """Counts of the table, as a run says them."""
+    data = built.table.data
+    return {"records": data.n_records, "dropped": data.n_dropped, "columns": len(data.names)}
+
+
+def _problem_facts(problem: SDCProblem) -> dict[str, Any]:
+    """Facts of the problem that decide how its numbers are read."""
+    return {
+        "class": type(problem).__name__,
+        "n_var": int(problem.n_var),
+        "dtype": str(problem.dtype),
+        "objectives": [objective_facts(objective) for objective in problem.objectives],
+    }
 
 
 def check_continuable(meta: Mapping[str, Any], folder: Path) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 from sdc_problems._files import resolved
 from sdc_problems.errors import SDCError, SDCFailure, did_you_mean
 from sdc_problems.studies.store.schema import DATABASE, SCHEMA, connection, guarded
-from sdc_problems.studies.store.seal import seal_baselines, seal_seed
+from sdc_problems.studies.store.seal import seal_baselines, seal_facts, seal_seed
 
 STUDY = "study.toml"
 LOCK = "run.lock"
@@ -108,6 +108,7 @@ def create_folder(path: Path, study: str, meta: dict[str, Any], seeds: list[int]
             db.executemany(
                 "INSERT INTO seeds VALUES (?, ?, 'waiting', '')", [(seed, i) for i, seed in enumerate(seeds)]
             )
+            seal_facts(db)
             seal_baselines(db)
             for seed in seeds:
                 seal_seed(db, seed)

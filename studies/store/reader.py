@@ -22,13 +22,14 @@ from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.studies.store.folder import check_folder
 from sdc_problems.studies.store.hypervolume import Box, nondominated, shares
 from sdc_problems.studies.store.schema import DATABASE, check_schema, open_database
-from sdc_problems.studies.store.seal import SEALED, check_baselines, check_seed, check_seeds
+from sdc_problems.studies.store.seal import check_baselines, check_facts_sealed, check_seed, check_seeds, is_sealed
 from sdc_problems.studies.store.serializer import digest, unpack
 from sdc_problems.studies.store.tables import Aggregates, Axis, History, SeedRecord, SeedState, Solutions
 from sdc_problems.studies.store.writer import STORED, stored_generation
 
 FloatArray = NDArray[np.float64]
 BASELINE = "baseline-"
+_ANYWHERE = ("title", "termination", "run")  # parts of a study that change nothing of what a generation is
 
 
 class Run:
@@ -50,6 +51,8 @@ class Run:
         The objectives.
     seeds : tuple of int
         The seeds, in the order of the study.
+    sealed : bool
+        Whether its facts, seeds and baselines were checked against seals; runs of version 0.1.0 have none.
 
     Examples
     --------
@@ -68,13 +71,15 @@ class Run:
             with self._snapshot():
                 self.meta = check_schema(self._db, self.path)
                 rows = self._db.execute("SELECT seed FROM seeds ORDER BY position").fetchall()
+                self.sealed = is_sealed(self.meta)
+                if self.sealed:
+                    check_facts_sealed(self._db)
             self.axes = tuple(Axis.stored(o) for o in self.meta["problem"]["objectives"])
             self.n_var = int(self.meta["problem"]["n_var"])
             self.seeds = tuple(int(seed) for (seed,) in rows)
             if not self.seeds:
                 raise SDCError(f"{DATABASE} in {str(folder)!r} is damaged: it holds no seeds")
-            self._sealed = tuple(self.meta["format"]) >= SEALED
-            if self._sealed:
+            if self.sealed:
                 check_seeds(self.meta, self.seeds)
         except (sqlite3.DatabaseError, KeyError, TypeError, ValueError) as error:
             if isinstance(error, SDCError):
@@ -131,10 +136,21 @@ class Run:
         return all(state.status == "finished" for state in self.progress())
 
     def fingerprint(self) -> str:
-        """One digest of every seed's last generation and of the baselines: equal runs have equal fingerprints."""
+        """One digest of what the run found, and of what it is about: equal runs have equal fingerprints.
+
+        It covers every seed's generations (by the last one's chained digest) and ending, the baselines, and what is
+        said of data, problem, objectives, search and requirements; not where and when it was made, nor its limits.
+        Seals can be made anew by who may write in the folder; a fingerprint that was noted elsewhere cannot.
+        """
         baselines = [(name, digest(unpack(a))) for name, a in self._rows("SELECT * FROM baselines ORDER BY name")]
-        facts = json.dumps([[[s.seed, s.generations, s.chain] for s in self.progress()], baselines])
-        return hashlib.sha256(facts.encode()).hexdigest()
+        facts: list[Any] = [[[s.seed, s.generations, s.chain] for s in self.progress()], baselines]
+        if self.sealed:
+            facts.append([[s.status, s.reason] for s in self.progress()])
+            counts = {key: value for key, value in self.meta["data"].items() if key not in ("file", "sha256")}
+            study = {key: value for key, value in self.meta["study"].items() if key not in _ANYWHERE}
+            study["data"] = {key: value for key, value in study.get("data", {}).items() if key != "file"}
+            facts.append([counts, self.meta["problem"], study])
+        return hashlib.sha256(json.dumps(facts, sort_keys=self.sealed).encode()).hexdigest()
 
     def verify(self) -> None:
         """Check every stored generation against its digest, which chains onto the one before, and the baselines."""
@@ -206,7 +222,7 @@ class Run:
     def baselines(self, *, genomes: bool = True) -> Solutions:
         """Solutions that need no search; their ids are ``baseline-<name>``."""
         with self._snapshot():
-            if self._sealed:
+            if self.sealed:
                 check_baselines(self._db)
             rows = [(name, unpack(a)) for name, a in self._rows("SELECT name, arrays FROM baselines ORDER BY rowid")]
         n, m = len(rows), len(self.axes)
@@ -343,7 +359,7 @@ class Run:
             sql = f"{STORED} WHERE seed = ? AND generation > ? ORDER BY generation"
             for row in self._db.execute(sql, (seed, after)):
                 record.add(stored_generation(seed, row), str(row[5]), len(self.axes))
-            if self._sealed:
+            if self.sealed:
                 check_seed(self._db, seed)
             return record
 

@@ -16,7 +16,7 @@ from sdc_problems.errors import SDCError, SDCFailure
 from sdc_problems.studies.store._checks import check_facts, wrong_column
 
 DATABASE = "run.sqlite"
-FORMAT = (1, 1)  # a newer minor version can be read, a newer major version is refused; 1.1: what objectives mean, seals
+FORMAT = (1, 2)  # a newer minor version can be read, a newer major version is refused; 1.2: what objectives mean, seals
 
 SCHEMA = {
     "meta": "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)",

@@ -1,6 +1,11 @@
-"""Seals of a run: digests of how far each seed came, and of the baselines.
+"""Seals of a run: digests of its facts, of how far each seed came, and of the baselines.
 
-Chained digests notice a generation that was changed; that the last ones were cut off, they do not.
+Chained digests notice a generation that was changed; that the last ones were cut off, they do not; nor do they know of
+the facts that say what the numbers mean: data, study, objectives and their senses.
+
+Seals guard against accidents and casual edits. They have no key: whoever may write in the folder and knows this module
+can make them anew. Then the run's fingerprint is another one, which is printed at the end of a run, by ``status``, and
+in every certificate: it is to be compared with one that was noted elsewhere.
 """
 
 from __future__ import annotations
@@ -14,10 +19,30 @@ from typing import Any
 from sdc_problems.errors import SDCError
 from sdc_problems.studies.store.serializer import digest, unpack
 
-SEALED = (1, 1)
-"""First format with seals."""
+SEALED = (1, 2)
+"""First format of which all that is shown and released is sealed. (1.1 was never published.)"""
+_SEAL = "seal-"
+_FACTS = "seal-facts"
 _BASELINES = "seal-baselines"
 _SEED = "seal-seed-"
+
+
+def is_sealed(meta: Mapping[str, Any]) -> bool:
+    """Whether a run has seals; one that calls itself older than they are must have nothing that came with them."""
+    if tuple(meta["format"]) >= SEALED:
+        return True
+    newer = any(key.startswith(_SEAL) for key in meta) or any("meaning" in o for o in meta["problem"]["objectives"])
+    if newer or "dropped" in meta["data"]:
+        raise SDCError(
+            f"it says that its format is {'.'.join(map(str, meta['format']))}, and holds what that format has not; the"
+            " run's database was changed or damaged, and nothing is taken from it"
+        )
+    return False
+
+
+def seal_facts(db: sqlite3.Connection) -> None:
+    """Seal what the run says of itself, and its sessions, as they stand; in the transaction that changes them."""
+    _put(db, _FACTS, _facts(db))
 
 
 def seal_seed(db: sqlite3.Connection, seed: int) -> None:
@@ -28,6 +53,15 @@ def seal_seed(db: sqlite3.Connection, seed: int) -> None:
 def seal_baselines(db: sqlite3.Connection) -> None:
     """Seal the baselines as they stand; in the transaction that adds them."""
     _put(db, _BASELINES, _baselines(db))
+
+
+def check_facts_sealed(db: sqlite3.Connection) -> None:
+    """Refuse facts that are not as they were stored."""
+    if _kept(db, _FACTS) != _facts(db):
+        raise SDCError(
+            "what it says of its data, study, objectives, versions or sessions is not what was stored; the run's"
+            " database was changed or damaged, and nothing is taken from it"
+        )
 
 
 def check_seed(db: sqlite3.Connection, seed: int) -> None:
@@ -54,10 +88,17 @@ def check_seeds(meta: Mapping[str, Any], seeds: Iterable[int]) -> None:
         raise SDCError("the seeds are not the ones that were stored; the run's database was changed or damaged")
 
 
+def _facts(db: sqlite3.Connection) -> str:
+    facts = db.execute("SELECT key, value FROM meta ORDER BY key").fetchall()
+    sessions = db.execute("SELECT * FROM sessions ORDER BY session").fetchall()
+    return _digest([[fact for fact in facts if not fact[0].startswith(_SEAL)], sessions])
+
+
 def _seed(db: sqlite3.Connection, seed: int) -> str:
-    ending = db.execute("SELECT status, reason FROM seeds WHERE seed = ?", (seed,)).fetchone()
+    ending = db.execute("SELECT position, status, reason FROM seeds WHERE seed = ?", (seed,)).fetchone()
     sql = "SELECT generation, chain FROM generations WHERE seed = ? ORDER BY generation DESC LIMIT 1"
-    return _digest([seed, ending, db.execute(sql, (seed,)).fetchone()])
+    state = db.execute("SELECT generation, digest FROM states WHERE seed = ?", (seed,)).fetchone()
+    return _digest([seed, ending, db.execute(sql, (seed,)).fetchone(), state])
 
 
 def _baselines(db: sqlite3.Connection) -> str:

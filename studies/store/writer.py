@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sdc_problems.errors import SDCError, SDCFailure
 from sdc_problems.studies.store.lock import RunLock
 from sdc_problems.studies.store.schema import DATABASE, check_schema, connection, guarded, open_database
-from sdc_problems.studies.store.seal import seal_baselines, seal_seed
+from sdc_problems.studies.store.seal import seal_baselines, seal_facts, seal_seed
 from sdc_problems.studies.store.serializer import digest, pack, unpack
 
 BEGINNING = "0" * 64
@@ -123,6 +123,7 @@ class RunWriter:
                     "INSERT INTO sessions (token, started, versions, workers) VALUES (?, ?, ?, ?)",
                     (lock.token, now(), json.dumps(dict(versions)), workers),
                 )
+                seal_facts(writer._db)
         return writer
 
     def append(self, generation: Generation, previous: str) -> str:
@@ -156,6 +157,7 @@ class RunWriter:
         """Keep a study whose limits, requirements, title or seeds have changed."""
         with guarded("the changed study"), self._transaction():
             self._db.execute("UPDATE meta SET value = ? WHERE key = 'study'", (json.dumps(study),))
+            seal_facts(self._db)
 
     def add_seeds(self, seeds: Sequence[int]) -> None:
         """Add seeds behind the others."""

@@ -142,10 +142,14 @@ def test_thresholds_change_by_one_or_anew_and_levels_as_ever() -> None:
     assert moved.dtype == np.int16
     assert ((moved >= problem.xl) & (moved <= problem.xu)).all()
     assert np.abs(moved[:, :3] - X[:, :3]).max() == 1
-    changed = moved[moved[:, -1] != 50, -1]
-    assert len(changed) / len(X) == pytest.approx(1 / 4, abs=0.02)
+    at_home = (moved[:, :3] == X[:, :3]).all(axis=1)
+    changed = moved[at_home & (moved[:, -1] != 50), -1]
+    assert len(changed) / at_home.sum() == pytest.approx(1 / 4, abs=0.02)
     assert np.isin(changed, [49, 51]).mean() == pytest.approx(0.5, abs=0.05)
     assert len(np.unique(changed)) > 50
+    elsewhere = moved[~at_home, -1]  # a threshold was made for another node: one of two is drawn anew, by a factor
+    assert (np.abs(elsewhere - 50) > 1).mean() == pytest.approx(0.5, abs=0.03)
+    assert (elsewhere == 301).mean() == pytest.approx(0.25, abs=0.03)
     bottom = LatticeMutation(prob_var=1.0)._do(problem, np.tile(problem.xl.astype(np.int16), (50, 1)), random_state=rng)
     assert bottom[:, -1].min() == 1
 

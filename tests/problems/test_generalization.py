@@ -9,11 +9,13 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from pymoo.algorithms.moo.nsga2 import NSGA2
+from pymoo.core.evaluator import Evaluator
 from pymoo.optimize import minimize
 
 from sdc_problems import Hierarchy, Microdata, PBGProblem, SDCError, load
 from sdc_problems.algorithms.archives.box import BoxArchive
 from sdc_problems.datasets import people
+from sdc_problems.parallel import MemoEvaluator
 from sdc_problems.problem import SDCProblem
 from sdc_problems.testing import ProblemContract
 
@@ -198,10 +200,17 @@ def test_best_losses_on_adult_with_nine_attributes(public: Any, suppression: Any
 
 def test_an_archive_holds_each_release_once_whatever_thresholds_led_to_it() -> None:
     tested = problem(max_suppression=20)
-    algorithm = NSGA2(pop_size=30, archive=BoxArchive(1e-6), **tested.operators())
-    X = tested.effective(minimize(tested, algorithm, ("n_gen", 15), seed=1).algorithm.archive.X)
-    assert len(X) > 5
-    assert len(np.unique(X, axis=0)) == len(X)
+    for evaluator in (Evaluator(), MemoEvaluator()):
+        algorithm = NSGA2(pop_size=30, archive=BoxArchive(1e-6), evaluator=evaluator, **tested.operators())
+        result = minimize(tested, algorithm, ("n_gen", 15), seed=1)
+        X = result.algorithm.archive.X
+        assert len(X) > 5
+        assert len(np.unique(X, axis=0)) == len(X)
+        for rows in (X, result.X, result.pop.get("X")):
+            np.testing.assert_array_equal(tested.effective(rows), rows)
+            assert rows.dtype == tested.dtype
+    single = tested.evaluate(np.array([0, 0, 0, 21]), return_values_of=["F"], return_as_dictionary=True)
+    assert single["X"].shape == (tested.n_var,)
 
 
 def test_discernibility_need_not_pay_for_the_whole_budget(public: Any) -> None:

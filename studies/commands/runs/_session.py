@@ -49,7 +49,7 @@ def finish(folder: Path, outcome: Outcome, *, pictures: bool, as_json: bool) -> 
     """Print the result, draw, and end with the right exit code."""
     from sdc_problems.studies.report.summary import account, front_csv
     from sdc_problems.studies.report.summary import as_json as to_json
-    from sdc_problems.studies.report.terminal import console, plain, print_front, print_records
+    from sdc_problems.studies.report.terminal import console, plain, print_fingerprint, print_front, print_records
     from sdc_problems.studies.store.folder import inside, write_atomically
     from sdc_problems.studies.store.reader import Run
 
@@ -69,6 +69,7 @@ def finish(folder: Path, outcome: Outcome, *, pictures: bool, as_json: bool) -> 
         if not as_json:
             print_records(payload["data"])
             print_front(run)
+            print_fingerprint(run)
             console().print(f"run folder: {plain(str(folder), 500)}")
         if not any(entry["feasible"] for entry in payload["front"]):
             err.print("nothing feasible: no solution found meets what the study requires")

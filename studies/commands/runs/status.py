@@ -11,16 +11,35 @@ from sdc_problems.studies.commands._options import json_option
 
 @click.command(name="status")
 @click.argument("folder", type=click.Path(path_type=Path))
+@click.option(
+    "--fingerprint",
+    help="Fingerprint that the run had, from a certificate or an earlier status (its beginning is enough): refuse the"
+    " run if it is another one now.",
+)
 @json_option
-def command(folder: Path, as_json: bool) -> None:
-    """Show how far the run in FOLDER is and what it has found, also while it works."""
+def command(folder: Path, fingerprint: str | None, as_json: bool) -> None:
+    """Show how far the run in FOLDER is and what it has found, also while it works.
+
+    Everything that is shown is checked against the digests that were stored with it. Who may write in the folder can
+    make those anew, too: compare the fingerprint with one that was noted elsewhere.
+    """
     from sdc_problems.studies.report.summary import account
     from sdc_problems.studies.report.summary import as_json as to_json
-    from sdc_problems.studies.report.terminal import console, plain, print_front, print_records, print_seeds
+    from sdc_problems.studies.report.terminal import (
+        console,
+        plain,
+        print_fingerprint,
+        print_front,
+        print_records,
+        print_seeds,
+    )
     from sdc_problems.studies.store.reader import Run
 
     with Run(folder) as run:
+        run.verify()
         payload = account(run)
+        if fingerprint is not None:
+            _same(payload["fingerprint"], fingerprint)
         if as_json:
             click.echo(to_json(payload))
             return
@@ -36,4 +55,18 @@ def command(folder: Path, as_json: bool) -> None:
             out.print("finished" if payload["status"] == "finished" else "a process is working on it")
         print_seeds(payload)
         print_front(run)
-        out.print(f"fingerprint {payload['fingerprint'][:16]}")
+        print_fingerprint(run)
+
+
+def _same(now: str, before: str) -> None:
+    """Refuse a run whose fingerprint is not the one that it had."""
+    from sdc_problems.errors import SDCError
+
+    given = before.strip().lower()
+    if not (8 <= len(given) <= 64 and set(given) <= set("0123456789abcdef")):
+        raise SDCError("--fingerprint takes 8 to 64 of the digits 0-9 and a-f, as status and certificates say them")
+    if not now.startswith(given):
+        raise SDCError(
+            f"the run's fingerprint is {now[: len(given)]} now, not {given}: it is another run, it was continued, or it"
+            " was edited and its seals made anew"
+        )

@@ -24,6 +24,7 @@ import pytest
 from sdc_problems.errors import SDCFailure
 from sdc_problems.studies.cli import main
 from sdc_problems.studies.store.reader import Run
+from sdc_problems.studies.store.seal import seal_facts
 from sdc_problems.studies.tasks import available_tasks
 
 EXAMPLES = [task.example for task in available_tasks().values()]
@@ -308,6 +309,10 @@ def test_a_newer_major_version_is_refused(finished: Path, tmp_path: Path, sdc: S
         ("DELETE FROM generations WHERE seed = 3 AND generation > 30",
          "seed 3: its last generation, its state or its ending is not the one that was stored"),
         ("UPDATE baselines SET arrays = (SELECT arrays FROM baselines LIMIT 1)", "the baselines are not the ones"),
+        ("UPDATE meta SET value = json_set(value, '$.objectives[0].sense', 'max') WHERE key = 'problem'",
+         "what it says of its data, study, objectives, versions or sessions is not what was stored"),
+        ("UPDATE meta SET value = json_set(value, '$.records', 6000) WHERE key = 'data'", "what it says of its data"),
+        ("UPDATE meta SET value = '[1, 0]' WHERE key = 'format'", "it says that its format is 1.0, and holds what"),
     ],
 )  # fmt: skip
 def test_an_edited_run_is_refused(statement: str, where: str, finished: Path, tmp_path: Path, sdc: Sdc) -> None:
@@ -325,11 +330,38 @@ def test_an_edited_run_is_refused(statement: str, where: str, finished: Path, tm
     assert not out.exists()
 
 
+@pytest.mark.parametrize(
+    ("place", "value", "what"),
+    [("problem", "$.objectives[0].sense", "objective 1 was"), ("data", "$.records", "records was 30000, is 300")],
+)
+def test_made_up_facts_with_seals_made_anew_are_found_out(
+    place: str, value: str, what: str, finished: Path, tmp_path: Path, sdc: Sdc
+) -> None:
+    folder, out = tmp_path / "run", tmp_path / "released.csv"
+    shutil.copytree(finished, folder)
+    before = json.loads(sdc("status", folder, "--json").out)["fingerprint"]
+    assert f"fingerprint {before}" in sdc("status", folder, "--fingerprint", before[:16]).out
+    db = sqlite3.connect(folder / "run.sqlite")
+    (said,) = db.execute("SELECT json_extract(value, ?) FROM meta WHERE key = ?", (value, place)).fetchone()
+    other = 30_000 if place == "data" else {"min": "max", "max": "min"}[said]
+    db.execute("UPDATE meta SET value = json_set(value, ?, ?) WHERE key = ?", (value, other, place))
+    seal_facts(db)
+    db.commit()
+    db.close()
+    assert before not in sdc("status", folder).out  # by itself it cannot tell
+    assert "edited and its seals made anew" in sdc("status", folder, "--fingerprint", before, code=2).err
+    for arguments in (("resume", folder), ("release", folder, "--solution", "3-0", "--out", out)):
+        assert what in sdc(*arguments, code=2).err
+    assert not out.exists()
+    assert "takes 8 to 64" in sdc("status", folder, "--fingerprint", "mine", code=2).err
+
+
 def test_other_versions_are_said(finished: Path, tmp_path: Path, sdc: Sdc) -> None:
     folder = tmp_path / "run"
     shutil.copytree(finished, folder)
     db = sqlite3.connect(folder / "run.sqlite")
     db.execute("UPDATE meta SET value = json_set(value, '$.pymoo', '0.6.0') WHERE key = 'versions'")
+    seal_facts(db)
     db.commit()
     db.close()
     assert "pymoo 0.6.0, now" in sdc("resume", folder, "--no-pictures").err

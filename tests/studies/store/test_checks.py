@@ -14,7 +14,8 @@ from sdc_problems import SDCError
 from sdc_problems.studies.store._checks import COLUMNS
 from sdc_problems.studies.store.lock import RunLock
 from sdc_problems.studies.store.reader import Run
-from sdc_problems.studies.store.schema import SCHEMA
+from sdc_problems.studies.store.schema import SCHEMA, connection
+from sdc_problems.studies.store.seal import seal_facts
 from sdc_problems.studies.store.writer import RunWriter
 
 KEYS = [("seeds", "seed"), ("states", "seed"), ("sessions", "session")]  # SQLite itself keeps them integers
@@ -73,10 +74,10 @@ def test_a_run_without_seeds(damaged: Callable[..., Path]) -> None:
 
 @pytest.mark.parametrize("text", ["{x", "[1]", "5", "[" * 5000])
 def test_versions_of_a_session(text: str, damaged: Callable[..., Path]) -> None:
-    with (
-        Run(damaged("UPDATE sessions SET versions = ?", text)) as run,
-        pytest.raises(SDCError, match=r"sessions\.versions is not what sdc writes"),
-    ):
+    folder = damaged("UPDATE sessions SET versions = ?", text)
+    with connection(folder / "run.sqlite", write=True) as db:
+        seal_facts(db)  # as a stranger would
+    with Run(folder) as run, pytest.raises(SDCError, match=r"sessions\.versions is not what sdc writes"):
         run.sessions()
 
 

@@ -27,6 +27,7 @@ from sdc_problems.studies.store.folder import inside, write_atomically
 from sdc_problems.studies.store.hypervolume import Box, nondominated
 from sdc_problems.studies.store.lock import RunLock
 from sdc_problems.studies.store.reader import Run
+from sdc_problems.studies.store.seal import seal_facts, seal_seed
 from sdc_problems.studies.store.serializer import digest, pack, unpack
 from sdc_problems.studies.store.writer import BEGINNING, STORED, RunWriter, stored_generation
 
@@ -306,12 +307,54 @@ def test_an_edited_generation_is_named(statement: str, generation: int, folder: 
         ("DELETE FROM seeds WHERE seed = 4", "the seeds are not"),
         ("INSERT INTO baselines SELECT 'best', arrays FROM generations WHERE generation = 1 AND seed = 4", "baselines"),
         ("DELETE FROM meta WHERE key = 'seal-baselines'", "the baselines are not"),
+        ("UPDATE seeds SET position = 9 WHERE seed = 4", "seed 4: its last generation"),
+        ("INSERT INTO states VALUES (4, 12, X'00', '')", "seed 4: its last generation, its state"),
+        (
+            "UPDATE meta SET value = json_set(value, '$.objectives[1].sense', 'max') WHERE key = 'problem'",
+            "what it says",
+        ),
+        ("UPDATE meta SET value = json_set(value, '$.records', 9000) WHERE key = 'data'", "what it says of its data"),
+        ("UPDATE meta SET value = json_set(value, '$.dropped', 0) WHERE key = 'data'", "what it says of its data"),
+        ("UPDATE meta SET value = json_set(value, '$.title', 'x') WHERE key = 'study'", "what it says of its data"),
+        ("UPDATE meta SET value = '\"\"' WHERE key = 'created'", "what it says of its data"),
+        ("UPDATE sessions SET workers = '9'", "what it says of its data"),
+        ("INSERT INTO meta VALUES ('more', '1')", "what it says of its data"),
+        ("DELETE FROM meta WHERE key = 'seal-facts'", "what it says of its data"),
+        ("UPDATE meta SET value = '[1, 3]' WHERE key = 'format'", "what it says of its data"),
+        ("UPDATE meta SET value = '[1, 1]' WHERE key = 'format'", "its format is 1.1, and holds what that format has"),
+        ("UPDATE meta SET value = '[1, 0]' WHERE key = 'format'", "its format is 1.0, and holds what that format has"),
     ],
 )
 def test_what_was_cut_off_or_put_in_is_noticed(statement: str, what: str, folder: Path) -> None:
     edited(folder, statement)
     with pytest.raises(SDCError, match=what), Run(folder) as run:
         run.verify()
+
+
+@pytest.mark.parametrize(
+    ("key", "statement"),
+    [
+        ("facts", "UPDATE meta SET value = json_set(value, '$.objectives[1].sense', 'max') WHERE key = 'problem'"),
+        ("facts", "UPDATE meta SET value = json_set(value, '$.dropped', 7) WHERE key = 'data'"),
+        ("facts", "UPDATE meta SET value = json_set(value, '$.require', json_object()) WHERE key = 'study'"),
+        ("seed", "UPDATE seeds SET status = 'waiting' WHERE seed = 4"),
+        ("seed", "DELETE FROM generations WHERE seed = 4 AND generation > 9"),
+    ],
+)  # fmt: skip
+def test_who_makes_seals_anew_changes_the_fingerprint(key: str, statement: str, folder: Path) -> None:
+    with Run(folder) as run:
+        before = run.fingerprint()
+    db = sqlite3.connect(folder / "run.sqlite")
+    db.execute(statement)
+    if key == "facts":
+        seal_facts(db)
+    else:
+        seal_seed(db, 4)
+    db.commit()
+    db.close()
+    with Run(folder) as run:
+        run.verify()
+        assert run.fingerprint() != before
 
 
 @pytest.mark.parametrize("of", ["empty", "full"])
