@@ -9,7 +9,7 @@ from typing import NoReturn, TextIO
 
 import click
 
-from sdc_problems import __version__
+from sdc_problems import __version__, _kernel
 from sdc_problems.errors import SDCError, SDCFailure, SDCWarning, did_you_mean
 
 _usual_warning = warnings.showwarning
@@ -103,8 +103,14 @@ def _show_warning(
         _usual_warning(message, category, filename, lineno, file, line)
 
 
+def _say_compiling() -> None:
+    click.echo("compiling for this machine, once after an installation or update: some seconds …", err=True)
+
+
 def main() -> NoReturn:
     """Run the command line; bad input is one sentence on stderr and exit code 2, never a traceback."""
+    if sys.stderr.isatty():
+        _kernel.on_compile = _say_compiling
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning

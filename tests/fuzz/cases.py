@@ -172,7 +172,7 @@ def _thing(folder: Path, name: str, how: str) -> None:
 
 def _key(folder: Path, name: str, place: int, key: str | None, value: str) -> None:
     """Another value at a key of a study, or another key with it; or the key left out."""
-    lines = (folder / name).read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+    lines = (folder / name).read_text(encoding="utf-8", errors="surrogateescape").splitlines() or [""]
     place %= len(lines)
     if key is None:
         known, _, _ = lines[place].partition(" = ")

@@ -1,0 +1,145 @@
+"""Compilation of kernels by numba, and where the compiled code is kept."""
+
+# mypy: disable-error-code="no-untyped-call"
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core import event
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+from numba.extending import typeof_impl
+
+from sdc_problems import _kernel
+from sdc_problems._kernel import Kernel
+
+_OLD = 30 * 24 * 3600.0  # seconds after which compiled code of another state of a file is thrown away
+
+
+def dispatcher(kernel: Kernel, *, inner: bool) -> Any:
+    """Compiler of a function, for calls from Python or for calls from other kernels."""
+    wrappers: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True} if inner else {}
+    made: Any = numba.njit(nogil=True, parallel=kernel.parallel, **wrappers)(kernel.py_func)
+    if hasattr(made, "_cache"):  # it is the function itself when $NUMBA_DISABLE_JIT is set
+        made._cache = (_InnerCache if inner else _OuterCache)(kernel.py_func)
+    return made
+
+
+@typeof_impl.register(Kernel)
+def _type(value: Kernel, context: Any) -> Any:
+    return typeof_impl(value.inner, context)
+
+
+def cache_folder() -> Path:
+    """Folder of this user's compiled code, shared by all environments; it holds no data."""
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or "~/AppData/Local"
+    elif sys.platform == "darwin":
+        base = "~/Library/Caches"
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(base).expanduser() / "sdc-problems" / f"numba-{numba.__version__}"
+
+
+class SharedLocator(_CacheLocator):
+    """Place of compiled code: a folder for each state of a file and of the files whose kernels it calls.
+
+    Equal sources have equal code, so environments and checkouts share it. numba itself tells processors apart.
+    """
+
+    def __init__(self, function: Callable[..., Any], file: str) -> None:
+        self._line = function.__code__.co_firstlineno
+        self._stamp = _digest(function)
+        self._path = cache_folder() / f"{function.__module__}-{self._stamp[:16]}"
+
+    @classmethod
+    def from_function(cls, py_func: Callable[..., Any], py_file: str) -> SharedLocator | None:
+        """Locator of a function, or None where such a folder cannot be had or others can write to it."""
+        try:
+            found = cls(py_func, py_file)
+            if not found._path.is_dir():
+                found._path.mkdir(mode=0o700, parents=True)
+                _forget_old(found._path)
+            found.ensure_cache_path()
+            state = found._path.stat()
+        except (OSError, RuntimeError):  # no such file, no home folder, a full or read-only disk
+            return None
+        private = os.name != "posix" or (state.st_uid == os.getuid() and not state.st_mode & 0o022)
+        return found if private else None
+
+    def get_cache_path(self) -> str:
+        """Folder of the compiled code."""
+        return str(self._path)
+
+    def get_source_stamp(self) -> str:
+        """Digest that must be equal for the code to be used."""
+        return self._stamp
+
+    def get_disambiguator(self) -> str:
+        """Line of the function: two of a name in one file are two."""
+        return str(self._line)
+
+
+def _digest(function: Callable[..., Any]) -> str:
+    """Digest of the file of a function and, in turn, of those whose kernels its file has imported."""
+    files: dict[str, bytes] = {}
+    waiting = [function]
+    while waiting:
+        one = waiting.pop()
+        if one.__module__ not in files:
+            files[one.__module__] = Path(one.__code__.co_filename).read_bytes()
+            waiting += [value.py_func for value in one.__globals__.values() if isinstance(value, Kernel)]
+    whole = hashlib.sha256()
+    for name in sorted(files):
+        whole.update(name.encode() + hashlib.sha256(files[name]).digest())
+    return whole.hexdigest()
+
+
+def _forget_old(folder: Path) -> None:
+    """Remove what was compiled from other states of the same file long ago."""
+    for other in folder.parent.glob(f"{folder.name.rpartition('-')[0]}-*"):
+        if other.stat().st_mtime < time.time() - _OLD:
+            shutil.rmtree(other, ignore_errors=True)
+
+
+class _Outer(CompileResultCacheImpl):
+    # $NUMBA_CACHE_DIR comes first, numba's other places come last
+    _locator_classes = [  # noqa: RUF012
+        CompileResultCacheImpl._locator_classes[0], SharedLocator, *CompileResultCacheImpl._locator_classes[1:]
+    ]  # fmt: skip
+
+
+class _Inner(_Outer):
+    def get_filename_base(self, fullname: str, abiflags: str) -> str:
+        return str(super().get_filename_base(f"{fullname}.inner", abiflags))
+
+
+class _OuterCache(FunctionCache):
+    _impl_class = _Outer
+
+
+class _InnerCache(FunctionCache):
+    _impl_class = _Inner
+
+
+class _Notice(event.Listener):
+    """Says once that code is being compiled."""
+
+    def on_start(self, event: Any) -> None:
+        if _kernel.on_compile is not None:
+            tell, _kernel.on_compile = _kernel.on_compile, None
+            tell()
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+event.register("numba:compile", _Notice())

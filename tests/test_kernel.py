@@ -1,0 +1,128 @@
+"""Kernels: what loads numba, where compiled code is kept and when it is used again."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import pickle
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from sdc_problems import _kernel
+
+HELPER = """
+from sdc_problems._kernel import kernel
+
+@kernel()
+def add(a, b):
+    return a + b{more}
+"""
+CALLER = """
+from helper import add
+from sdc_problems._kernel import kernel
+
+@kernel()
+def total(values):
+    found = 0.0
+    for value in values:
+        found = add(found, value)
+    return found
+"""
+PROGRAM = """
+import sys
+import numpy as np
+from caller import add, total
+from sdc_problems import _kernel
+
+assert "numba" not in sys.modules
+said = []
+_kernel.on_compile = lambda: said.append("compiling")
+print(total(np.arange(4.0)), *said)
+print(add(1, 2), *said)
+"""
+
+
+def run(folder: Path, home: Path, **environment: str) -> list[str]:
+    kept = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], cwd=folder, text=True, capture_output=True, check=True,
+        env=kept | {"XDG_CACHE_HOME": str(home), "HOME": str(home)} | environment,
+    )  # fmt: skip
+    return done.stdout.splitlines()
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    folder = tmp_path / "sources"
+    folder.mkdir()
+    (folder / "helper.py").write_text(HELPER.format(more=""))
+    (folder / "caller.py").write_text(CALLER)
+    return folder
+
+
+def cached(home: Path) -> list[str]:
+    return sorted(f"{p.parent.name[:-17]}/{p.name.partition('-')[0]}" for p in home.rglob("*.nbi"))
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="other folders there")
+def test_equal_sources_share_what_was_compiled(sources: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    assert run(sources, home) == ["6.0 compiling", "3 compiling"]
+    assert cached(home) == ["caller/caller.total", "helper/helper.add", "helper/helper.add.inner"]
+    assert [p.stat().st_mode & 0o077 for p in (home / "sdc-problems").glob("*/*")] == [0, 0]
+    elsewhere = sources.rename(tmp_path / "elsewhere")
+    assert run(elsewhere, home) == ["6.0", "3"]
+    assert not list(elsewhere.rglob("*.nbi"))
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="other folders there")
+def test_a_changed_helper_compiles_its_callers_again_and_old_code_goes(sources: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    run(sources, home)
+    (old,) = (home / "sdc-problems").glob("*/caller-*")
+    os.utime(old, (time.time() - 1e7,) * 2)
+    (sources / "helper.py").write_text(HELPER.format(more=" + 1"))
+    assert run(sources, home) == ["10.0 compiling", "4 compiling"]
+    assert not old.exists()
+    assert len(list((home / "sdc-problems").glob("*/helper-*"))) == 2, "young code of another state stays"
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="other folders there")
+def test_a_folder_that_others_can_write_to_is_not_used(sources: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    run(sources, home)
+    for folder in (home / "sdc-problems").glob("*/*"):
+        folder.chmod(0o777)
+    assert run(sources, home) == ["6.0 compiling", "3 compiling"]
+    assert {p.name for p in sources.glob("__pycache__/*.nbi")} != set()
+
+
+def test_numbas_own_setting_comes_first(sources: Path, tmp_path: Path) -> None:
+    run(sources, tmp_path / "home", NUMBA_CACHE_DIR=str(tmp_path / "own"))
+    assert len(list((tmp_path / "own").rglob("*.nbi"))) == 3
+    assert not (tmp_path / "home").exists()
+
+
+def module(tmp_path: Path, text: str) -> ModuleType:
+    (tmp_path / "made.py").write_text(text)
+    spec = importlib.util.spec_from_file_location("made", tmp_path / "made.py")
+    assert spec is not None
+    assert spec.loader is not None
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+def test_a_kernel_keeps_name_text_and_function(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = module(
+        tmp_path, 'from sdc_problems._kernel import kernel\n@kernel()\ndef one(a):\n    "Text."\n    return a'
+    )
+    monkeypatch.setitem(sys.modules, "made", made)
+    assert isinstance(made.one, _kernel.Kernel)
+    assert (made.one.__name__, made.one.__doc__, made.one.py_func(3)) == ("one", "Text.", 3)
+    assert pickle.loads(pickle.dumps(made.one)) is made.one
