@@ -54,6 +54,10 @@ if TYPE_CHECKING:
     from sdc_problems.operators.portfolio import Portfolio as Portfolio
     from sdc_problems.operators.portfolio import Share as Share
     from sdc_problems.operators.search_guard import SearchGuard as SearchGuard
+    from sdc_problems.operators.settings import SettingsCrossover as SettingsCrossover
+    from sdc_problems.operators.settings import SettingsMutation as SettingsMutation
+    from sdc_problems.operators.settings import SettingsRepair as SettingsRepair
+    from sdc_problems.operators.settings import SettingsSampling as SettingsSampling
     from sdc_problems.operators.tree import Grammar as Grammar
     from sdc_problems.operators.tree import Shape as Shape
     from sdc_problems.operators.tree import SubtreeCrossover as SubtreeCrossover

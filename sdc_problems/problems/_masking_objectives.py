@@ -151,3 +151,36 @@ def masking_objectives(*, numeric: bool, guard: bool) -> dict[str, Objective]:
         loss, risk, DR_GUARDED, *_scores(loss, DR_GUARDED if guard else risk), *parts, GUESS, *linkage, DBRL_PROTECTED,
         DBRL_HALF,
     )  # fmt: skip
+
+
+CLUSTERING_LOSS = Objective(
+    "clustering_loss", "loss for clustering", "min", PERCENT, "%",
+    meaning=(
+        "Disagreement of clusterings of the original and of the released file, the mean over 2, 3, … 10 clusters of the"
+        " mean of three percentages: what Rand, Jaccard and Wallace index lack to 1. It varies much with the number of"
+        " clusters."
+    ),
+    formula="mean over c of 100 * ((1 - Rand) + (1 - Jaccard) + (1 - Wallace)) / 3",
+    source="Marés (2013), Eq. 5.3, which does not say how many clusters",
+)  # fmt: skip
+
+
+def preclustering_objectives(*, n: int, guard: bool) -> dict[str, Objective]:
+    """Objectives of files protected after clustering: those of categorical files, the loss for clustering, and k.
+
+    Parameters
+    ----------
+    n
+        Records of the table.
+    guard
+        Which risk the scores take.
+    """
+    k = Objective(
+        "k", "smallest class", "max", (1.0, max(float(n), 2.0)), "records",
+        meaning=(
+            "Number of records in the smallest group that looks alike in the protected columns. With k = 5 every record"
+            " hides among at least four others."
+        ),
+        formula="min over records of its class size",
+    )  # fmt: skip
+    return {**masking_objectives(numeric=False, guard=guard), **by_name(CLUSTERING_LOSS, k)}

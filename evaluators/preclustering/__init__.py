@@ -1,0 +1,7 @@
+"""Engine of protection after clustering: clusterings are kept, equal protected files are measured once."""
+
+from __future__ import annotations
+
+from sdc_problems.evaluators.preclustering.engine import PreclusteringEngine, Setting
+
+__all__ = ["PreclusteringEngine", "Setting"]
