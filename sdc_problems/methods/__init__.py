@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from sdc_problems.methods.perturbation._swap_records import swap_records as swap_records
     from sdc_problems.methods.recoding._generalize import Recoded as Recoded
     from sdc_problems.methods.recoding._generalize import generalize as generalize
+    from sdc_problems.methods.recoding._local import LocalRecoding as LocalRecoding
+    from sdc_problems.methods.recoding._local import local_recoding as local_recoding
     from sdc_problems.methods.recoding._mondrian import Mondrian as Mondrian
     from sdc_problems.methods.recoding._mondrian import mondrian as mondrian
     from sdc_problems.methods.recoding._recode import Intervals as Intervals
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
     from sdc_problems.methods.recoding._recode import recode_level as recode_level
     from sdc_problems.methods.recoding._recode import recode_map as recode_map
     from sdc_problems.methods.recoding._recode import recode_rare as recode_rare
+    from sdc_problems.methods.recoding._suppress_cells import suppress_cells as suppress_cells
     from sdc_problems.methods.recoding._top_code import bottom_code as bottom_code
     from sdc_problems.methods.recoding._top_code import top_code as top_code
     from sdc_problems.methods.registry import Method as Method

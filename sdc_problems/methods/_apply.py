@@ -25,6 +25,9 @@ def apply(
     *,
     columns: Sequence[str] | None = None,
     k: int | None = None,
+    l: int | None = None,
+    entropy_l: float | None = None,
+    t: float | None = None,
     hierarchies: Mapping[str, Hierarchy] | None = None,
     rng: np.random.Generator | None = None,
     problem: Callable[[], Any] | None = None,
@@ -42,6 +45,8 @@ def apply(
         The columns to protect; the quasi-identifiers if not given.
     k
         For a method that takes one.
+    l, entropy_l, t
+        For a method that can promise them, of the sensitive columns.
     hierarchies
         By column, for a method that takes them.
     rng
@@ -74,6 +79,9 @@ def apply(
         raise SDCError(f"method {method.name} needs k, the size of the smallest group")
     if not method.takes_k and k is not None:
         raise SDCError(f"method {method.name} takes no k: it promises none")
+    for name, wanted in (("l", l), ("entropy_l", entropy_l), ("t", t)):
+        if wanted is not None and not method.takes(name):
+            raise SDCError(f"method {method.name} cannot promise {name}: use {', '.join(_that_take(name))}")
     if method.takes("hierarchies") and not hierarchies:
         raise SDCError(f"method {method.name} needs hierarchies: one for each column that it generalizes")
     table = data if tuple(names) == data.quasi_identifiers else _with_columns(data, names)
@@ -84,6 +92,9 @@ def apply(
         "problem": lambda: None if problem is None else problem(),
         "hierarchies": lambda: hierarchies,
         "k": lambda: k,
+        "l": lambda: l,
+        "entropy_l": lambda: entropy_l,
+        "t": lambda: t,
         "kinds": lambda: kinds,
         "missing_codes": lambda: missing_codes(data, names),
         "rng": lambda: rng,
@@ -152,6 +163,10 @@ def recoded(
     changed = [f"{name} {int((before[:, j] != found[:, j]).sum()):,}" for j, name in enumerate(names)]
     sentence = f"{method.title[0].upper()}{method.title[1:]}. Cells changed of {len(data):,}: {', '.join(changed)}."
     return Recoded(new, (sentence,))
+
+
+def _that_take(name: str) -> list[str]:
+    return [method.name for method in available().values() if method.takes(name)]
 
 
 def _cells(method: Method, attribute: Attribute, found: NDArray[Any]) -> NDArray[Any]:

@@ -76,6 +76,27 @@ METHODS = (
         example={"clusters": 2},
     ),
     Method(
+        "local-recoding",
+        "labels of the hierarchies at levels that differ by class of records",
+        _RECODING + "_local:recode_locally",
+        "table",
+        guarantee="k",
+    ),
+    Method(
+        "suppress-cells",
+        "single cells become stars, as few as may be",
+        _RECODING + "_suppress_cells:suppress_table",
+        "table",
+        guarantee="k",
+    ),
+    Method(
+        "suppress-cells-wildcard",
+        "fewer stars, each of which matches every value",
+        _RECODING + "_suppress_cells:suppress_table_wildcard",
+        "table",
+        guarantee="k_wildcard",
+    ),
+    Method(
         "generalize",
         "values become the labels of a level of their hierarchy",
         _RECODING + "_generalize:generalize",

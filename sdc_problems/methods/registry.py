@@ -35,6 +35,9 @@ GIVEN = (
     "problem",
     "hierarchies",
     "k",
+    "l",
+    "entropy_l",
+    "t",
     "kinds",
     "missing_codes",
     "missing",
@@ -68,7 +71,8 @@ class Method:
     kinds
         Kinds of columns it accepts.
     guarantee
-        The promise it keeps, counted again in every file: ``"k"``, or None.
+        The promise it keeps, counted again in every file: ``"k"``, ``"k_wildcard"`` (a star matches every value), or
+        None.
     search
         Whether it looks for a good solution among many, so that its random numbers change no cell by themselves.
     suppresses
@@ -84,9 +88,10 @@ class Method:
     The function takes what it needs of ``GIVEN`` by these names: ``X`` records × columns (values of numeric columns,
     codes of others), ``x`` one column of it, ``codes`` categories only, ``data`` the Microdata, whose quasi-identifiers
     are the columns to protect, ``problem`` the MicroaggregationProblem of the columns, ``hierarchies`` by column,
-    ``k``, ``kinds`` of the columns, ``missing_codes``, the code of each one's missing value or None, ``rng``, the
-    generator of a method that draws random numbers, and ``progress``, called as ``progress(done, total)`` between
-    slices of the work. Its other parameters are options.
+    ``k``, ``l``, ``entropy_l`` and ``t``, what is asked of the classes of alike records, ``kinds`` of the columns,
+    ``missing_codes``, the code of each one's missing value or None, ``rng``, the generator of a method that draws
+    random numbers, and ``progress``, called as ``progress(done, total)`` between slices of the work. Its other
+    parameters are options.
 
     Examples
     --------
@@ -151,6 +156,10 @@ class Method:
         """The guarantee in a sentence, for help and tables."""
         if self.guarantee == "k":
             return "every record looks like at least k − 1 others in the protected columns, counted in the written file"
+        if self.guarantee == "k_wildcard":
+            return (
+                "every record matches at least k − 1 others (a star matches every value), counted in the written file"
+            )
         return "promises no k"
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems._tables.columns import STAR
-from sdc_problems._validation import choice, whole
+from sdc_problems._validation import choice
 from sdc_problems.errors import SDCError
 from sdc_problems.methods._apply import apply, recoded
 from sdc_problems.methods.registry import Method, find
@@ -20,9 +20,10 @@ from sdc_problems.microdata import Microdata
 from sdc_problems.studies.release import _columns
 from sdc_problems.studies.release._certificate import certificate
 from sdc_problems.studies.release._columns import Columns, columns_that_leave, singled_out
+from sdc_problems.studies.release._demand import Demand
 from sdc_problems.studies.release._transaction import Places, Written, refuse_broken, reserve, write
 from sdc_problems.studies.release.csv_text import PLAIN, Form, as_written
-from sdc_problems.studies.release.guarantees import Guarantee, at_least, at_most, smallest_class
+from sdc_problems.studies.release.guarantees import Guarantee, at_most
 from sdc_problems.studies.release.value_mapping import kept_seed, record_by_record, value_mapping
 from sdc_problems.studies.run.runner import versions
 from sdc_problems.studies.verdict import LINKAGE_LIMIT, Verdict
@@ -96,7 +97,7 @@ class _Work:
 
     data: Microdata
     method: Method
-    k: int | None
+    demand: Demand
     columns: Columns
     frame: pd.DataFrame
     original: pd.DataFrame
@@ -119,11 +120,10 @@ class _Work:
         others = [name for name in text.columns if name not in self.columns.protected]
         changed = sum(int((before[name].to_numpy() != text[name].to_numpy()).sum()) for name in others)
         found.append(at_most("changed elsewhere", others, 0, changed, "no other column has changed"))
-        if self.method.guarantee == "k":
-            assert self.k is not None
-            alike = "every record looks like at least k − 1 others"
-            smallest = smallest_class(kept, self.columns.protected)
-            found.append(at_least("k", self.columns.protected, self.k, smallest, alike))
+        if self.method.guarantee is not None:
+            sensitive = [name for name in self.data.sensitive if name not in self.columns.protected]
+            protected = self.columns.protected
+            found += self.demand.counted(kept, self.original, protected, sensitive, self.method.guarantee)
         else:
             same = all((before[name].to_numpy() == text[name].to_numpy()).all() for name in self.columns.protected)
             if same:
@@ -140,6 +140,9 @@ def protect(
     *,
     method: str = "mdav",
     k: int | None = None,
+    l: int | None = None,
+    entropy_l: float | None = None,
+    t: float | None = None,
     hierarchies: Mapping[str, Hierarchy] | None = None,
     seed: int | None = None,
     keep: Sequence[str] | None = None,
@@ -164,7 +167,10 @@ def protect(
     method
         Name of a method (``sdc_problems.methods.available``).
     k
-        For a method that takes one.
+        For a method that takes one: every record looks like at least k − 1 others.
+    l, entropy_l, t
+        For a method that takes them: fewest different values of each sensitive column among alike records; least
+        entropy ℓ-diversity; largest distance of their shares from those of the whole table.
     hierarchies
         By column, for a method that takes them.
     seed
@@ -201,8 +207,7 @@ def protect(
     choice(suppressed, "suppressed", ("drop", "star"))
     if not data.quasi_identifiers:
         raise SDCError("no column was named to be protected: name the quasi-identifiers")
-    if found.guarantee == "k" and k is not None:
-        whole(k, "k", least=2)
+    demand = Demand(k, l, entropy_l, t).checked(data)
     if seed is not None and not found.random:
         raise SDCError(f"method {found.name} draws no random numbers: leave the seed out")
     places = None if out is None else reserve(Path(out), overwrite=overwrite, inputs=[source, *inputs])
@@ -212,7 +217,7 @@ def protect(
     elif seed is None and found.random:
         seed = None if places is None else kept_seed(places.mapping)
         seed = secrets.randbits(63) if seed is None else seed
-    work, groups = _protected(data, found, k, columns, hierarchies, seed, suppressed, options)
+    work, groups = _protected(data, found, demand, columns, hierarchies, seed, suppressed, options)
     if places is None:
         counted = tuple(work.promises(as_written(work.frame)))
         refuse_broken(counted)
@@ -229,7 +234,7 @@ def protect(
             {
                 "method": found.name,
                 "title": found.title,
-                "k": k,
+                **demand.asked,
                 "options": {**found.fixed, **options},
                 "promise": found.promise,
                 "what_was_done": [*work.what_was_done, *_columns.sentences(columns, alone)],
@@ -265,7 +270,7 @@ def protect(
 def _protected(
     data: Microdata,
     method: Method,
-    k: int | None,
+    demand: Demand,
     columns: Columns,
     hierarchies: Mapping[str, Hierarchy] | None,
     seed: int | None,
@@ -275,11 +280,11 @@ def _protected(
     def problem() -> Any:
         from sdc_problems.problems.microaggregation import MicroaggregationProblem
 
-        assert k is not None
-        return MicroaggregationProblem(data, k)
+        assert demand.k is not None
+        return MicroaggregationProblem(data, demand.k)
 
     rng = None if seed is None else np.random.default_rng(seed)
-    found = apply(method, data, k=k, hierarchies=hierarchies, rng=rng, problem=problem, options=options)
+    found = apply(method, data, **asdict(demand), hierarchies=hierarchies, rng=rng, problem=problem, options=options)
     done = recoded(method, data, found)
     lost = np.zeros(len(data), dtype=np.bool_) if done.suppressed is None else np.asarray(done.suppressed, dtype=bool)
     whole_table = data.frame().reset_index(drop=True)
@@ -296,5 +301,5 @@ def _protected(
     if data.n_dropped:
         total = len(data) + data.n_dropped
         first.append(f"{data.n_dropped:,} of {total:,} records are left out: they have missing values.")
-    work = _Work(data, method, k, columns, frame, as_written(whole_table), lost, (*first, *done.sentences))
+    work = _Work(data, method, demand, columns, frame, as_written(whole_table), lost, (*first, *done.sentences))
     return work, len(np.unique(found)) if method.form == "partition" else None  # type: ignore[arg-type]

@@ -35,7 +35,10 @@ def _list_methods(ctx: click.Context, param: click.Parameter, value: bool) -> No
 @click.option(
     "--methods", is_flag=True, is_eager=True, expose_value=False, callback=_list_methods, help="List methods."
 )
-@click.option("--k", type=int, help="Smallest group, for methods that promise it.")
+@click.option("--k", type=int, help="Fewest records that look alike, for methods that promise it.")
+@click.option("--l", type=int, help="Fewest different values of each sensitive column among them.")
+@click.option("--entropy-l", type=float, help="Least entropy ℓ-diversity of the sensitive columns among them.")
+@click.option("--t", type=float, help="Largest t-closeness of the sensitive columns among them, 0 to 1.")
 @click.option("--columns", required=True, help="Columns to protect, separated by commas.")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="The protected CSV file to write.")
 @click.option("--sensitive", default="", help="Columns whose values must stay secret; they are not changed.")
@@ -65,6 +68,9 @@ def command(
     file: Path,
     method: str,
     k: int | None,
+    l: int | None,
+    entropy_l: float | None,
+    t: float | None,
     columns: str,
     out: Path,
     sensitive: str,
@@ -116,6 +122,9 @@ def command(
             out,
             method=method,
             k=k,
+            l=l,
+            entropy_l=entropy_l,
+            t=t,
             hierarchies=hierarchies,
             seed=seed,
             keep=None if keep is None else names(keep),

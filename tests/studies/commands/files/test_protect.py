@@ -85,6 +85,9 @@ def test_every_method_protects_a_file(folder: Path, name: str) -> None:
     if method.guarantee == "k":
         assert counted["k"] == smallest >= 3
         assert "k − 1 others" in payload["promise"]
+    elif method.guarantee == "k_wildcard":
+        assert counted["k_wildcard"] >= 3
+        assert "a star matches every value" in payload["promise"]
     else:
         assert "k" not in counted
         assert payload["promise"] == "promises no k"
@@ -444,3 +447,47 @@ def test_a_method_of_another_package_has_its_options_and_its_promise_is_counted(
     broken = protect(folder, "--method", "pair-up", "--careless", "--overwrite").exception
     assert isinstance(broken, SDCFailure)
     assert "k: 1 where 3 was promised" in str(broken)
+
+
+@pytest.mark.parametrize("method", ["local-recoding", "suppress-cells"])
+def test_sensitive_values_are_counted_among_alike_records_of_the_file(folder: Path, method: str) -> None:
+    more = ["--method", method, "--sensitive", "ill", "--l", "2", "--t", "0.4", "--entropy-l", "1.2", "--json"]
+    more += ["--hierarchy", "age={intervals = [10, 20]}"] if method == "local-recoding" else []
+    where = ["protect", str(folder / "in.csv"), "--out", str(folder / "out.csv"), "--columns", "age", "--k", "3"]
+    where += ["--identifiers", "name", "--keep", "town,same"]
+    result = CliRunner().invoke(cli, [*where, *more])
+    assert result.exit_code == 0, result.output
+    counted = {g["name"]: g for g in json.loads(result.stdout)["guarantees_checked_in_the_file"]}
+    after = pd.read_csv(folder / "out.csv", dtype=str)
+    classes = after.groupby("age")["ill"]
+    shares = after["ill"].value_counts(normalize=True)
+    apart = classes.apply(
+        lambda own: (own.value_counts(normalize=True).reindex(shares.index, fill_value=0) - shares).abs().sum() / 2
+    )
+    mixed = classes.apply(lambda own: float(np.exp(-sum(p * np.log(p) for p in own.value_counts(normalize=True)))))
+    assert counted["k"]["found"] == classes.size().min() >= 3
+    assert counted["l"]["found"] == classes.nunique().min() == 2
+    assert counted["t"]["found"] == pytest.approx(apart.max())
+    assert counted["entropy_l"]["found"] == pytest.approx(mixed.min())
+    assert apart.max() <= 0.4
+    assert mixed.min() >= 1.2 - 1e-6
+    assert json.loads((folder / "out.csv.certificate.json").read_text())["l"] == 2
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--l", "2"], "method mdav cannot promise l: use local-recoding, suppress-cells"),
+        (["--method", "suppress-cells", "--l", "3"], "'ill' has 2 values: l = 3 cannot be reached"),
+        (["--method", "suppress-cells", "--l", "1"], "l must be a whole number ≥ 2"),
+        (["--method", "suppress-cells", "--t", "1.5"], "t must be in [0, 1]"),
+        (["--method", "suppress-cells", "--entropy-l", "2.1"], "entropy_l = 2.1 cannot be reached"),
+        (["--method", "suppress-cells", "--k", "31"], "k = 31 is more than the table's 30 records"),
+    ],
+)
+def test_demands_that_cannot_be_met_are_a_sentence(folder: Path, more: list[str], message: str) -> None:
+    where = ["protect", str(folder / "in.csv"), "--out", str(folder / "out.csv"), "--columns", "age", "--k", "3"]
+    result = CliRunner().invoke(cli, [*where, "--sensitive", "ill", "--identifiers", "name", *more])
+    assert isinstance(result.exception, SDCError)
+    assert message in str(result.exception)
+    assert not (folder / "out.csv").exists()

@@ -1,0 +1,220 @@
+"""Classes of records that share labels of hierarchies: found by agglomeration, in blocks where there are many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdc_problems._validation import IntArray, code_table, labels, number, whole
+from sdc_problems.errors import SDCError
+from sdc_problems.methods.recoding._agglomerate import agglomerate
+
+BLOCK = 16_384
+"""Different rows among which neighbors are looked for; of more, the table is parted along the hierarchies first."""
+PASSES = 5
+
+
+class Trees(NamedTuple):
+    """Hierarchies of all attributes as the kernel takes them, each with one group at its last level.
+
+    Attributes
+    ----------
+    tables, costs
+        Of each attribute levels × codes: the group of each code, and the loss of a record published there.
+    """
+
+    tables: tuple[NDArray[np.int32], ...]
+    costs: tuple[NDArray[np.float64], ...]
+
+    @classmethod
+    def of(cls, tables: Sequence[Any], leaves: Sequence[Any] | None, weights: Sequence[float] | None) -> Trees:
+        """Check level tables, and weigh the share of the other values that a group may stand for."""
+        grouped, costs = [], []
+        for j, given in enumerate(tables):
+            table = np.asarray(given)
+            if table.ndim != 2 or table.dtype.kind not in "iu" or not table.size:
+                raise SDCError(f"hierarchies[{j}] must hold levels × codes, the group of each code at each level")
+            counted = [np.bincount(row) for row in table] if leaves is None else leaves[j]
+            under = [np.asarray(level, dtype=np.float64) for level in counted]
+            total = float(under[0].sum())
+            share = [(under[level][row] - 1) / max(total - 1, 1) for level, row in enumerate(table)]
+            if len(np.unique(table[-1])) > 1:  # a star for all
+                table, share = np.concatenate([table, np.zeros_like(table[:1])]), [*share, np.ones(table.shape[1])]
+            grouped.append(table.astype(np.int32))
+            costs.append(np.array(share) * (1.0 if weights is None else weights[j]))
+        return cls(tuple(grouped), tuple(costs))
+
+    def flat(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+        """Starts and sizes of the attributes, and all their groups and losses one after the other."""
+        sizes = np.array([table.shape[1] for table in self.tables], dtype=np.int64)
+        starts = np.cumsum([0, *(table.size for table in self.tables)])[:-1].astype(np.int64)
+        return (
+            starts,
+            sizes,
+            np.concatenate([table.ravel() for table in self.tables]),
+            np.concatenate([cost.ravel() for cost in self.costs]),
+        )
+
+
+class Mix(NamedTuple):
+    """Demand on the sensitive values of each class.
+
+    Attributes
+    ----------
+    values
+        Codes of the sensitive attributes, one column each; none if nothing is asked of them.
+    limits
+        Per column the fewest different values, the least entropy ℓ, and the largest t.
+    shares
+        Per column the share of each value in the table.
+    """
+
+    values: NDArray[np.int32]
+    limits: NDArray[np.float64]
+    shares: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, sensitive: object, n: int, l: int | None, entropy_l: float | None, t: float | None) -> Mix:
+        """Check what is asked, and that the whole table has it."""
+        if l is None and entropy_l is None and t is None:
+            return cls(np.zeros((n, 0), dtype=np.int32), np.zeros((0, 3)), np.zeros((0, 1)))
+        if sensitive is None:
+            raise SDCError("ℓ and t are about sensitive values: name the sensitive columns")
+        values = code_table(sensitive, "sensitive")
+        if len(values) != n:
+            raise SDCError(f"sensitive has {len(values)} records and the table {n}")
+        wanted = (
+            1.0 if l is None else float(whole(l, "l", least=1)),
+            1.0 if entropy_l is None else number(entropy_l, "entropy_l", low=1.0, high=np.inf),
+            1.0 if t is None else number(t, "t", low=0.0, high=1.0),
+        )
+        shares = np.zeros((values.shape[1], int(values.max()) + 1))
+        for j, column in enumerate(values.T):
+            shares[j] = np.bincount(column, minlength=shares.shape[1]) / n
+            present = shares[j][shares[j] > 0]
+            most = float(np.exp(-(present * np.log(present)).sum()))
+            if len(present) < wanted[0] or most < wanted[1] - 1e-9:
+                raise SDCError(
+                    f"the whole table has {len(present)} different values of sensitive column {j} (entropy ℓ"
+                    f" {most:.3g}): no class has more"
+                )
+        return cls(values.astype(np.int32), np.tile(wanted, (len(shares), 1)), shares)
+
+
+def alike(codes: object, k: int, trees: Trees, mix: Mix) -> tuple[IntArray, IntArray]:
+    """Class of each record and the level of each of its cells: the lowest at which its class is one.
+
+    Parameters
+    ----------
+    codes
+        Records × attributes.
+    k
+        Fewest records of a class.
+    trees, mix
+        The hierarchies; what is asked of the sensitive values.
+    """
+    table = code_table(codes, "codes")
+    n, p = table.shape
+    size = whole(k, "k", least=1)
+    if size > n:
+        raise SDCError(f"k = {size} is larger than the number of records, {n}")
+    if p != len(trees.tables):
+        raise SDCError(f"there are {len(trees.tables)} hierarchies for {p} attributes")
+    for j, tree in enumerate(trees.tables):
+        if table[:, j].max() >= tree.shape[1]:
+            raise SDCError(f"column {j} of codes has codes that its hierarchy lacks")
+    units, of_record, weights = np.unique(
+        np.column_stack([table, mix.values]), axis=0, return_inverse=True, return_counts=True
+    )
+    of_record = of_record.ravel()
+    rows = np.ascontiguousarray(units[:, :p], dtype=np.int32)
+    own = np.ascontiguousarray(units[:, p:], dtype=np.int32)
+    start = np.append(True, (rows[1:] != rows[:-1]).any(axis=1))
+    distinct, row = rows[start], (np.cumsum(start) - 1).astype(np.int32)
+    counts = np.bincount(row, weights=weights).astype(np.int64)
+    parts: list[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]] = []
+    kept: NDArray[np.intp] = np.empty(0, dtype=np.intp)
+    last: NDArray[np.intp] = kept
+    flat = trees.flat()
+
+    def classes(chosen: NDArray[np.intp]) -> tuple[tuple[NDArray[Any], ...], bool]:
+        position = np.full(len(distinct), -1, dtype=np.int32)
+        position[chosen] = np.arange(len(chosen))
+        unit = np.flatnonzero(position[row] >= 0)
+        unit = unit[np.argsort(position[row[unit]], kind="stable")]
+        taken, weight, label, met = agglomerate(
+            np.ascontiguousarray(distinct[chosen]), position[row[unit]], weights[unit].astype(np.int64), own[unit],
+            size, mix.limits, mix.shares, *flat, PASSES,
+        )  # fmt: skip
+        first = np.append(unit, np.zeros(len(taken) - len(unit), dtype=np.intp))
+        first[len(unit) :] = np.searchsorted(row, chosen[taken[len(unit) :]])
+        return (first, weight, label), bool(met)
+
+    for block in _blocks(distinct, counts, trees, size):
+        kept = np.sort(np.concatenate([kept, block]))
+        found, met = classes(kept)
+        if met:
+            parts.append(found)  # type: ignore[arg-type]
+            last, kept = kept, kept[:0]
+    if len(kept):  # what is left is too little for a class of its own
+        if parts:
+            parts.pop()
+        found, _ = classes(np.sort(np.concatenate([last, kept])))
+        parts.append(found)  # type: ignore[arg-type]
+    unit = np.concatenate([part[0] for part in parts])
+    weight = np.concatenate([part[1] for part in parts])
+    label = np.concatenate([part[2].astype(np.int64) + i * (len(distinct) + 1) for i, part in enumerate(parts)])
+    order = np.argsort(unit, kind="stable")
+    result = np.empty(n, dtype=np.int64)
+    result[np.argsort(of_record, kind="stable")] = np.repeat(label[order], weight[order])
+    result = labels(np.unique(result, return_inverse=True)[1], None, "classes")
+    return result, _levels(table, result, trees)
+
+
+def _blocks(rows: NDArray[np.int32], counts: NDArray[np.int64], trees: Trees, k: int) -> Iterator[NDArray[np.intp]]:
+    """Parts of the different rows, at most ``BLOCK`` each: by the groups one level down, along the costliest."""
+    waiting = [np.arange(len(rows))]
+    while waiting:
+        part = waiting.pop()
+        if len(part) <= BLOCK:
+            yield part
+            continue
+        best, groups = -1.0, None
+        for j, table in enumerate(trees.tables):
+            codes = rows[part, j]
+            level = next(L for L in range(len(table)) if (table[L][codes] == table[L][codes[0]]).all())
+            if level and trees.costs[j][level, codes[0]] > best:
+                best, groups = float(trees.costs[j][level, codes[0]]), table[level - 1][codes]
+        assert groups is not None  # different rows differ somewhere
+        order = np.argsort(groups, kind="stable")
+        ends = np.flatnonzero(np.diff(groups[order])) + 1
+        many = np.cumsum(counts[part[order]])
+        least = max(4 * k, int(many[-1]) // 8)  # groups of few records stay with the next
+        cuts: list[int] = []
+        before = 0
+        for end in ends:
+            if many[end - 1] - before >= least and many[-1] - many[end - 1] >= least:
+                cuts.append(int(end))
+                before = int(many[end - 1])
+        if not cuts:  # one group is nearly all of it: halves of equal rows do
+            cuts = [len(part) // 2]
+        waiting += [np.sort(piece) for piece in np.split(part[order], cuts)][::-1]
+
+
+def _levels(table: IntArray, classes: IntArray, trees: Trees) -> IntArray:
+    """Lowest level of each cell at which all records of its class are in one group."""
+    order = np.argsort(classes, kind="stable")
+    starts = np.flatnonzero(np.diff(classes[order], prepend=-1))
+    found = np.zeros(table.shape, dtype=np.int64)
+    for j, tree in enumerate(trees.tables):
+        codes = table[order, j]
+        level = np.full(len(starts), len(tree) - 1)
+        for L in range(len(tree) - 1, -1, -1):
+            groups = tree[L][codes]
+            one = np.minimum.reduceat(groups, starts) == np.maximum.reduceat(groups, starts)
+            level[one] = L
+        found[:, j] = level[classes]
+    return found

@@ -1,0 +1,182 @@
+"""Local recoding: each class of alike records gets the lowest labels of the hierarchies that hold all its values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdc_problems._tables.columns import STAR
+from sdc_problems._validation import IntArray
+from sdc_problems.errors import SDCError, did_you_mean
+from sdc_problems.hierarchy import Hierarchy
+from sdc_problems.methods.recoding._classes import Mix, Trees, alike
+from sdc_problems.methods.recoding._generalize import Recoded, level_phrase
+from sdc_problems.microdata import Microdata
+
+
+class LocalRecoding(NamedTuple):
+    """Result of `local_recoding`.
+
+    Attributes
+    ----------
+    labels
+        Class of each record.
+    levels
+        Level of each cell; one more than its hierarchy has is a star, where that does not end in one group.
+    glm_percent
+        Percent of the detail that is lost.
+    """
+
+    labels: IntArray
+    levels: IntArray
+    glm_percent: float
+
+
+def local_recoding(
+    codes: object,
+    k: int,
+    *,
+    hierarchies: Sequence[object],
+    leaves: Sequence[object] | None = None,
+    weights: Sequence[float] | None = None,
+    sensitive: object = None,
+    l: int | None = None,
+    entropy_l: float | None = None,
+    t: float | None = None,
+) -> LocalRecoding:
+    """Local recoding: classes of at least k records, each published at levels of its own, with little loss.
+
+    Full-domain generalization has one level for a whole column, so that a few odd records coarsen everybody. Here each
+    class has the lowest level of each attribute at which its records are one.
+
+    Parameters
+    ----------
+    codes
+        Records × attributes: category codes.
+    k
+        Fewest records of a class, 1 … n.
+    hierarchies
+        For each attribute the group of each code at each level (``Hierarchy.table``: levels × codes, the values first).
+    leaves
+        For each attribute and level the number of values under each group (``Hierarchy.leaves``); by default those of
+        the table.
+    weights
+        What a lost cell of each attribute counts; 1 if not given.
+    sensitive
+        Codes of sensitive attributes, for the following.
+    l
+        Fewest different sensitive values in a class, in each sensitive attribute.
+    entropy_l
+        Least entropy ℓ-diversity of a class.
+    t
+        Largest t-closeness (equal distances) of a class.
+
+    Returns
+    -------
+    LocalRecoding
+        Classes and levels.
+
+    Notes
+    -----
+    Agglomeration as in Gionis and Tassa (2009), with the growth of the general loss metric (Iyengar 2002) as distance:
+    of all pairs with a class that is still too small the one whose union loses least more comes first; then single
+    rows move where they lose less. O(m² p) for m different rows, which are looked at in blocks of 16,384.
+
+    Examples
+    --------
+    >>> tree = [[0, 1, 2, 3], [0, 0, 1, 1], [0, 0, 0, 0]]
+    >>> found = local_recoding([0, 0, 1, 2, 3], 2, hierarchies=[tree])
+    >>> found.labels.tolist(), found.levels.ravel().tolist()
+    ([0, 0, 0, 1, 1], [1, 1, 1, 1, 1])
+    """
+    trees = Trees.of(hierarchies, leaves, weights)
+    table = np.asarray(codes)
+    mix = Mix.of(sensitive, len(table), l, entropy_l, t)
+    found, levels = alike(codes, k, trees, mix)
+    columns = table.reshape(len(table), -1)
+    plain = Trees.of(hierarchies, leaves, None)
+    lost = sum(cost[levels[:, j], columns[:, j]].sum() for j, cost in enumerate(plain.costs))
+    return LocalRecoding(found, levels, 100 * float(lost) / columns.size)
+
+
+def recode_locally(
+    data: Microdata,
+    hierarchies: Mapping[str, Hierarchy],
+    k: int,
+    *,
+    l: int | None = None,
+    entropy_l: float | None = None,
+    t: float | None = None,
+) -> Recoded:
+    """Local recoding of the quasi-identifiers: the labels of their hierarchies, at levels that differ by class.
+
+    Parameters
+    ----------
+    data
+        The table.
+    hierarchies
+        A hierarchy for each quasi-identifier, by name.
+    k
+        Fewest records of a class.
+    l, entropy_l, t
+        What the sensitive columns must be like in each class.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> data = Microdata.from_frame(pd.DataFrame({"age": [21, 21, 27, 34, 35]}), quasi_identifiers=["age"])
+    >>> recode_locally(data, {"age": Hierarchy.intervals(range(20, 40), [5, 10])}, 2).columns["age"].tolist()
+    ['21', '21', '20-39', '20-39', '20-39']
+    """
+    names = data.quasi_identifiers
+    for name in names:
+        if name not in hierarchies:
+            raise SDCError(f"column {name!r} has no hierarchy{did_you_mean(name, hierarchies)}: add it to hierarchies")
+    chosen = [hierarchies[name] for name in names]
+    tables = [h.table(data.categories(name), attribute=name) for name, h in zip(names, chosen, strict=True)]
+    codes = data.codes()
+    found = local_recoding(
+        codes,
+        k,
+        hierarchies=tables,
+        leaves=[[h.leaves(level) for level in range(h.n_levels)] for h in chosen],
+        sensitive=data.codes(data.sensitive) if data.sensitive else None,
+        l=l,
+        entropy_l=entropy_l,
+        t=t,
+    )
+    columns: dict[str, NDArray[Any]] = {}
+    sizes = np.bincount(found.labels)
+    sentences = [
+        f"The {len(data):,} records form {len(sizes):,} classes of {sizes.min():,} to {sizes.max():,} records with"
+        " equal labels."
+    ]
+    for j, (name, hierarchy) in enumerate(zip(names, chosen, strict=True)):
+        levels = found.levels[:, j]
+        shares = np.bincount(levels) / len(levels)
+        said = [
+            f"{100 * share:.3g} % {_phrase(name, hierarchy, level)}" for level, share in enumerate(shares) if share > 0
+        ]
+        sentences.append(f"{name}: {', '.join(said)}.")
+        if levels.any():
+            columns[name] = _cells(hierarchy, tables[j], codes[:, j], levels)
+    sentences.append(f"{found.glm_percent:.3g} % of the detail is lost (GLM).")
+    return Recoded(columns, tuple(sentences))
+
+
+def _phrase(name: str, hierarchy: Hierarchy, level: int) -> str:
+    if level == hierarchy.n_levels:
+        return "suppressed"
+    return level_phrase(name, hierarchy.describe(level)).removeprefix("is ")
+
+
+def _cells(hierarchy: Hierarchy, table: NDArray[np.int32], codes: NDArray[np.int32], levels: IntArray) -> NDArray[Any]:
+    cells = np.full(len(codes), STAR, dtype=object)
+    for level in range(hierarchy.n_levels):
+        there = levels == level
+        if there.any():
+            cells[there] = np.array(hierarchy.labels(level), dtype=object)[table[level][codes[there]]]
+    return cells

@@ -1,0 +1,147 @@
+"""Demand on a protected table: k, and what the sensitive values of alike records must be like, counted in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sdc_problems._tables.columns import STAR
+from sdc_problems._validation import number, whole
+from sdc_problems.errors import SDCError
+from sdc_problems.evaluators.anonymity import distinct_l, entropy_l
+from sdc_problems.evaluators.wildcards import k_wildcard
+from sdc_problems.studies.release.guarantees import Guarantee, at_least, classes_of, smallest_class
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from sdc_problems.microdata import Microdata
+
+_ROUNDING = 1e-9  # shares add up to one within this
+
+
+@dataclass(frozen=True)
+class Demand:
+    """Demand on each class of alike records.
+
+    Attributes
+    ----------
+    k
+        Fewest records.
+    l, entropy_l
+        Fewest different values of each sensitive column; least entropy ℓ-diversity.
+    t
+        Largest distance of the shares of sensitive values from those of the whole table.
+    """
+
+    k: int | None = None
+    l: int | None = None
+    entropy_l: float | None = None
+    t: float | None = None
+
+    def checked(self, data: Microdata) -> Demand:
+        """Refuse what no table, or not this one, can meet."""
+        if self.k is not None:
+            whole(self.k, "k", least=2)
+            if self.k > len(data):
+                raise SDCError(f"k = {self.k:,} is more than the table's {len(data):,} records")
+        if self.l is not None:
+            whole(self.l, "l", least=2)
+        if self.entropy_l is not None:
+            number(self.entropy_l, "entropy_l", low=1.0, high=np.inf)
+        if self.t is not None:
+            number(self.t, "t", low=0.0, high=1.0)
+        if self.of_sensitive and not data.sensitive:
+            raise SDCError(f"{' and '.join(self.of_sensitive)} is about sensitive values: name the sensitive columns")
+        for name in data.sensitive if self.of_sensitive else ():
+            shares = np.bincount(data.codes(name)[:, 0]) / len(data)
+            shares = shares[shares > 0]
+            mixed = float(np.exp(-(shares * np.log(shares)).sum()))
+            if self.l is not None and len(shares) < self.l:
+                raise SDCError(f"sensitive column {name!r} has {len(shares)} values: l = {self.l} cannot be reached")
+            if self.entropy_l is not None and mixed < self.entropy_l - _ROUNDING:
+                raise SDCError(
+                    f"the whole of sensitive column {name!r} has entropy ℓ {mixed:.4g}: entropy_l ="
+                    f" {self.entropy_l:g} cannot be reached"
+                )
+        return self
+
+    @property
+    def of_sensitive(self) -> dict[str, Any]:
+        """Demand on the sensitive columns by name."""
+        asked = {"l": self.l, "entropy_l": self.entropy_l, "t": self.t}
+        return {name: value for name, value in asked.items() if value is not None}
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """The demand as a certificate holds it: k always, the others where they are asked."""
+        return {"k": self.k, **self.of_sensitive}
+
+    def said(self) -> str:
+        """The demand in a few words, such as ``k = 5, l = 2``."""
+        return ", ".join(
+            f"{name} = {value:g}" for name, value in {"k": self.k, **self.of_sensitive}.items() if value is not None
+        )
+
+    def counted(
+        self, kept: pd.DataFrame, before: pd.DataFrame, protected: Sequence[str], sensitive: Sequence[str], reading: str
+    ) -> list[Guarantee]:
+        """Count it in the cells of a file.
+
+        Parameters
+        ----------
+        kept
+            The file's cells, without suppressed records.
+        before
+            The cells of the whole original.
+        protected, sensitive
+            The columns in which records must be alike; those whose values must differ among them.
+        reading
+            ``"k"``, or ``"k_wildcard"`` where a star matches every value.
+        """
+        found = []
+        if self.k is not None and reading == "k":
+            alike = "every record looks like at least k − 1 others"
+            found.append(at_least("k", protected, self.k, smallest_class(kept, protected), alike))
+        elif self.k is not None:
+            alike = "every record matches at least k − 1 others, a star matching every value"
+            codes = np.column_stack([kept[name].factorize(use_na_sentinel=False)[0] for name in protected])
+            matching = k_wildcard(codes, (kept[list(protected)] == STAR).to_numpy()) if len(kept) else 0
+            found.append(at_least("k_wildcard", protected, self.k, matching, alike))
+        if self.of_sensitive:
+            classes = classes_of(kept, protected) if len(kept) else np.zeros(0, dtype=np.int64)
+            for name in sensitive:
+                found += self._mixed(classes, kept[name], before[name], (*protected, name), name)
+        return found
+
+    def _mixed(
+        self, classes: Any, cells: pd.Series[str], before: pd.Series[str], columns: Sequence[str], name: str
+    ) -> list[Guarantee]:
+        import pandas as pd
+
+        both = pd.concat([before, cells]).factorize(use_na_sentinel=False)[0]
+        whole_table, codes = both[: len(before)], both[len(before) :]
+        found = []
+        if self.l is not None:
+            different = distinct_l(classes, codes) if len(codes) else 0
+            said = f"every class of alike records has at least l different values of {name}"
+            found.append(at_least("l", columns, self.l, different, said))
+        if self.entropy_l is not None:
+            mixed = entropy_l(classes, codes) if len(codes) else 0.0
+            said = f"in every class of alike records {name} is as uncertain as entropy_l equally frequent values"
+            holds = mixed >= self.entropy_l - _ROUNDING
+            found.append(Guarantee("entropy_l", tuple(columns), self.entropy_l, mixed, holds, said))
+        if self.t is not None:
+            shares = np.bincount(whole_table, minlength=int(both.max()) + 1) / len(before)
+            pairs, counts = np.unique(np.column_stack([classes, codes]), axis=0, return_counts=True)
+            groups, there = pairs.T
+            own = counts / np.bincount(classes)[groups]
+            apart = 1 + np.bincount(groups, np.abs(own - shares[there]) - shares[there])  # a value not there: its share
+            farthest = float(apart.max(initial=0)) / 2
+            said = f"the shares of the values of {name} in a class are at most t from those of the whole table"
+            holds = farthest <= self.t + _ROUNDING
+            found.append(Guarantee("t", tuple(columns), self.t, farthest, holds, said))
+        return found
