@@ -1,6 +1,6 @@
-"""Datasets: an embedded synthetic table, and the public ones of the literature.
+"""Datasets: an embedded synthetic table and social graph, and the public ones of the literature.
 
-``load("people")`` needs nothing. The public files are looked for in the folder ``$SDC_DATA_HOME``, then in the user's
+``load("people")`` and ``load("crawl")`` need nothing. The public files are looked for in the folder ``$SDC_DATA_HOME``, then in the user's
 cache (:func:`cache_home`); what UCI publishes under a stable address is downloaded into that cache, and for the others
 the error message says where a person gets the file and where it belongs. Every table must have the digest that the
 catalogue lists, wherever it came from.
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sdc_problems._sources import crawl as _crawl
 from sdc_problems._sources import people as _people
 from sdc_problems._sources.catalogue import SOURCES, Source
 from sdc_problems._sources.download import Progress
@@ -28,10 +29,14 @@ from sdc_problems._sources.parsers import Table
 from sdc_problems.errors import SDCError, did_you_mean
 
 if TYPE_CHECKING:
+    from sdc_problems.graph import SocialGraph
     from sdc_problems.hierarchy import Hierarchy
     from sdc_problems.microdata import Microdata
 
-__all__ = ["Dataset", "Listing", "Progress", "cache_home", "catalogue", "ensure", "load", "names", "people"]
+__all__ = ["Dataset", "Listing", "Progress", "cache_home", "catalogue", "crawl", "ensure", "load", "names", "people"]
+
+EMBEDDED = ("people", "crawl")
+"""Tables that the package draws itself."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,21 @@ class Dataset:
     about: str
     edges: NDArray[np.int64] | None = None
 
+    @property
+    def graph(self) -> SocialGraph:
+        """The records and their links as a `SocialGraph`.
+
+        Examples
+        --------
+        >>> crawl(100).graph
+        SocialGraph(100 nodes, 112 undirected links)
+        """
+        from sdc_problems.graph import SocialGraph
+
+        if self.edges is None:
+            raise SDCError("this dataset is a table: it has no links")
+        return SocialGraph(self.data, self.edges)
+
 
 class Listing(NamedTuple):
     """One line of the catalogue: what the table is, and where it is now (None: not on this machine)."""
@@ -73,9 +93,9 @@ def names() -> tuple[str, ...]:
     Examples
     --------
     >>> names()[:3]
-    ('people', 'adult', 'adult_test')
+    ('people', 'crawl', 'adult')
     """
-    return ("people", *SOURCES)
+    return (*EMBEDDED, *SOURCES)
 
 
 def load(name: str, *, download: bool = True, progress: Progress | None = None) -> Dataset:
@@ -103,8 +123,8 @@ def load(name: str, *, download: bool = True, progress: Progress | None = None) 
     >>> len(people.data), sorted(people.hierarchies)[:3]
     (5000, ['age', 'birthplace', 'education'])
     """
-    if name == "people":
-        return people()
+    if name in EMBEDDED:
+        return people() if name == "people" else crawl()
     source = _source(name)
     table = verified_table(source, download=download, progress=progress)
     hierarchies = _hierarchies(source.hierarchies, source.quasi_identifiers) if source.hierarchies else {}
@@ -156,11 +176,58 @@ def people(records: int = _people.RECORDS, *, seed: int = _people.SEED) -> Datas
     return Dataset(data, _hierarchies("people", _people.QUASI_IDENTIFIERS), about)
 
 
+def crawl(n: int = _crawl.NODES, m: int | None = None, *, seed: int = _crawl.SEED) -> Dataset:
+    """Draw a social graph of the size and kind of those that Marés (2013) crawled: places, topics, and who follows whom.
+
+    Parameters
+    ----------
+    n
+        Number of nodes, at least 20.
+    m
+        Number of links, n − 1 to n(n − 1)/8; by default as many per node as in the smaller crawl, 342 for 306. The
+        larger one had 1,638 nodes and 4,622 links.
+    seed
+        The same seed gives the same graph on every platform.
+
+    Notes
+    -----
+    Every node but the first links to an earlier one, drawn uniformly, and takes its place and its topics with
+    probability 0.4 each. Else a place is drawn by Zipf's law of exponent 0.9 from 336, and three of 18 topics by one of
+    exponent 0.8. Further links are uniform pairs, kept with probability 0.2, and 0.4 more for each of the same first
+    topic and the same country.
+
+    Examples
+    --------
+    >>> small = crawl(100)
+    >>> len(small.data), len(small.edges), small.hierarchies["place"].n_levels
+    (100, 112, 8)
+    """
+    from sdc_problems._validation import whole
+    from sdc_problems.microdata import Microdata
+
+    n = whole(n, "n", least=_crawl.FEWEST)
+    m = max(n - 1, round(n * _crawl.LINKS / _crawl.NODES)) if m is None else whole(m, "m", least=n - 1)
+    if m > n * (n - 1) // 8:
+        raise SDCError(f"m = {m} links are too many for {n} nodes: at most {n * (n - 1) // 8}")
+    frame, edges = _crawl.draw(n, m, seed)
+    kinds = {name: "nominal" for name in frame.columns}
+    quasi = _crawl.QUASI_IDENTIFIERS
+    data = Microdata.from_frame(frame, quasi_identifiers=quasi, identifiers=["id"], kinds=kinds)
+    about = (
+        f"Synthetic social graph of people who do not exist, drawn by this package with seed {seed} after the graphs of "
+        f"Marés (2013), section 6.5: {n} records × {len(frame.columns)} columns, no missing values. {m} edges. Part of "
+        "this package and under its licence."
+    )
+    return Dataset(data, {"place": _crawl.hierarchy()}, about, edges)
+
+
 def catalogue() -> list[Listing]:
     """List every table, and where its file is now."""
     embedded = Listing("people", "Synthetic census-like people (embedded)", _people.RECORDS, 13, None, False)
+    graph = Listing("crawl", "Synthetic social graph with places and topics (embedded)", _crawl.NODES, 5, None, False)
     return [
         embedded,
+        graph,
         *(
             Listing(s.name, s.title, s.rows, len(s.columns), find(s), bool(s.url))
             for s in SOURCES.values()
@@ -174,12 +241,12 @@ def ensure(name: str, *, progress: Progress | None = None) -> Path:
     Parameters
     ----------
     name
-        One of :func:`names`, except ``"people"``, which needs no file.
+        One of :func:`names`, except ``"people"`` and ``"crawl"``, which need no file.
     progress
         As for :func:`load`.
     """
-    if name == "people":
-        raise SDCError("the table 'people' is embedded: there is no file to fetch")
+    if name in EMBEDDED:
+        raise SDCError(f"the table {name!r} is embedded: there is no file to fetch")
     source = _source(name)
     verified_table(source, download=True, progress=progress)
     if source.edges is not None:

@@ -17,7 +17,8 @@ from sdc_problems import datasets as module
 from sdc_problems._sources import files as _files
 from sdc_problems._sources import people as _people
 from sdc_problems._sources.catalogue import SOURCES
-from sdc_problems.datasets import cache_home, catalogue, ensure, names
+from sdc_problems.datasets import cache_home, catalogue, crawl, ensure, names
+from sdc_problems.evaluators.graph import structure
 from sdc_problems.hierarchy import Hierarchy
 
 
@@ -38,8 +39,8 @@ def hierarchies(folder: str) -> dict[str, Hierarchy]:
 
 
 def test_every_name_loads_or_says_how(nowhere: Path) -> None:
-    assert names()[0] == "people"
-    for name in names()[1:]:
+    assert names()[:2] == ("people", "crawl")
+    for name in names()[2:]:
         with pytest.raises(SDCError, match=f"dataset '{name}' is not on this machine") as error:
             load(name, download=False)
         text = str(error.value)
@@ -65,8 +66,34 @@ def test_an_unknown_name(wrong: str, right: str) -> None:
 
 
 def test_the_embedded_table_has_no_file() -> None:
-    with pytest.raises(SDCError, match="embedded"):
-        ensure("people")
+    for name in ("people", "crawl"):
+        with pytest.raises(SDCError, match="embedded"):
+            ensure(name)
+
+
+def test_the_embedded_graph_is_like_the_crawled_ones() -> None:
+    small = load("crawl")
+    assert (len(small.data), len(small.edges), small.data.identifiers) == (306, 342, ("id",))
+    found = structure(small.edges, 306)
+    assert (found.components, found.diameter, round(found.mean_path, 2)) == ((306,), 17, 7.33)
+    labels = small.data.attribute("place").labels
+    assert set(labels) <= set(small.hierarchies["place"].values)
+    assert len(small.hierarchies["place"].values) == 336
+    topics = small.data.frame()[["topic1", "topic2", "topic3"]].astype(str)
+    assert (topics.nunique(axis=1) == 3).all()
+    assert small.graph.n_links == 342
+    assert crawl(306, 342, seed=4).data.digest != small.data.digest == crawl(306, 342).data.digest
+
+
+@pytest.mark.parametrize(("n", "m"), [(5, None), (100, 98), (100, 5_000), (True, None)])
+def test_a_graph_that_cannot_be_drawn(n: int, m: int | None) -> None:
+    with pytest.raises(SDCError, match=r"^(n|m) "):
+        crawl(n, m)
+
+
+def test_a_table_has_no_links() -> None:
+    with pytest.raises(SDCError, match="has no links"):
+        _ = load("people").graph
 
 
 def test_the_data_home_must_be_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -112,7 +112,7 @@ def _print_json(**content: Any) -> None:
 def _where(listing: Listing) -> str:
     if listing.place is not None:
         return "cache" if listing.place.parent == datasets.cache_home() else "SDC_DATA_HOME"
-    if listing.name == "people":
+    if listing.name in datasets.EMBEDDED:
         return "embedded"
     return "to fetch" if listing.downloadable else "by hand"
 
