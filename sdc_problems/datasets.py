@@ -1,9 +1,9 @@
 """Datasets: an embedded synthetic table and social graph, and the public ones of the literature.
 
-``load("people")`` and ``load("crawl")`` need nothing. The public files are looked for in the folder ``$SDC_DATA_HOME``, then in the user's
-cache (:func:`cache_home`); what UCI publishes under a stable address is downloaded into that cache, and for the others
-the error message says where a person gets the file and where it belongs. Every table must have the digest that the
-catalogue lists, wherever it came from.
+``load("people")`` and ``load("crawl")`` need nothing. The public files are looked for in the folder
+``$SDC_DATA_HOME``, then in the user's cache (:func:`cache_home`); what UCI publishes under a stable address is
+downloaded into that cache, and for the others the error message says where a person gets the file and where it belongs.
+Every table must have the digest that the catalogue lists, wherever it came from.
 
 The parsers of UCI's own formats are tested on files in those formats; the download is tested on a local server. Neither
 is tested against the live site.
@@ -177,7 +177,7 @@ def people(records: int = _people.RECORDS, *, seed: int = _people.SEED) -> Datas
 
 
 def crawl(n: int = _crawl.NODES, m: int | None = None, *, seed: int = _crawl.SEED) -> Dataset:
-    """Draw a social graph of the size and kind of those that Marés (2013) crawled: places, topics, and who follows whom.
+    """Draw a social graph of the size and kind of those that Marés (2013) crawled: places, topics, links.
 
     Parameters
     ----------
@@ -210,13 +210,13 @@ def crawl(n: int = _crawl.NODES, m: int | None = None, *, seed: int = _crawl.SEE
     if m > n * (n - 1) // 8:
         raise SDCError(f"m = {m} links are too many for {n} nodes: at most {n * (n - 1) // 8}")
     frame, edges = _crawl.draw(n, m, seed)
-    kinds = {name: "nominal" for name in frame.columns}
+    kinds = dict.fromkeys(frame.columns, "nominal")
     quasi = _crawl.QUASI_IDENTIFIERS
     data = Microdata.from_frame(frame, quasi_identifiers=quasi, identifiers=["id"], kinds=kinds)
     about = (
-        f"Synthetic social graph of people who do not exist, drawn by this package with seed {seed} after the graphs of "
-        f"Marés (2013), section 6.5: {n} records × {len(frame.columns)} columns, no missing values. {m} edges. Part of "
-        "this package and under its licence."
+        f"Synthetic social graph of people who do not exist, drawn by this package with seed {seed} after the graphs "
+        f"of Marés (2013), section 6.5: {n} records × {len(frame.columns)} columns, no missing values. {m} edges. Part "
+        "of this package and under its licence."
     )
     return Dataset(data, {"place": _crawl.hierarchy()}, about, edges)
 

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from sdc_problems._validation import code_pair, code_table, labels, whole
 from sdc_problems.evaluators._codes import dense, row_labels
-from sdc_problems.evaluators.graph._egos import Egos, ego_classes, egos
+from sdc_problems.evaluators.graph._egos import Egos, ego_classes
+from sdc_problems.evaluators.graph._egos import egos as _egos
 from sdc_problems.evaluators.graph._links import Arcs, arcs
 from sdc_problems.evaluators.graph.structure import links_among_neighbours
 
@@ -80,7 +81,7 @@ def ego_matches(original: object, released: object, edges: object, *, directed: 
     first, second = code_pair(original, released, "original", "released")
     links = arcs(edges, len(first), directed=directed)
     numbers = row_labels(np.concatenate([first, second]))[0].reshape(2, -1)
-    return matches(egos(links), numbers)
+    return matches(_egos(links), numbers)
 
 
 def ego_risk(original: object, released: object, edges: object, *, directed: bool = False) -> float:
@@ -135,15 +136,15 @@ class Exposure(NamedTuple):
     links
         By the number of links and of links among the neighbours.
     ego
-        By the whole neighbourhood.
+        By the whole neighbourhood; None where these were not compared.
     """
 
     degree: int
     links: int
-    ego: int
+    ego: int | None
 
 
-def exposure(edges: object, n: object, k: object, *, directed: bool = False) -> Exposure:
+def exposure(edges: object, n: object, k: object, *, directed: bool = False, egos: bool = True) -> Exposure:
     """Nodes that links alone betray, whatever their attributes are.
 
     Parameters
@@ -156,6 +157,8 @@ def exposure(edges: object, n: object, k: object, *, directed: bool = False) -> 
         Number of nodes that must look the same; at least 2.
     directed
         Whether a link is one arc, from its first node to its second.
+    egos
+        Whether neighbourhoods are compared, which takes the time.
 
     Returns
     -------
@@ -165,20 +168,25 @@ def exposure(edges: object, n: object, k: object, *, directed: bool = False) -> 
     --------
     >>> exposure([[0, 1], [1, 2], [2, 3]], 4, 3)
     Exposure(degree=4, links=4, ego=4)
+    >>> exposure([[0, 1], [1, 2], [2, 3]], 4, 3, egos=False)
+    Exposure(degree=4, links=4, ego=None)
     >>> exposure([[0, 1], [1, 2], [2, 3]], 4, 2)
     Exposure(degree=0, links=0, ego=0)
     """
-    return exposed(arcs(edges, n, directed=directed), None, whole(k, "k", least=2))
+    links, least = arcs(edges, n, directed=directed), whole(k, "k", least=2)
+    return exposed(links, _egos(links) if egos else None, least)
 
 
 def exposed(links: Arcs, found: Egos | None, k: int) -> Exposure:
-    """Exposure of a graph; its egos are made if they are not given."""
+    """Exposure of a graph by its numbers of links, and by its egos if they are given."""
     degree = links.degrees
     inner = links_among_neighbours(links)
-    whole_egos = ego_classes(egos(links) if found is None else found, np.zeros(links.n, dtype=np.int64))
 
     def rare(numbers: NDArray[np.int64]) -> int:
         return int((np.bincount(numbers)[numbers] < k).sum())
 
     pairs = row_labels(np.column_stack([dense(degree)[0], dense(inner)[0]]))[0]
-    return Exposure(rare(dense(degree)[0]), rare(pairs), rare(labels(whole_egos, None, "egos")))
+    ego = None
+    if found is not None:
+        ego = rare(labels(ego_classes(found, np.zeros(links.n, dtype=np.int64)), None, "egos"))
+    return Exposure(rare(dense(degree)[0]), rare(pairs), ego)

@@ -64,12 +64,22 @@ class NodeClusterSearch:
 
     def start(self, labels: NDArray[np.integer]) -> None:
         """Begin with a clustering."""
+        self._fill(labels)
+        if self.cost < self.best_cost:
+            self.best[:], self.best_cost = labels, self.cost
+
+    def settle(self) -> None:
+        """Compute the sums of the present clustering anew, as a search does that starts with it.
+
+        What follows then depends on the clustering alone, not on the moves that led to it, nor on their rounding.
+        """
+        self._fill(self.labels)
+
+    def _fill(self, labels: NDArray[np.integer]) -> None:
         engine = self.engine
         rooms = max(engine.n // self.least, int(labels.max()) + 1)
         self._state = new_state(engine.table, engine.links, n_clusters=rooms, largest=self.largest)
         fill(engine.table, engine.links, self._state, self._on, labels.astype(np.int64))
-        if self.cost < self.best_cost:
-            self.best[:], self.best_cost = labels, self.cost
 
     @property
     def labels(self) -> NDArray[np.int64]:

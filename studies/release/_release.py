@@ -23,6 +23,7 @@ from sdc_problems.requirement import read_requirements
 from sdc_problems.studies.release import _columns
 from sdc_problems.studies.release._certificate import certificate
 from sdc_problems.studies.release._columns import Columns, columns_that_leave, protected_columns, singled_out
+from sdc_problems.studies.release._links import GraphForm, LinkedRelease
 from sdc_problems.studies.release._transaction import Places, Written, reserve, write
 from sdc_problems.studies.release.csv_text import PLAIN, Form, as_written
 from sdc_problems.studies.release.guarantees import Guarantee
@@ -30,6 +31,7 @@ from sdc_problems.studies.release.value_mapping import kept_seed, record_by_reco
 from sdc_problems.studies.run.runner import file_digest, reopen, versions
 from sdc_problems.studies.store.folder import STUDY, check_folder, inside
 from sdc_problems.studies.store.reader import Run
+from sdc_problems.studies.study.links import holds_links
 from sdc_problems.studies.tasks import find_task
 from sdc_problems.studies.verdict.leaves import Leaves, leaf_counts
 
@@ -59,12 +61,15 @@ class Released:
         Where they are.
     content
         The certificate.
+    edges
+        Where the links are, if the records have any.
     """
 
     file: Path
     certificate: Path
     mapping: Path
     content: dict[str, Any]
+    edges: Path | None = None
 
 
 def release(
@@ -75,6 +80,7 @@ def release(
     seed: int | None = None,
     new_draw: bool = False,
     suppressed: Literal["drop", "star"] = "drop",
+    form: GraphForm | None = None,
     keep: Sequence[str] | None = None,
     override: str | None = None,
     data: Path | None = None,
@@ -88,14 +94,17 @@ def release(
     folder, solution
         The run folder and the solution's id.
     out
-        The protected CSV file. Beside it come ``<out>.certificate.json`` and ``<out>.mapping.csv`` (private).
+        The protected CSV file. Beside it come ``<out>.certificate.json``, ``<out>.mapping.csv`` (private) and, of a
+        social graph, ``<out>.edges.csv``.
     seed
-        For a protection that draws random numbers. If not given, that of the mapping of the same solution that is
-        overwritten; else it is drawn, once for each solution, and kept in the mapping.
+        For a protection that draws random numbers, and for the random order of nodes. If not given, that of the mapping
+        of the same solution that is overwritten; else it is drawn, once for each solution, and kept in the mapping.
     new_draw
         Whether a solution that was drawn before may be drawn anew.
     suppressed
         Whether suppressed records are left out, or stay with stars for their quasi-identifiers.
+    form
+        Of a social graph: "nodes" (the default), or "supernodes", one row per cluster.
     keep
         All columns without a role that may leave as they are; as the study says if not given.
     override
@@ -112,8 +121,12 @@ def release(
         raise SDCError("an override needs a reason: the certificate repeats it")
     places = reserve(Path(out), overwrite=overwrite, inputs=[data])
     study, built, meta = reopen(folder, data=data, search=False)
-    reserve(places.file, overwrite=overwrite, inputs=[built.table.file, *_hierarchy_files(study)])
-    problem, task = built.problem, find_task(study.task)
+    task = find_task(study.task)
+    problem: Any = built.problem
+    if form is not None and task.clusters is None:
+        raise SDCError(f"the task {study.task} releases a table without links: leave --form out")
+    read = [built.table.file, built.table.edges, *_hierarchy_files(study)]
+    places = reserve(places.file, overwrite=overwrite, inputs=read, edges=task.clusters is not None)
     with Run(folder) as run:
         found = run.solution(solution)
         fingerprint = run.fingerprint()
@@ -126,13 +139,21 @@ def release(
         raise _not_released(broken)
     protected = protected_columns(problem)
     columns = columns_that_leave(problem.data, protected, study.sections.data.keep if keep is None else keep)
-    again = [*(["--seed", "SEED"] if task.random else []), *(["--formula-guard"] if formula_guard else [])]
+    again = [
+        *(["--form", form] if form is not None else []),
+        *(["--seed", "SEED"] if task.seeded else []),
+        *(["--formula-guard"] if formula_guard else []),
+    ]
     again += ["--suppressed", "star"] if suppressed == "star" else []
     again += [] if keep is None else ["--keep", ",".join(keep)]
     again += [] if override is None else ["--override", override]
     notes: dict[Path, str] = {}
     if task.random:
         seed, notes = _draw(folder, solution, fingerprint, places, seed=seed, new_draw=new_draw)
+    elif task.seeded:  # only the order is drawn: another one tells nothing more
+        if seed is None and not new_draw:
+            seed = _overwritten_seed(places, solution, fingerprint)
+        seed = secrets.randbits(63) if seed is None else seed
     elif seed is not None or new_draw:
         raise SDCError(f"the task {study.task} draws no random numbers: leave --seed and --new-draw out")
     if suppressed == "star" and not task.suppresses:
@@ -143,9 +164,15 @@ def release(
         frame = frame[~lost].reset_index(drop=True).infer_objects()
     original = as_written(problem.data.frame())
     promised: list[str] = []
+    linked = _linked(task, problem, x, frame, columns, form, seed)
+    columns = columns if linked is None else linked.columns
 
-    def promises(text: pd.DataFrame) -> list[Guarantee]:
-        counted = list(task.guarantees(problem, x, text))
+    def promises(text: pd.DataFrame, edges: pd.DataFrame | None = None) -> list[Guarantee]:
+        counted: list[Guarantee] = []
+        if linked is not None and edges is not None:
+            counted = linked.promises(text, edges)
+            text = linked.expanded(text)
+        counted += task.guarantees(problem, x, text)
         if not all(g.holds for g in counted):
             return counted
         ks = [g.found for g in counted if g.name == "k" and set(g.columns) == set(protected)]
@@ -164,10 +191,14 @@ def release(
         return counted
 
     def papers(written: Written) -> tuple[dict[str, Any], bytes]:
-        aligned = record_by_record(written.text, original, lost, protected)
+        text = written.text if linked is None else linked.aligned(written.text)
+        aligned = record_by_record(text, original, lost, protected)
         leaves = leaf_counts(getattr(problem, "hierarchies", {}), {name: set(written.text[name]) for name in protected})
-        alone = singled_out(written.text, columns)
-        done = [*_dropped(problem), *problem.describe(x), *_columns.sentences(columns, alone)]
+        alone = singled_out(written.text if linked is None else linked.expanded(written.text), columns)
+        told = problem.describe(x)
+        if linked is not None:
+            told = (*problem.describe(x, form=linked.form), *linked.sentences(written.text, exposure=False))
+        done = [*_dropped(problem), *told, *_columns.sentences(columns, alone)]
         content = certificate(
             {
                 "title": study.title,
@@ -191,6 +222,7 @@ def release(
                     name: wanted.model_dump(exclude_none=True) for name, wanted in study.sections.require.items()
                 },
                 "override": {"reason": override, "broken": broken} if broken else None,
+                **_graph_entry(linked, written, places),
             },
             {
                 "run_fingerprint": fingerprint,
@@ -214,28 +246,64 @@ def release(
             content_digest=built.table.digest,
             suppressed=suppressed,
             formula_guard=formula_guard,
-            secret_seed=task.random,
+            secret_seed=task.seeded,
             seed=None,
             versions={"run": meta["versions"], "release": versions()},
         )
-        return content, value_mapping(original, aligned, lost, seed if task.random else None)
+        return content, value_mapping(original, aligned, lost, seed if task.seeded else None)
 
     _, content = write(
         places,
-        frame,
+        frame if linked is None else linked.published.nodes,
         formula_guard=formula_guard,
         promises=promises,
         papers=papers,
         notes=notes,
         form=_form(study, built.table.file),
+        edges=None if linked is None else linked.published.edges,
     )
-    return Released(places.file, places.certificate, places.mapping, content)
+    return Released(places.file, places.certificate, places.mapping, content, places.edges)
+
+
+def _linked(
+    task: Task,
+    problem: Any,
+    x: NDArray[Any],
+    frame: pd.DataFrame,
+    columns: Columns,
+    form: GraphForm | None,
+    seed: int | None,
+) -> LinkedRelease | None:
+    """Put the nodes of a graph in random order, with their links."""
+    clusters = task.clusters
+    if clusters is None or seed is None:
+        return None
+    smallest = problem.decode(x).k
+    return LinkedRelease.of(
+        problem.graph,
+        frame,
+        columns,
+        k=smallest,
+        form=form or "nodes",
+        clusters=lambda: clusters(problem, x),
+        seed=seed,
+    )
+
+
+def _graph_entry(linked: LinkedRelease | None, written: Written, places: Places) -> dict[str, Any]:
+    if linked is None or places.edges is None:
+        return {}
+    return {"graph": linked.payload(written.text, places.edges.name, written.edges_sha256)}
 
 
 def _form(study: Study, file: Path | None) -> Form:
-    """Form of the released file: that of the original."""
+    """Form of the released file: that of the original, if it was CSV."""
     how = study.sections.data
-    return PLAIN if file is None else Form.of(file, delimiter=how.delimiter, encoding=how.encoding, decimal=how.decimal)
+    return (
+        PLAIN
+        if file is None or holds_links(file)
+        else Form.of(file, delimiter=how.delimiter, encoding=how.encoding, decimal=how.decimal)
+    )
 
 
 def _hierarchy_files(study: Study) -> list[Path]:

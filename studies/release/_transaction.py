@@ -40,17 +40,26 @@ class Places:
         What was done and what was counted; may be published with it.
     mapping
         What became of each value; for the holder of the data only.
+    edges
+        The links between the records of the protected file, if there are any.
     """
 
     file: Path
     certificate: Path
     mapping: Path
+    edges: Path | None = None
 
     @classmethod
-    def of(cls, out: Path) -> Places:
-        """Place certificate and mapping beside the protected file."""
+    def of(cls, out: Path, *, edges: bool = False) -> Places:
+        """Place certificate, mapping and links beside the protected file."""
         out = Path(out)
-        return cls(out, out.with_name(f"{out.name}.certificate.json"), out.with_name(f"{out.name}.mapping.csv"))
+        names = ("certificate.json", "mapping.csv", *(["edges.csv"] if edges else []))
+        return cls(out, *(out.with_name(f"{out.name}.{name}") for name in names))
+
+    @property
+    def all(self) -> list[Path]:
+        """Every file."""
+        return [path for path in (self.file, self.certificate, self.mapping, self.edges) if path is not None]
 
 
 @dataclass(frozen=True)
@@ -65,14 +74,17 @@ class Written:
         What was promised, counted in them.
     sha256
         Of its bytes.
+    edges_sha256
+        Of those of the links; empty if there are none.
     """
 
     text: pd.DataFrame
     guarantees: tuple[Guarantee, ...]
     sha256: str
+    edges_sha256: str = ""
 
 
-def reserve(out: Path, *, overwrite: bool, inputs: Iterable[Path | None] = ()) -> Places:
+def reserve(out: Path, *, overwrite: bool, inputs: Iterable[Path | None] = (), edges: bool = False) -> Places:
     """Places of a release that may be written to; refused before anything is computed.
 
     Parameters
@@ -83,14 +95,16 @@ def reserve(out: Path, *, overwrite: bool, inputs: Iterable[Path | None] = ()) -
         Whether files that exist already may be replaced.
     inputs
         Files that are read: none of them is ever written to.
+    edges
+        Whether links are released as well.
     """
-    found = Places.of(out)
+    found = Places.of(out, edges=edges)
     if not found.file.name:
         raise SDCError(f"{str(out)!r} is a folder: name a file")
     if not found.file.parent.is_dir():
         raise SDCError(f"there is no folder {str(found.file.parent)!r} to write into")
     read = [path for path in inputs if path is not None and Path(path).exists()]
-    for path in (found.file, found.certificate, found.mapping):
+    for path in found.all:
         if path.is_dir():
             raise SDCError(f"{str(path)!r} is a folder: name a file")
         if path.exists() and any(path.samefile(given) for given in read):
@@ -115,10 +129,11 @@ def write(
     frame: pd.DataFrame,
     *,
     formula_guard: bool,
-    promises: Callable[[pd.DataFrame], Sequence[Guarantee]],
+    promises: Callable[..., Sequence[Guarantee]],
     papers: Callable[[Written], tuple[dict[str, Any], bytes]],
     notes: dict[Path, str] | None = None,
     form: Form = PLAIN,
+    edges: pd.DataFrame | None = None,
 ) -> tuple[Written, dict[str, Any]]:
     """Write a protected table, count its promises in the file, and give all its files their names.
 
@@ -131,13 +146,15 @@ def write(
     formula_guard
         Put an apostrophe before text that a spreadsheet would take for a formula.
     promises
-        Counts what is promised in the cells that were read back.
+        Counts what is promised in the cells that were read back, those of the links second if there are any.
     papers
         Makes the certificate and the value mapping of what was written.
     notes
         Further files to be replaced in the same step, with their new text.
     form
         How the protected file is written.
+    edges
+        The links between the records of the table, for `Places.edges`.
 
     Returns
     -------
@@ -150,14 +167,22 @@ def write(
     with _temporaries() as make:
         temporary = make(places.file, content, private=False)
         written = _read_back(temporary, frame, formula_guard, form)
-        guarantees = tuple(promises(written))
+        linked, digest, others = None, "", []
+        if edges is not None:
+            assert places.edges is not None
+            pairs = to_csv(edges, form=form)
+            linked, digest = make(places.edges, pairs, private=False), hashlib.sha256(pairs).hexdigest()
+            others.append(_read_back(linked, edges, False, form))
+        guarantees = tuple(promises(written, *others))
         refuse_broken(guarantees)
-        done = Written(written, guarantees, hashlib.sha256(content).hexdigest())
+        done = Written(written, guarantees, hashlib.sha256(content).hexdigest(), digest)
         certificate, mapping = papers(done)
         text = json.dumps(certificate, indent=2, ensure_ascii=True, allow_nan=False, default=str) + "\n"
         renames = [(make(path, note.encode("utf-8"), private=False), path) for path, note in (notes or {}).items()]
         renames.append((make(places.mapping, mapping, private=True), places.mapping))
         renames.append((make(places.certificate, text.encode("ascii"), private=False), places.certificate))
+        if linked is not None and places.edges is not None:
+            renames.append((linked, places.edges))
         _rename_all([*renames, (temporary, places.file)])
     return done, certificate
 

@@ -97,7 +97,7 @@ def reopen(folder: Path, *, data: Path | None = None, search: bool = True) -> tu
     folder
         The run folder.
     data
-        Where its CSV file is now, if it was moved.
+        Where its file is now, if it was moved; that of the links lies beside it.
     search
         Whether the search is to go on; who reads the run only need not build it.
     """
@@ -119,7 +119,10 @@ def reopen(folder: Path, *, data: Path | None = None, search: bool = True) -> tu
         )
     values = tomllib.loads(text)
     if data is not None:
-        values = {**values, "data": {**values["data"], "file": str(resolved(data))}}
+        section = {**values["data"], "file": str(resolved(data))}
+        if section.get("edges") is not None:  # links move with the records
+            section["edges"] = str(resolved(data).parent / Path(section["edges"]).name)
+        values = {**values, "data": section}
     study = Study.from_values(values, folder=Path(meta["folder"]))
     gone = [seed for seed in seeds if seed not in study.sections.run.numbers]
     if gone:

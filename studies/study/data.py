@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -13,9 +13,12 @@ from pydantic import Field, model_validator
 
 from sdc_problems._files import resolved
 from sdc_problems.errors import SDCError, did_you_mean
+from sdc_problems.studies.study.links import LinksSection, holds_links, read_graph
 from sdc_problems.studies.study.validation import Section, shown
 
 if TYPE_CHECKING:
+    from sdc_problems.datasets import Dataset
+    from sdc_problems.graph import SocialGraph
     from sdc_problems.hierarchy import Hierarchy
     from sdc_problems.microdata import Microdata
 
@@ -49,10 +52,20 @@ class DataSection(Section):
     """Source of the records, and roles and kinds of their columns."""
 
     name: str | None = Field(default=None, description='A table by name ("people" is embedded; see `sdc data list`).')
-    records: Annotated[int, Field(ge=2)] | None = Field(default=None, description='Number of records of "people".')
-    file: str | None = Field(
-        default=None, description="A CSV file with a header line; relative paths start at the study file."
+    records: Annotated[int, Field(ge=2)] | None = Field(
+        default=None, description='Number of records of "people" or "crawl".'
     )
+    file: str | None = Field(
+        default=None,
+        description="A CSV file with a header line, or a graph as GraphML or GML; relative paths start at the study"
+        " file.",
+    )
+    edges: str | None = Field(
+        default=None,
+        description="File of the links between the records of file: pairs of their identifiers, as Gephi (CSV), SNAP"
+        " (blanks or tabs) and spreadsheets write them.",
+    )
+    links: LinksSection | None = Field(default=None, description="Reading of the links.")
     quasi_identifiers: list[str] | None = Field(
         default=None, description="Columns that may identify a person together."
     )
@@ -79,10 +92,15 @@ class DataSection(Section):
     def _one_source(self) -> DataSection:
         if (self.name is None) == (self.file is None):
             raise ValueError('give either name (such as "people") or file')
-        if self.records is not None and self.name != "people":
-            raise ValueError('records is for name = "people" only')
+        if self.records is not None and self.name not in ("people", "crawl"):
+            raise ValueError('records is for name = "people" or "crawl" only')
+        if self.file is not None and holds_links(self.file) and self.edges is not None:
+            raise ValueError(f"{shown(self.file)} holds the links as well: leave edges out")
+        if self.file is not None and self.links is not None and self.edges is None and not holds_links(self.file):
+            raise ValueError("links says how links are read, and edges names no file of them")
         if self.name is not None:
             given = {"kinds", "orders", "missing", "na_values", "delimiter", "encoding", "decimal", "thousands"}
+            given |= {"edges", "links"}
             for key in sorted(given & self.model_fields_set):
                 raise ValueError(f"{key} is for file only; {shown(self.name)} has its own")
         return self
@@ -99,37 +117,56 @@ class Table:
     digest
         SHA-256 over both, whatever file they came from.
     file
-        The CSV file, None for a table by name.
+        The file, None for a table by name.
+    graph
+        The records with their links, None for a table without.
+    edges
+        The file of the links, if they have one of their own.
     """
 
     data: Microdata
     hierarchies: Mapping[str, Hierarchy]
     digest: str
     file: Path | None
+    graph: SocialGraph | None = None
+    edges: Path | None = None
 
 
 def load_table(section: DataSection, folder: Path) -> Table:
     """Load the records and hierarchies that a study names; relative paths start at ``folder``."""
+    file = edges = graph = None
     if section.name is not None:
-        data, hierarchies = _by_name(section)
-        file = None
+        dataset = _by_name(section)
+        data, hierarchies = dataset.data, dict(dataset.hierarchies)
+        graph = None if dataset.edges is None else dataset.graph
     else:
         assert section.file is not None
         file = resolved(folder / section.file)
-        data, hierarchies = _from_file(section, file), {}
+        edges = None if section.edges is None else resolved(folder / section.edges)
+        hierarchies = {}
+        if edges is None and not holds_links(file):
+            data = _from_file(section, file)
+        else:
+            graph = read_graph(file, edges, section.links or LinksSection(), _reading(section))
+            data = graph.data
     for name, how in section.hierarchies.items():
         if name not in data.names:
             raise SDCError(f"[data.hierarchies] has no column {shown(name)}{did_you_mean(name, data.names)}")
         hierarchies[name] = load_hierarchy(how, data, name, folder)
-    facts = [data.digest, sorted((name, h.digest) for name, h in hierarchies.items())]
-    return Table(data, hierarchies, hashlib.sha256(json.dumps(facts).encode()).hexdigest(), file)
+    whole = data.digest if graph is None else graph.digest
+    facts = [whole, sorted((name, h.digest) for name, h in hierarchies.items())]
+    digest = hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+    return Table(data, hierarchies, digest, file, graph, edges)
 
 
-def _by_name(section: DataSection) -> tuple[Microdata, dict[str, Hierarchy]]:
+def _by_name(section: DataSection) -> Dataset:
     from sdc_problems import datasets
 
     assert section.name is not None
-    dataset = datasets.people(section.records) if section.records else datasets.load(section.name)
+    if section.records is None:
+        dataset = datasets.load(section.name)
+    else:
+        dataset = (datasets.crawl if section.name == "crawl" else datasets.people)(section.records)
     data = dataset.data
     if not (section.quasi_identifiers is section.sensitive is section.identifiers is None):
         quasi = data.quasi_identifiers if section.quasi_identifiers is None else section.quasi_identifiers
@@ -142,29 +179,22 @@ def _by_name(section: DataSection) -> tuple[Microdata, dict[str, Hierarchy]]:
             identifiers=[n for n in identifiers if section.identifiers is not None or n not in taken],
         )
     kept = set(data.quasi_identifiers)
-    return data, {name: h for name, h in dataset.hierarchies.items() if name in kept}
+    hierarchies = {name: h for name, h in dataset.hierarchies.items() if name in kept}
+    return replace(dataset, data=data, hierarchies=hierarchies)
 
 
 def _from_file(section: DataSection, file: Path) -> Microdata:
     from sdc_problems.microdata import Microdata
 
-    options: dict[str, Any] = {}
-    if section.na_values is not None:
-        options["na_values"] = section.na_values
-    return Microdata.from_csv(
-        file,
-        quasi_identifiers=section.quasi_identifiers or (),
-        sensitive=section.sensitive or (),
-        identifiers=section.identifiers or (),
-        kinds=section.kinds,
-        orders=section.orders,
-        missing=section.missing,
-        delimiter=section.delimiter,
-        encoding=section.encoding,
-        decimal=section.decimal,
-        thousands=section.thousands,
-        **options,
-    )
+    return Microdata.from_csv(file, **_reading(section))
+
+
+def _reading(section: DataSection) -> dict[str, Any]:
+    """Options of the reader of a table."""
+    options: dict[str, Any] = {} if section.na_values is None else {"na_values": section.na_values}
+    roles = {name: getattr(section, name) or () for name in ("quasi_identifiers", "sensitive", "identifiers")}
+    same = ("kinds", "orders", "missing", "delimiter", "encoding", "decimal", "thousands")
+    return {**roles, **{name: getattr(section, name) for name in same}, **options}
 
 
 def load_hierarchy(how: HierarchySection, data: Microdata, name: str, folder: Path) -> Hierarchy:

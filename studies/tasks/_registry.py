@@ -22,6 +22,7 @@ BUILT_IN = {
     "pbg": "sdc_problems.studies.tasks.generalization:TASK",
     "gomm": "sdc_problems.studies.tasks.grouping:TASK",
     "microaggregation": "sdc_problems.studies.tasks.microaggregation:TASK",
+    "social": "sdc_problems.studies.tasks.social:TASK",
     "pram": "sdc_problems.studies.tasks.pram:TASK",
     "pram-equations": "sdc_problems.studies.tasks.pram:EQUATIONS_TASK",
 }

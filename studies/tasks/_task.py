@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sdc_problems._signature import parameters
+from sdc_problems._signature import REQUIRED, parameters
 from sdc_problems.errors import SDCError
 from sdc_problems.studies.study.options import Argument, given, options_model, refused_as
 from sdc_problems.studies.study.validation import Section, shown
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sdc_problems.studies.searches.search import Search
     from sdc_problems.studies.study.data import Table
 
-GIVEN = ("data", "hierarchies")
+GIVEN = ("data", "graph", "hierarchies")
 """Arguments of a problem that come from the study's table; all others are the task's options."""
 
 
@@ -44,8 +44,9 @@ class Task:
         What it decides, in a few words.
     problem
         The problem's class as ``"module:Class"``, imported when it is first needed. Its constructor takes the table as
-        ``data``, and a hierarchy for each quasi-identifier as ``hierarchies`` if it names that; its other parameters
-        are the task's options, with the types, defaults and descriptions that stand there.
+        ``data``, or the table with its links as ``graph``, and if it names that as ``hierarchies`` one for each
+        quasi-identifier, or those that there are if it has a default; its other parameters are the task's options, with
+        the types, defaults and descriptions that stand there.
     operators
         Modules whose classes fit the encoding; a study may name those in place of the problem's own.
     example
@@ -69,6 +70,9 @@ class Task:
         Function of the problem, the solution and a released table, as it is or read back as text, with as many records
         as the original: marks those that are in it with stars because they are suppressed. A task that has one may
         leave records out, and its problem's ``release`` takes ``suppressed="drop"`` or ``"star"``.
+    clusters
+        Function of the problem and the solution: the cluster of each record, for a task whose records have links. Its
+        problem has them as ``graph``, and they are released with the table.
     """
 
     name: str
@@ -83,11 +87,17 @@ class Task:
     searches: tuple[Search, ...] = ()
     random: bool = False
     suppressed_rows: Callable[[Any, NDArray[Any], pd.DataFrame], NDArray[np.bool_]] | None = None
+    clusters: Callable[[Any, NDArray[Any]], NDArray[Any]] | None = None
 
     @property
     def suppresses(self) -> bool:
         """Whether a release may leave records out, or star them."""
         return self.suppressed_rows is not None
+
+    @property
+    def seeded(self) -> bool:
+        """Whether a release has a secret seed: of its protection, or of the random order of linked records."""
+        return self.random or self.clusters is not None
 
     @functools.cached_property
     def problem_class(self) -> type[SDCProblem]:
@@ -115,10 +125,22 @@ class Task:
             The checked options.
         """
         arguments = given(options)
-        if "hierarchies" in parameters(self.problem_class):
-            arguments["hierarchies"] = _hierarchies(table)
+        known = parameters(self.problem_class)
+        if "hierarchies" in known:
+            arguments["hierarchies"] = _hierarchies(table, every=known["hierarchies"].default is REQUIRED)
+        if "graph" not in known:
+            if table.graph is not None and table.file is not None:
+                raise SDCError(f"[data] has links, and the task {self.name} knows none: leave them out")
+            arguments["data"] = table.data
+        elif table.graph is None:
+            raise SDCError(
+                f"the task {self.name} needs links between the records: name their file as edges in [data], or give a"
+                " graph (GraphML, GML) as file"
+            )
+        else:
+            arguments["graph"] = table.graph
         with refused_as("problem", list(type(options).model_fields)):
-            return self.problem_class(data=table.data, **arguments)
+            return self.problem_class(**arguments)
 
     def unprotected(self, problem: SDCProblem) -> list[float | None]:
         """Natural values of the data as they are, one per objective; None where an objective says nothing of them."""
@@ -159,7 +181,10 @@ class Task:
         return MappingProxyType(found)
 
 
-def _hierarchies(table: Table) -> dict[str, Any]:
+def _hierarchies(table: Table, *, every: bool) -> dict[str, Any]:
+    """Hierarchies of the quasi-identifiers; each must have one if ``every`` says so."""
+    if not every:
+        return {name: h for name, h in table.hierarchies.items() if name in table.data.quasi_identifiers}
     for name in table.data.quasi_identifiers:
         if name not in table.hierarchies:
             raise SDCError(

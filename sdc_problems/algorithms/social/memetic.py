@@ -144,6 +144,7 @@ class MemeticSocialGraph(Algorithm):
         temperature = hot * (COLD / hot) ** share * scale
         seed = int(self.random_state.integers(0, 2**63))
         self._search.anneal(self._moves, hot=temperature, cold=temperature, seed=seed)
+        self._search.settle()  # so that a search that was stopped here goes on with the same moves
         self._round += 1
         ended = self._round >= ANNEALED and (self._round - ANNEALED) % CHILD == 0
         if ended or self._search.best_cost < before - 1e-12:

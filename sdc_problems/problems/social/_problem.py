@@ -285,13 +285,27 @@ class SocialGraphProblem(SDCProblem):
 
     @cached_property
     def exposure(self) -> Exposure:
-        """Nodes that links alone betray, in the original and in every release that keeps the links."""
-        return exposed(self.engine.arcs, self.engine.egos, self.k)
+        """Nodes that links alone betray, in the original and in every release that keeps the links.
 
-    def describe(self, x: ArrayLike) -> tuple[str, ...]:
-        """Say in plain sentences what releasing ``x`` would do to the data."""
+        Neighbourhoods are left out above 200,000 arcs, if no objective compares them.
+        """
+        slow = {"ego_risk", "ego_risk_single", "ego_risk_right", "score_mean", "score_max"}
+        small = self.engine.arcs.n_arcs <= EGO_ARCS or slow & {o.name for o in self.measured_objectives}
+        return exposed(self.engine.arcs, self.engine.egos if small else None, self.k)
+
+    def describe(self, x: ArrayLike, *, form: str = "nodes") -> tuple[str, ...]:
+        """Say in plain sentences what releasing ``x`` would do to the data.
+
+        Parameters
+        ----------
+        x
+            The clustering.
+        form
+            As for `release_graph`.
+        """
+        choice(form, "form", FORMS)
         labels, n = self.labels(x), len(self.data)
-        found, told = self.decode(x), self.exposure
+        found = self.decode(x)
         untrue, coarser = self._changed(labels)
         before, after = self.engine.homophily_before, self.engine.homophily_after(labels)
         names = self.attributes
@@ -304,10 +318,6 @@ class SocialGraphProblem(SDCProblem):
             "borda": "the best by Borda's rule",
         }
         used = " or ".join(dict.fromkeys(words[rule] for rule in self.plan.rules))
-        linked = (
-            f"of {n} nodes, {told.degree} have a number of links that fewer than {self.k} share, {told.links} a number "
-            f"of links and of links among their neighbours, and {told.ego} a neighbourhood"
-        )
         return (
             f"The {n} nodes form {found}; in {', '.join(names)} each node gets {used} of its cluster.",
             f"So whoever knows all of these, and nothing of the links, sees every node at least {found.k} times.",
@@ -315,7 +325,9 @@ class SocialGraphProblem(SDCProblem):
             f"rest stays.",
             f"Links within a category are kept in part: assortativity by {names[most]} goes from {before[most]:.2f} to "
             f"{after[most]:.2f}.",
-            f"The links stay, and betray people: {linked}. Super-nodes hide these.",
+            betrayal(self.exposure, n, self.k)
+            if form == "nodes"
+            else "Who is linked to whom within and between clusters is hidden.",
         )
 
     def release(self, x: ArrayLike, *, seed: int | None = None) -> pd.DataFrame:
@@ -347,14 +359,15 @@ class SocialGraphProblem(SDCProblem):
         choice(form, "form", FORMS)
         rng = np.random.default_rng(seed)
         if form == "nodes":
-            return nodes_and_links(self.graph, self.release(x), list(self.attributes), self.k, rng)
+            return nodes_and_links(self.graph, self.release(x), list(self.attributes), self.k, rng)[0]
         import pandas as pd
 
         labels = self.labels(x)
         code, number = self.engine.values(labels)
         cells = released_cells(self.data, self.plan, self.hierarchies, code, number)
         ordered = [name for name in self.data.names if name in cells]
-        return super_nodes(self.graph, pd.DataFrame({name: cells[name] for name in ordered}), labels, self.k, rng)
+        values = pd.DataFrame({name: cells[name] for name in ordered})
+        return super_nodes(self.graph, values, labels, self.k, rng)[0]
 
     def microdata(self, x: ArrayLike) -> Microdata:
         """Return released attributes and degree as a table to be protected again: with the degree, k no longer holds.
@@ -420,6 +433,15 @@ class SocialGraphProblem(SDCProblem):
             if self._kind(name) == "numeric":
                 points[:, j] = self.data.values(name)[:, 0]
         return points
+
+
+def betrayal(told: Exposure, n: int, k: int) -> str:
+    """Sentence on the people whom links alone betray."""
+    ego = "" if told.ego is None else f", {told.ego:,} a neighbourhood"
+    return (
+        f"The links stay, and betray people: of {n:,} nodes, {told.degree:,} have a number of links that fewer than "
+        f"{k} share, {told.links:,} a number of links and of links among their neighbours{ego}. Super-nodes hide these."
+    )
 
 
 def partitions_within(n: int, smallest: int, largest: int) -> int:

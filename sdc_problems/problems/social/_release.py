@@ -20,8 +20,8 @@ SIZE, INNER, LINKS = "size", "inner_links", "links"
 
 def nodes_and_links(
     graph: SocialGraph, released: pd.DataFrame, protected: list[str], k: int, rng: np.random.Generator
-) -> ProtectedGraph:
-    """Nodes with their released values and all links, ids 1 … n in random order.
+) -> tuple[ProtectedGraph, NDArray[np.int64]]:
+    """Nodes with their released values and all links, ids 1 … n in random order; and the row of each original node.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def nodes_and_links(
 
     n, name = graph.n_nodes, graph.id_column
     fresh = rng.permutation(n) + 1
-    nodes = released.drop(columns=list(graph.data.identifiers))
+    nodes = released.drop(columns=[column for column in graph.data.identifiers if column in released.columns])
     if name in nodes.columns:
         raise SDCError(f"column {name!r} names the nodes and is none of the identifiers: declare it as one")
     nodes.insert(0, name, fresh)
@@ -61,7 +61,7 @@ def nodes_and_links(
     if len(edges) != graph.n_links or not np.array_equal(degrees[fresh - 1], graph.degrees):
         raise SDCError("the released links are not those of the graph: nothing is released")
     counts = {"nodes": n, "links": len(edges), "smallest_combination": smallest}
-    return ProtectedGraph(nodes, edges, graph.directed, counts)
+    return ProtectedGraph(nodes, edges, graph.directed, counts), fresh - 1
 
 
 def smallest_combination(nodes: pd.DataFrame, protected: list[str]) -> int:
@@ -71,8 +71,10 @@ def smallest_combination(nodes: pd.DataFrame, protected: list[str]) -> int:
 
 def super_nodes(
     graph: SocialGraph, values: pd.DataFrame, labels: NDArray[np.int64], k: int, rng: np.random.Generator
-) -> ProtectedGraph:
+) -> tuple[ProtectedGraph, NDArray[np.int64]]:
     """One row per cluster: released values, size and inner links; and the numbers of links between clusters.
+
+    The second part is the row of each original node's cluster.
 
     Parameters
     ----------
@@ -116,7 +118,7 @@ def super_nodes(
         "clusters": n_clusters,
         "smallest_cluster": int(sizes.min()),
     }
-    return ProtectedGraph(nodes, edges, graph.directed, counts)
+    return ProtectedGraph(nodes, edges, graph.directed, counts), fresh[labels] - 1
 
 
 def _free(name: str, frame: pd.DataFrame) -> str:

@@ -23,6 +23,11 @@ from sdc_problems.studies.commands._options import json_option, names
     show_default=True,
     help="Leave suppressed records out, or keep them with stars (as `sdc evaluate` needs them).",
 )
+@click.option(
+    "--form",
+    type=click.Choice(["nodes", "supernodes"]),
+    help="Of a social graph: every node and all links (the default), or one row per cluster.",
+)
 @click.option("--keep", help="All columns without a role that may leave unchanged; as the study says if not given.")
 @click.option(
     "--override", metavar="REASON", help="Reason to break the study's [require] or k = 1; in the certificate."
@@ -38,6 +43,7 @@ def command(
     seed: int | None,
     new_draw: bool,
     suppressed: Literal["drop", "star"],
+    form: Literal["nodes", "supernodes"] | None,
     keep: str | None,
     override: str | None,
     data: Path | None,
@@ -49,6 +55,7 @@ def command(
 
     The file is read back and every promise is counted in it again; if one is broken nothing is written. Beside OUT come
     OUT.certificate.json, which may be published with it, and OUT.mapping.csv: what became of each value, for you only.
+    Of a social graph, OUT.edges.csv holds the links, under the identifiers of OUT.
     """
     from sdc_problems.studies.release import release
     from sdc_problems.studies.report.summary import as_json as to_json
@@ -61,6 +68,7 @@ def command(
         seed=seed,
         new_draw=new_draw,
         suppressed=suppressed,
+        form=form,
         keep=None if keep is None else names(keep),
         override=override,
         data=data,
@@ -83,5 +91,7 @@ def command(
         for requirement in done.content["override"]["broken"]:
             out_console.print(f"released in spite of this: {plain(requirement, 500)}")
     out_console.print(f"released: {plain(str(done.file), 500)}")
+    if done.edges is not None:
+        out_console.print(f"links: {plain(str(done.edges), 500)}")
     out_console.print(f"certificate: {plain(str(done.certificate), 500)}")
     out_console.print(f"value mapping (keep it to yourself): {plain(str(done.mapping), 500)}")

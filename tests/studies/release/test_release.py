@@ -385,7 +385,7 @@ def test_every_task_is_released_and_checked(example: Path, tmp_path: Path, sdc: 
     mapping = pd.read_csv(done.mapping, dtype=str, keep_default_na=False)
     random = mapping[mapping["column"] == "(seed)"]
     study, _ = Study.from_file(tmp_path / "study.toml")
-    assert len(random) == find_task(study.task).random
+    assert len(random) == find_task(study.task).seeded
     if len(random):
         seed = random["released"].iloc[0]
         assert seed not in done.certificate.read_text(), "the seed undoes the protection"

@@ -245,6 +245,7 @@ OURS = {
     "SolanasGA": ('task = "microaggregation"\nk = 3', "pop_size = 8"),
     "HybridMicroaggregation": ('task = "microaggregation"\nk = 3', "epochs = 20"),
     "MemeticMicroaggregation": ('task = "microaggregation"\nk = 3', "move_limit = 1_000_000"),
+    "MemeticSocialGraph": ('task = "social"\nk = 3\nobjectives = ["nsil"]', "move_limit = 20_000"),
     "ElitistEA": ('task = "pram"\ncolumns = ["education", "sex"]\nobjectives = ["score_mean"]', ""),
     "SteadyStateGP": ('task = "pram-equations"\ncolumns = ["education", "sex"]\nobjectives = ["score_max"]', ""),
     "GA": ('task = "microaggregation"\nk = 3', "pop_size = 8"),
@@ -263,6 +264,9 @@ def test_our_searches_run_and_resume_with_the_same_bytes(
     text = STUDY.replace('task = "gomm"\nk = 3', problem).replace('"NSGA2"\npop_size = 6', f'"{name}"\n{options}')
     if name.startswith(("PBG", "ElitistEA", "SteadyStateGP")):
         text = text.replace('"hours", "wage"]', '"education", "sex"]')
+    if name == "MemeticSocialGraph":
+        text = text.replace('"people"\nrecords = 200', '"crawl"\nrecords = 60')
+        text = text.replace('"age", "hours", "wage"', '"topic1", "topic2"')
     chosen = study(text)
     assert pieces_equal_whole(chosen, workshop, content).generations >= 3
     wrong = {"gomm": 'task = "pbg"'}.get(chosen.task, 'task = "gomm"\nk = 3')
