@@ -78,6 +78,9 @@ if TYPE_CHECKING:
     from sdc_problems.evaluators.information_loss.probabilistic import pil_components as pil_components
     from sdc_problems.evaluators.information_loss.records import record_change as record_change
     from sdc_problems.evaluators.information_loss.records import regression_change as regression_change
+    from sdc_problems.evaluators.likeness import alpha as alpha
+    from sdc_problems.evaluators.likeness import beta_likeness as beta_likeness
+    from sdc_problems.evaluators.likeness import delta_disclosure as delta_disclosure
     from sdc_problems.evaluators.linkage._views import Recoding as Recoding
     from sdc_problems.evaluators.linkage.candidates import ManyRangesError as ManyRangesError
     from sdc_problems.evaluators.linkage.candidates import Values as Values
@@ -88,6 +91,10 @@ if TYPE_CHECKING:
     from sdc_problems.evaluators.linkage.probabilistic import ProbabilisticLinkage as ProbabilisticLinkage
     from sdc_problems.evaluators.linkage.probabilistic import match_probabilistically as match_probabilistically
     from sdc_problems.evaluators.linkage.probabilistic import probabilistic_linkage as probabilistic_linkage
+    from sdc_problems.evaluators.reidentification import household_risk as household_risk
+    from sdc_problems.evaluators.reidentification import individual_risk as individual_risk
+    from sdc_problems.evaluators.reidentification import population_counts as population_counts
+    from sdc_problems.evaluators.uniques import special_uniques as special_uniques
     from sdc_problems.evaluators.wildcards import k_wildcard as k_wildcard
     from sdc_problems.evaluators.wildcards import wildcard_class_sizes as wildcard_class_sizes
 

@@ -43,6 +43,8 @@ class Verdict:
     """The disclosure risk in a sentence."""
     utility: str
     """The information loss in a sentence."""
+    compared: bool = True
+    """Whether two files were compared, or one was looked at alone."""
 
     def value(self, name: str, of: str = "") -> float | None:
         """A measure's number by its name; None if it did not apply."""
@@ -84,10 +86,13 @@ class Verdict:
 
 def verdict(
     original: Microdata,
-    protected: Microdata | pd.DataFrame,
+    protected: Microdata | pd.DataFrame | None = None,
     *,
     quasi_identifiers: Sequence[str] | None = None,
     sensitive: Sequence[str] | None = None,
+    population: Microdata | None = None,
+    weights: str | None = None,
+    households: str | None = None,
     same_rows: bool = False,
     linkage_limit: int = LINKAGE_LIMIT,
     leaf_counts: Mapping[str, Leaves] | None = None,
@@ -101,9 +106,16 @@ def verdict(
         The table before protection; its kinds decide which measures apply.
     protected
         The table after it: the same columns but the direct identifiers, and the same records in the same rows.
-        Quasi-identifiers may hold generalised labels; a suppressed cell is ``*`` or missing.
+        Quasi-identifiers may hold generalised labels; a suppressed cell is ``*`` or missing. If not given, the risk of
+        the original as it is, as far as that needs no other file.
     quasi_identifiers, sensitive
         Names of columns; by default those with these roles in the original.
+    population
+        A table of the population with the quasi-identifiers, written as in the original.
+    weights
+        Column of the original with sampling weights: persons of the population that a record stands for.
+    households
+        Column of the original that says who lives together: if one is found, all are.
     same_rows
         The rows are known to correspond, although a column looks shuffled.
     linkage_limit
@@ -129,22 +141,27 @@ def verdict(
     >>> found.value("k"), found.value("distinct_l", of="flu")
     (2, 2)
     """
+    from sdc_problems.studies.verdict.agency import beyond
     from sdc_problems.studies.verdict.loss import all_losses
-    from sdc_problems.studies.verdict.risk import all_risks
+    from sdc_problems.studies.verdict.risk import all_risks, risks_alone
 
     quasi = original.quasi_identifiers if quasi_identifiers is None else tuple(quasi_identifiers)
     private = original.sensitive if sensitive is None else tuple(sensitive)
     pairing = pair_files(
-        original,
-        as_protected(protected),
+        original if protected is not None else original.with_roles(identifiers=_others(original, (*quasi, *private))),
+        as_protected(_measured(original, (*quasi, *private)) if protected is None else protected),
         quasi_identifiers=quasi,
         sensitive=private,
         same_rows=same_rows,
         missing_as_star=original.missing_as_star if missing_as_star is None else missing_as_star,
     )
     report = Report(pairing, whole(linkage_limit, "linkage_limit", least=1), leaf_counts or {})
-    all_risks(report)
-    all_losses(report)
+    known = beyond(original, population=population, weights=weights, households=households)
+    if protected is None:
+        risks_alone(report, known)
+    else:
+        all_risks(report, known)
+        all_losses(report)
     return Verdict(
         n_records=pairing.n_records,
         n_suppressed=int(pairing.suppressed.sum()),
@@ -154,8 +171,9 @@ def verdict(
         skipped=tuple(report.skipped),
         notes=(*pairing.notes, *report.notes),
         weakest=report.weakest,
-        risk=_risk(report, original.n_dropped),
-        utility=_utility(report),
+        risk=_risk(report, original.n_dropped) if protected is not None else _risk_alone(report, original.n_dropped),
+        utility=_utility(report) if protected is not None else "nothing was compared: one file was given",
+        compared=protected is not None,
     )
 
 
@@ -180,6 +198,23 @@ def _risk(report: Report, dropped: int) -> str:
         total = report.pairing.n_records + dropped
         parts.append(f"{dropped:,} of {total:,} records are left out for missing values and not counted")
     return "; ".join(parts)
+
+
+def _risk_alone(report: Report, dropped: int) -> str:
+    said = f"who knows the quasi-identifiers finds {share(report.value('sample_uniques'), report.n)} alone with them"
+    if dropped:
+        total = report.pairing.n_records + dropped
+        said += f"; {dropped:,} of {total:,} records are left out for missing values and not counted"
+    return said
+
+
+def _others(data: Microdata, measured: Sequence[str]) -> list[str]:
+    return [name for name in data.names if name not in measured]
+
+
+def _measured(data: Microdata, names: Sequence[str]) -> pd.DataFrame:
+    """The columns that are measured, as a protected file that nothing was done to."""
+    return data.frame()[[name for name in data.names if name in names]]
 
 
 def _utility(report: Report) -> str:

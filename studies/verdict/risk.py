@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,21 +17,32 @@ from sdc_problems.evaluators.linkage.candidates import ManyRangesError, Values
 from sdc_problems.evaluators.linkage.probabilistic import MOST_ATTRIBUTES
 from sdc_problems.microdata import Kind
 from sdc_problems.studies.report.summary import number
+from sdc_problems.studies.verdict.agency import Beyond, agency
 from sdc_problems.studies.verdict.pairing import PairedColumn
 from sdc_problems.studies.verdict.parts import Report, hold, names_of, share
 
 ANONYMITY = "Anonymity of the protected file"
+ALONE = "Anonymity of the file"
 RISK = "Disclosure between the files"
 
 STARS_EVERYWHERE = "every record has a star in one of its columns"
 NEAR = 10.0  # percent: half width of the disclosure intervals
 
 
-def all_risks(report: Report) -> None:
+def all_risks(report: Report, beyond: Beyond) -> None:
     """Take every measure of risk that applies, in the order in which they are shown."""
     anonymity(report)
+    agency(report, beyond)
     disclosure(report)
     linkage(report)
+
+
+def risks_alone(report: Report, beyond: Beyond) -> None:
+    """Take the measures of risk that need no other file."""
+    anonymity(report)
+    report.measures = [replace(measure, group=ALONE, before=None) for measure in report.measures]
+    agency(report, beyond)
+    report.weakest = int(report.value("sample_uniques"))
 
 
 def anonymity(report: Report) -> None:
@@ -109,6 +120,24 @@ def diversity(report: Report, column: PairedColumn, classes: NDArray[np.int64]) 
         ANONYMITY, "entropy_l", f"entropy ℓ of {column.name}", entropy,
         f"The least mixed group is as uncertain as {number(entropy)} equally frequent values.",
         low=1, high=n_values, better="higher", of=column.name,
+    )  # fmt: skip
+    alpha = evaluators.alpha(classes, values)
+    report.add(
+        ANONYMITY, "alpha", f"α of {column.name}", alpha,
+        f"In some group {100 * alpha:.3g} % have the same value: with k this is (α, k)-anonymity.",
+        high=1, of=column.name,
+    )  # fmt: skip
+    beta = evaluators.beta_likeness(classes, values)
+    report.add(
+        ANONYMITY, "beta", f"β-likeness of {column.name}", beta,
+        f"Knowing the group makes some value at most {number(1 + beta)} times as likely as before.",
+        high=None, of=column.name,
+    )  # fmt: skip
+    delta = evaluators.delta_disclosure(classes, values)
+    report.add(
+        ANONYMITY, "delta", f"δ-disclosure of {column.name}", delta,
+        f"Shares of the values that occur in a group differ from everybody's by a factor of at most e^{number(delta)}.",
+        high=None, of=column.name,
     )  # fmt: skip
     bound = evaluators.recursive_c(classes, values, l=2)
     if math.isinf(bound):

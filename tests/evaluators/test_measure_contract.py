@@ -49,6 +49,14 @@ def two_labels(rng: np.random.Generator, n: int) -> tuple[np.ndarray, ...]:
     return rng.integers(0, 5, size=n), rng.integers(0, 4, size=n)
 
 
+def labels_and_weights(rng: np.random.Generator, n: int) -> tuple[np.ndarray, ...]:
+    return rng.integers(0, 5, size=n), rng.uniform(1, 20, size=n)
+
+
+def risks_and_labels(rng: np.random.Generator, n: int) -> tuple[np.ndarray, ...]:
+    return rng.uniform(0, 1, size=n), rng.integers(0, 5, size=n)
+
+
 def three_labels(rng: np.random.Generator, n: int) -> tuple[np.ndarray, ...]:
     return (*two_labels(rng, n), rng.integers(0, 3, size=n))
 
@@ -112,6 +120,10 @@ def numbers_of(measure: Callable[..., Any]) -> Callable[..., Any]:
 
     flat.__wrapped__ = measure  # type: ignore[attr-defined]
     return flat
+
+
+def special_scores(quasi_identifiers: object) -> Any:
+    return evaluators.special_uniques(quasi_identifiers).scores
 
 
 CASES: dict[str, Case] = {
@@ -180,6 +192,15 @@ CASES: dict[str, Case] = {
     "wallace_index": Case(evaluators.wallace_index, two_labels),
     "wildcard_class_sizes": Case(evaluators.wildcard_class_sizes, starred_codes, by_record=True),
     "z_scores": Case(evaluators.z_scores, one_table, by_record=True),
+    "alpha": Case(evaluators.alpha, two_labels),
+    "beta_likeness": Case(evaluators.beta_likeness, two_labels),
+    "delta_disclosure": Case(evaluators.delta_disclosure, two_labels),
+    "household_risk": Case(evaluators.household_risk, risks_and_labels, by_record=True),
+    "individual_risk": Case(evaluators.individual_risk, labels_and_weights, by_record=True),
+    "population_counts": Case(evaluators.population_counts, labels_and_weights, by_record=True),
+    "special_uniques": Case(
+        lambda quasi_identifiers: evaluators.special_uniques(quasi_identifiers).scores, one_code_table, by_record=True
+    ),
     "additive_epsilon": Case(evaluators.additive_epsilon, fronts, same_rows=False),
     "convergence_error": Case(evaluators.convergence_error, fronts, same_rows=False),
     "hypervolume": Case(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,12 +21,20 @@ if TYPE_CHECKING:
 
 @click.command(name="evaluate")
 @click.argument("original", type=click.Path(path_type=Path))
-@click.argument("protected", type=click.Path(path_type=Path))
+@click.argument("protected", type=click.Path(path_type=Path), required=False)
 @click.option("--quasi-identifiers", required=True, help="Columns an intruder may know, separated by commas.")
 @click.option("--sensitive", default="", help="Columns whose values must stay secret.")
 @click.option("--identifiers", default="", help="Columns of ORIGINAL that PROTECTED must not have.")
 @click.option("--keep", help="All other columns that PROTECTED has; those not named were left out, as by sdc protect.")
 @click.option("--kinds", default="", help="Kinds that are not as they look, as in age=numeric,zip=nominal.")
+@click.option(
+    "--population",
+    type=click.Path(path_type=Path),
+    help="CSV file of the population with the quasi-identifiers, values written as in ORIGINAL: for k-map and the risk"
+    " of who does not know who is in the file.",
+)
+@click.option("--weights", help="Column of ORIGINAL with sampling weights, for the same where there is no population.")
+@click.option("--households", help="Column of ORIGINAL that says who lives together.")
 @reading_options("ORIGINAL")
 @click.option("--same-rows", is_flag=True, help="The rows do correspond, although a column looks shuffled.")
 @click.option(
@@ -40,12 +48,15 @@ if TYPE_CHECKING:
 @json_option
 def command(
     original: Path,
-    protected: Path,
+    protected: Path | None,
     quasi_identifiers: str,
     sensitive: str,
     identifiers: str,
     keep: str | None,
     kinds: str,
+    population: Path | None,
+    weights: str | None,
+    households: str | None,
     encoding: str | None,
     delimiter: str | None,
     decimal: str,
@@ -61,14 +72,11 @@ def command(
 
     Both are CSV files with the same columns (but direct identifiers) and the same records in the same rows; each is
     read as it is written. Quasi-identifiers of PROTECTED may hold generalised labels; a suppressed cell is "*" or
-    empty.
+    empty. Without PROTECTED it is the risk of ORIGINAL as it is, as far as that needs no other file.
     """
-    from sdc_problems._tables.look import found_encoding
-    from sdc_problems.microdata import Kind
     from sdc_problems.studies.report.summary import as_json as to_json
     from sdc_problems.studies.verdict import LINKAGE_LIMIT, verdict
     from sdc_problems.studies.verdict.leaves import certified
-    from sdc_problems.studies.verdict.pairing import read_protected, without_gaps
 
     reading = Reading(encoding, delimiter, decimal, thousands, na_values, missing)
     with naming_options():
@@ -81,25 +89,60 @@ def command(
         )
         if keep is not None:
             data = _without(data, names(keep))
-        numeric = [a.name for a in data.attributes if a.kind is Kind.NUMERIC]
-        # The protected file is in UTF-8 as sdc writes it, or as the original.
-        other = format_of(
-            protected, encoding=found_encoding(protected, form["encoding"]), delimiter=None, otherwise=form["delimiter"]
-        )
-        table = read_protected(protected, numeric=numeric, **other, **reading.marks)
-        if data.n_dropped and len(table) == len(data) + data.n_dropped:
-            table = without_gaps(table, read_protected(original, **form, **reading.marks), data)
-    found = verdict(
-        data,
-        table,
-        same_rows=same_rows,
-        leaf_counts=certified(protected) if hierarchies is None else _leaves(hierarchies, data, table),
-        linkage_limit=LINKAGE_LIMIT if linkage_limit is None else linkage_limit,
-    )
+        persons = None if population is None else _population(population, data, reading)
+        known: dict[str, Any] = {"population": persons, "weights": weights, "households": households}
+        if protected is None:
+            _refuse_pair_options(same_rows=same_rows, hierarchies=hierarchies, linkage_limit=linkage_limit)
+            found = verdict(data, **known)
+        else:
+            table = _protected(protected, original, data, form, reading)
+            found = verdict(
+                data,
+                table,
+                same_rows=same_rows,
+                leaf_counts=certified(protected) if hierarchies is None else _leaves(hierarchies, data, table),
+                linkage_limit=LINKAGE_LIMIT if linkage_limit is None else linkage_limit,
+                **known,
+            )
     if as_json:
         click.echo(to_json(found.payload()))
     else:
         show(found)
+
+
+def _protected(path: Path, original: Path, data: Microdata, form: dict[str, Any], reading: Reading) -> Microdata:
+    """Read the protected file: in UTF-8 as sdc writes it, or as the original is."""
+    from sdc_problems._tables.look import found_encoding
+    from sdc_problems.microdata import Kind
+    from sdc_problems.studies.verdict.pairing import read_protected, without_gaps
+
+    numeric = [a.name for a in data.attributes if a.kind is Kind.NUMERIC]
+    encoding = found_encoding(path, form["encoding"])
+    other = format_of(path, encoding=encoding, delimiter=None, otherwise=form["delimiter"])
+    table = read_protected(path, numeric=numeric, **other, **reading.marks)
+    if data.n_dropped and len(table) == len(data) + data.n_dropped:
+        table = without_gaps(table, read_protected(original, **form, **reading.marks), data)
+    return table
+
+
+def _population(path: Path, data: Microdata, reading: Reading) -> Microdata:
+    """Read a table of the population; its quasi-identifiers are of the kinds that the original's are of."""
+    from sdc_problems._tables.look import found_encoding
+    from sdc_problems._tables.read_csv import CSVFile
+    from sdc_problems.microdata import Kind, Microdata
+
+    form = format_of(path, encoding=found_encoding(path, reading.encoding or "utf-8"), delimiter=None)
+    there = CSVFile(path, chunksize=None, **form, **reading.marks).header()
+    quasi = [data.attribute(name) for name in data.quasi_identifiers]
+    kinds = {a.name: "numeric" if a.kind is Kind.NUMERIC else "nominal" for a in quasi if a.name in there}
+    return Microdata.from_csv(path, missing="category", kinds=kinds, **form, **reading.marks)
+
+
+def _refuse_pair_options(**given: Any) -> None:
+    """Refuse options that are about two files."""
+    for name, value in given.items():
+        if value:
+            raise click.UsageError(f"--{name.replace('_', '-')} is for two files: name PROTECTED, too")
 
 
 def _without(data: Microdata, keep: list[str]) -> Microdata:
@@ -138,12 +181,14 @@ def show(found: Verdict) -> None:
 
     out = console()
     out.print(f"Risk: {plain(found.risk, 500)}.")
-    out.print(f"Loss: {plain(found.utility, 500)}.")
+    if found.compared:
+        out.print(f"Loss: {plain(found.utility, 500)}.")
     certain = f"{found.weakest:,} of {found.n_records - found.n_suppressed:,} are found for certain"
     without_stars = found.value("certain_complete") or 0
     if without_stars > found.weakest:
         certain += f", {without_stars:,.0f} by whoever passes over starred records"
-    out.print(f"Weakest records: {certain}.")
+    if found.compared:
+        out.print(f"Weakest records: {certain}.")
     fates = "; ".join(f"{plain(name)} ({kind}, {fate})" for name, _, kind, fate in found.columns)
     out.print(f"Measured: {fates}.")
     out.print("Beside each value stand its range and ↑ if a higher one is better, ↓ if a lower one is.")

@@ -206,3 +206,26 @@ def test_another_delimiter(files: Path) -> None:
         path.write_text(path.read_text().replace(",", ";"))
     assert evaluate(files, "--delimiter", ";").exit_code == 0
     assert evaluate(files).exit_code == 0
+
+
+def test_one_file_alone(files: Path) -> None:
+    alone = ["evaluate", str(files / "original.csv"), "--quasi-identifiers", "age,town", "--sensitive", "ill"]
+    result = CliRunner().invoke(cli, alone)
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.startswith("Risk: who knows the quasi-identifiers finds 4 of 4 records (100 %) alone")
+    assert "Loss:" not in result.stdout
+    assert "prosecutor risk, highest" in result.stdout
+    refused = CliRunner().invoke(cli, [*alone, "--same-rows"])
+    assert refused.exit_code == 2
+    assert "--same-rows is for two files" in refused.stderr
+
+
+def test_a_population_gives_the_journalist_risk(files: Path) -> None:
+    (files / "all.csv").write_text("age;town;more\n" + "21;Olot;x\n24;Reus;x\n35;Reus;x\n38;Olot;x\n" * 3)
+    result = evaluate(files, "--population", str(files / "all.csv"), "--json")
+    values = {m["name"]: m["value"] for m in json.loads(result.stdout)["measures"]}
+    assert values["k_map"] == 6
+    assert values["journalist_max"] == pytest.approx(100 / 6)
+    (files / "short.csv").write_text("age,region\n1,2\n3,4\n")
+    said = str(evaluate(files, "--population", str(files / "short.csv")).exception)
+    assert "the population has no column 'town'" in said

@@ -1,0 +1,256 @@
+"""Risk as agencies report it: prosecutor, journalist, marketer; uniqueness in sample and population; SUDA2."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdc_problems import evaluators
+from sdc_problems._tables.columns import parse_numbers
+from sdc_problems._tables.intervals import parse_interval
+from sdc_problems.errors import SDCError
+from sdc_problems.microdata import Kind, Microdata
+from sdc_problems.studies.verdict.pairing import PairedColumn
+from sdc_problems.studies.verdict.parts import Report, share
+
+AGENCY = "Risk as agencies report it"
+_SPECIAL = 3  # most attributes of a combination
+_WORK = 5_000_000_000  # comparisons of a population with the classes of a file
+
+
+@dataclass(frozen=True)
+class Beyond:
+    """Knowledge besides the file, of the records of the original in their order.
+
+    Attributes
+    ----------
+    population
+        A table of the population with the quasi-identifiers; None if there is none.
+    weights
+        Persons that each record stands for; None if not known.
+    households
+        Number of each record's household; None if not known.
+    """
+
+    population: Microdata | None = None
+    weights: NDArray[np.float64] | None = None
+    households: NDArray[np.int64] | None = None
+
+
+def beyond(original: Microdata, *, population: Microdata | None, weights: str | None, households: str | None) -> Beyond:
+    """Knowledge beyond the file, by the columns that hold it.
+
+    Parameters
+    ----------
+    original
+        The table before protection.
+    population
+        A table of the population.
+    weights, households
+        Names of columns of the original.
+    """
+    found = None
+    if weights is not None:
+        attribute = original.attribute(weights)
+        if attribute.kind is not Kind.NUMERIC or attribute.has_missing:
+            raise SDCError(f"sampling weights must be numbers without gaps: column {weights!r} is not")
+        found = attribute.numbers[original.codes(weights)[:, 0]]
+        if (found < 1).any():
+            raise SDCError(
+                f"{int((found < 1).sum()):,} sampling weights of column {weights!r} are below 1: a record stands for"
+                " one person at least"
+            )
+    return Beyond(population, found, None if households is None else original.codes(households)[:, 0].astype(np.int64))
+
+
+def agency(report: Report, beyond: Beyond) -> None:
+    """Take the measures that agencies and the peers' reports have."""
+    classes = evaluators.equivalence_classes(report.shown())
+    sizes = evaluators.class_sizes(classes)
+    n, groups = report.n, len(np.unique(classes))
+    alone = int((sizes == 1).sum())
+    report.add(
+        AGENCY, "sample_uniques", "sample uniques", alone,
+        f"{share(alone, n)} are the only ones in the file with their quasi-identifiers.", unit="records", high=n,
+    )  # fmt: skip
+    report.add(
+        AGENCY, "prosecutor_max", "prosecutor risk, highest", 100 / int(sizes.min()),
+        f"Who knows that a person is in the file picks the right record with at most {100 / int(sizes.min()):.3g} %.",
+        unit="%",
+    )  # fmt: skip
+    report.add(
+        AGENCY, "prosecutor_mean", "prosecutor risk, mean", 100 * groups / n,
+        f"Of all persons picked so, {100 * groups / n:.3g} % are the right ones on average.", unit="%",
+    )  # fmt: skip
+    special(report)
+    risk = 1.0 / sizes
+    if beyond.population is not None:
+        in_population(report, sizes, beyond.population)
+    elif beyond.weights is not None:
+        risk = by_weights(report, classes, sizes, beyond.weights[report.kept])
+    else:
+        report.skip(
+            AGENCY, "journalist and marketer risk, k-map, population uniqueness",
+            "neither a population (--population) nor sampling weights (--weights) were given",
+        )  # fmt: skip
+    if beyond.households is not None:
+        in_households(report, risk, beyond.households[report.kept])
+
+
+def special(report: Report) -> None:
+    """Special uniques, and the attributes that make them."""
+    codes, names = report.shown(), [column.name for column in report.quasi]
+    if len(names) < 2:
+        report.skip(AGENCY, "special uniques (SUDA2)", "one quasi-identifier has no combinations")
+        return
+    try:
+        found = evaluators.special_uniques(codes, largest=_SPECIAL)
+    except SDCError as error:
+        report.skip(AGENCY, "special uniques (SUDA2)", str(error))
+        return
+    singled = int((found.sizes > 0).sum())
+    most = min(_SPECIAL, len(names) - 1)
+    order = np.argsort(-found.contributions, kind="stable")[:3]
+    parts = ", ".join(f"{names[j]} ({found.contributions[j]:.0f} %)" for j in order if found.contributions[j] > 0)
+    report.add(
+        AGENCY, "special_uniques", "special uniques (SUDA2)", singled,
+        f"{share(singled, report.n)} are singled out by {most} or fewer of the {len(names)} quasi-identifiers"
+        + (f"; most take part: {parts}." if parts else "."),
+        unit="records", high=report.n,
+    )  # fmt: skip
+    report.add(
+        AGENCY, "suda_max", "highest SUDA2 score", float(found.scores.max()),
+        f"The riskiest record has a score of {found.scores.max():.4g}: the sum over the smallest combinations that"
+        " single it out, more for fewer attributes.",
+        high=None,
+    )  # fmt: skip
+
+
+def by_weights(
+    report: Report, classes: NDArray[np.int64], sizes: NDArray[np.int64], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Risk in a sample whose population is known by its weights; returns that of each record."""
+    risk = evaluators.individual_risk(classes, weights)
+    stands_for = evaluators.population_counts(classes, weights)
+    n, total = report.n, float(risk.sum())
+    uniques = float((1.0 / stands_for)[sizes == 1].sum())
+    report.add(
+        AGENCY, "population_uniques", "population uniques, estimated", uniques,
+        f"About {share(uniques, n)} are expected to be unique in the population, too.", unit="records", high=n,
+    )  # fmt: skip
+    report.add(
+        AGENCY, "individual_risk_max", "individual risk, highest", 100 * float(risk.max()),
+        f"The riskiest record is re-identified with {100 * risk.max():.3g} % (Benedetti and Franconi, by the weights).",
+        unit="%",
+    )  # fmt: skip
+    report.add(
+        AGENCY, "global_risk", "global risk", 100 * total / n,
+        f"About {share(total, n)} are expected to be re-identified if the whole file is attacked.", unit="%",
+    )  # fmt: skip
+    report.add(
+        AGENCY, "k_map", "k-map, estimated", float(stands_for.min()),
+        f"Each record fits about {stands_for.min():,.0f} or more persons of the population.",
+        unit="persons", low=1, high=None, better="higher",
+    )  # fmt: skip
+    _journalist(report, stands_for)
+    return risk
+
+
+def in_population(report: Report, sizes: NDArray[np.int64], population: Microdata) -> None:
+    """Risk by a table of the population itself."""
+    fits = population_fits(report, population)
+    if fits is None:
+        report.skip(
+            AGENCY, "journalist and marketer risk, k-map, population uniqueness",
+            f"{len(population):,} persons and the file's classes are too many to compare",
+        )  # fmt: skip
+        return
+    absent = int((fits < sizes).sum())
+    if absent:
+        report.notes.append(
+            f"{absent:,} records fit fewer persons of the population than records of the file: the population lacks"
+            " them, or its values are written otherwise; their own class counts instead"
+        )
+    fits = np.maximum(fits, sizes)
+    uniques = int((fits == 1).sum())
+    report.add(
+        AGENCY, "population_uniques", "population uniques", uniques,
+        f"{share(uniques, report.n)} fit one person of the population only.", unit="records", high=report.n,
+    )  # fmt: skip
+    report.add(
+        AGENCY, "k_map", "k-map", int(fits.min()),
+        f"Each record fits {int(fits.min()):,} or more persons of the population.",
+        unit="persons", low=1, high=len(population), better="higher",
+    )  # fmt: skip
+    _journalist(report, fits.astype(np.float64))
+
+
+def _journalist(report: Report, stands_for: NDArray[np.float64]) -> None:
+    highest, mean = 100 / float(stands_for.min()), 100 * float((1 / stands_for).mean())
+    report.add(
+        AGENCY, "journalist_max", "journalist risk, highest", highest,
+        f"Who wants to show that anybody can be found succeeds with at most {highest:.3g} %.", unit="%",
+    )  # fmt: skip
+    report.add(
+        AGENCY, "marketer", "marketer risk", mean,
+        f"Who links the whole file to the population is right for about {share(mean * report.n / 100, report.n)}.",
+        unit="%",
+    )  # fmt: skip
+
+
+def in_households(report: Report, risk: NDArray[np.float64], households: NDArray[np.int64]) -> None:
+    """Risk that somebody of a household is found: then all of it is."""
+    together = evaluators.household_risk(risk, households)
+    report.add(
+        AGENCY, "household_risk_max", "household risk, highest", 100 * float(together.max()),
+        f"Of the riskiest household somebody is found with {100 * together.max():.3g} %, and with them the others.",
+        unit="%",
+    )  # fmt: skip
+    report.add(
+        AGENCY, "household_risk_mean", "household risk, mean", 100 * float(together.mean()),
+        f"About {share(float(together.sum()), report.n)} live in a household of which somebody is found.", unit="%",
+    )  # fmt: skip
+
+
+def population_fits(report: Report, population: Microdata) -> NDArray[np.int64] | None:
+    """Persons of a population that each published record may be; None where that is too much work.
+
+    A label stands for the values that were published under it, an interval for all in it, a star for every value. A
+    value that never was in the original fits only intervals and stars.
+    """
+    names = [column.name for column in report.quasi]
+    lacking = [name for name in names if name not in population.names]
+    if lacking:
+        raise SDCError(f"the population has no column {lacking[0]!r}: it needs every quasi-identifier")
+    persons, counts = np.unique(population.codes(names), axis=0, return_counts=True)
+    shown, where = np.unique(np.where(report.some_stars(), -1, report.shown()), axis=0, return_inverse=True)
+    if len(shown) * len(persons) * len(names) > _WORK:
+        return None
+    fit = [_fitting(column, report, population.attribute(column.name).labels) for column in report.quasi]
+    found = np.empty(len(shown), dtype=np.int64)
+    for i, row in enumerate(shown.tolist()):
+        these = np.arange(len(persons))
+        for j, code in enumerate(row):
+            if code >= 0:
+                these = these[fit[j][code][persons[these, j]]]
+        found[i] = counts[these].sum()
+    return found[where.reshape(-1)]
+
+
+def _fitting(column: PairedColumn, report: Report, texts: list[str]) -> dict[int, NDArray[np.bool_]]:
+    """For each label that is published, which values of the population it may stand for."""
+    place = {text: code for code, text in enumerate(column.labels[: column.n_categories])}
+    codes = np.array([place.get(text, -1) for text in texts])
+    parsed = parse_numbers(texts) if column.kind is Kind.NUMERIC else None
+    sets = column.sets(report.kept)
+    found = {}
+    for code in np.unique(column.protected[report.kept]).tolist():
+        interval = parse_interval(column.labels[code]) if code >= column.n_categories else None
+        if interval is not None and parsed is not None and not column.misplaced:
+            found[code] = interval.holds(parsed)
+        else:
+            found[code] = np.isin(codes, np.asarray(sets[code])) & (codes >= 0)
+            found[code] |= np.array([text == column.labels[code] for text in texts])
+    return found
