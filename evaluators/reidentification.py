@@ -25,7 +25,7 @@ def population_counts(classes: object, weights: object) -> FloatArray:
     array([30., 30.,  5.])
     """
     groups, m = dense(labels(classes, None, "classes"))
-    total: FloatArray = np.bincount(groups, weights=_weights(weights, len(groups)), minlength=m)
+    total = np.bincount(groups, weights=_weights(weights, len(groups)), minlength=m).astype(np.float64)
     return total[groups]
 
 
