@@ -64,8 +64,8 @@ class PreclusteringEngine:
     --------
     >>> engine = PreclusteringEngine([[0], [0], [1], [3], [3], [3]], kinds="ordinal")
     >>> engine.measure([(0, 0, 2, 1), (0, 0, 2, 2)], ("dbil", "k"))
-    array([[8.33333333, 3.        ],
-           [8.33333333, 3.        ]])
+    array([[12.5       ,  2.        ],
+           [ 8.33333333,  3.        ]])
     """
 
     def __init__(

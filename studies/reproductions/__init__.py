@@ -18,6 +18,7 @@ REPRODUCTIONS: dict[str, str] = {
     "microaggregation": "Solanas et al. (2006), Martínez-Ballesté et al. (2007): genetic microaggregation.",
     "pbg": "Dewri et al. (2010): property based generalisations of the Adult file.",
     "pram": "Marés (2013), ch. 4: transition matrices for PRAM, and equations that make them.",
+    "precluster": "Marés (2013), ch. 5: clusters of records, each protected on its own.",
 }
 
 

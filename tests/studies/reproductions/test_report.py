@@ -95,7 +95,14 @@ def test_unknown_names() -> None:
 @pytest.mark.parametrize("name", list(reproductions.REPRODUCTIONS))
 def test_a_missing_file_is_missed_before_the_work(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whichever of its files is missing: the other ones may be there."""
-    rooms = ("gomm.runs", "microaggregation.runs", "microaggregation.cells", "pbg.study", "pram.runs")
+    rooms = (
+        "gomm.runs",
+        "microaggregation.runs",
+        "microaggregation.cells",
+        "pbg.study",
+        "pram.runs",
+        "precluster.runs",
+    )
 
     def load(wanted: str) -> SimpleNamespace:
         if wanted == missing:
