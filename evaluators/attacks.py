@@ -23,6 +23,10 @@ from sdc_problems.evaluators.information_loss.numeric import location_and_scale
 from sdc_problems.evaluators.linkage.distance import distance_linkage
 from sdc_problems.evaluators.linkage.probabilistic import probabilistic_linkage
 
+SHIFTED = 50.0
+"""Percent of copies at which a file is in effect the original with its rows shifted."""
+RENAMED = 20.0
+"""Percentage points by which guesses exceed values of near rank where categories are in effect renamed."""
 PERCENTS = tuple(range(1, 11))
 """Half widths over which the interval disclosure of a numeric file is averaged."""
 

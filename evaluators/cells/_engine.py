@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
@@ -15,6 +17,7 @@ from sdc_problems.evaluators.cells._state import State
 from sdc_problems.evaluators.linkage.distance import distance_linkage
 
 Values = Mapping[str, float]
+LINKED = 64  # files of which the probabilistic linkage is remembered: a search asks, then whoever measures its result
 
 
 class CellEngine(ABC):
@@ -54,9 +57,20 @@ class CellEngine(ABC):
     def _prl(self, Y: NDArray[Any]) -> float:
         """Probabilistic linkage of a file's cells, by the public function: it does not follow single changes."""
 
+    @functools.cached_property
+    def _linked(self) -> dict[bytes, float]:
+        return {}
+
     def prl(self, codes: NDArray[Any]) -> float:
-        """Probabilistic linkage of one file."""
-        return self._prl(self.values(codes))
+        """Probabilistic linkage of one file; the last few are remembered."""
+        key = hashlib.blake2b(np.asarray(codes, dtype=np.int64).tobytes(), digest_size=16).digest()
+        if key not in self._linked:
+            found = self._prl(self.values(codes))
+            while len(self._linked) >= LINKED:
+                self._linked.pop(next(iter(self._linked)), None)
+            self._linked[key] = found
+            return found
+        return self._linked[key]
 
     def parts(self, names: Iterable[str]) -> set[str]:
         """Return all measures that the named ones are made of, themselves included."""

@@ -85,6 +85,12 @@ class State(ABC):
             self._rebuild()
         return self._measures()
 
+    def settle(self) -> dict[str, float]:
+        """Take running sums anew, so that the file measures to the bit as if it had just been opened."""
+        self.discard()
+        self._rebuild()
+        return self._measures()
+
     def discard(self) -> None:
         """Forget the proposed change."""
         if self._pending:

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from sdc_problems._validation import FloatArray, IntArray, pair
+from sdc_problems._validation import FloatArray, IntArray, pair, table
 from sdc_problems.evaluators.information_loss.numeric import location_and_scale
+
+SYNTHETIC = 0.8
+"""Share of :func:`dealt_change` from which on a file is in effect new."""
 
 
 def record_change(X: object, Y: object) -> float:
@@ -35,6 +38,31 @@ def record_change(X: object, Y: object) -> float:
     moved = np.abs(protected - original)
     relative = np.where(scale > 0, moved / np.where(scale > 0, scale, 1.0), moved > 0)
     return 100.0 * float(relative.mean())
+
+
+def dealt_change(X: object) -> float:
+    """Expectation of :func:`record_change` where every value of a record is that of another one, drawn at random.
+
+    Parameters
+    ----------
+    X
+        Original numeric table.
+
+    Returns
+    -------
+    float
+        Percent; about 113 for a normal distribution.
+
+    Examples
+    --------
+    >>> dealt_change([[0.0], [2.0]])
+    100.0
+    """
+    values = table(X, "X")
+    n = len(values)
+    scale = location_and_scale(values)[1]
+    between = 2.0 * (np.sort(values, axis=0) * (2 * np.arange(1, n + 1) - n - 1)[:, None]).sum(axis=0) / n**2
+    return float(100.0 * np.divide(between, scale, out=np.zeros_like(scale), where=scale > 0).mean())
 
 
 def regression_change(X: object, Y: object) -> float:

@@ -12,10 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from sdc_problems._sharing.arrays import SharedArrays
 from sdc_problems._validation import choice, whole
 from sdc_problems.errors import SDCError
+from sdc_problems.evaluators.attacks import RENAMED, SHIFTED
 from sdc_problems.evaluators.cells import CategoricalCells, NumericCells
 from sdc_problems.evaluators.cells.numeric import LARGEST, decimals_of
 from sdc_problems.evaluators.edits import broken_edits, find_edits, parse_edit
+from sdc_problems.evaluators.information_loss.records import SYNTHETIC, dealt_change
 from sdc_problems.microdata import Kind
+from sdc_problems.objective import Objective
 from sdc_problems.operators.cells import BlockCrossover, CellBounds, CellMixture, StartFiles
 from sdc_problems.operators.duplicates import ByteDuplicates
 from sdc_problems.problem import SDCProblem
@@ -27,18 +30,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from sdc_problems.microdata import Microdata
-    from sdc_problems.objective import Objective
     from sdc_problems.requirement import Required
 
 STARTS = ("few", "many")
 MOST_COPIES = 1.0
 """Percent of the records that may repeat an original in a guarded numeric file."""
-SYNTHETIC = 0.8
-"""Share of the distance between any two records' values at which a file is in effect new."""
-SHIFTED = 50.0
-"""Percent of copies at which a file is in effect the original with its rows shifted."""
-RENAMED = 20.0
-"""Percentage points by which guess exceeds ID where categories are in effect renamed."""
 UNTOUCHED = "untouched"
 ATTACKS = {
     "dbrl": "nearest original",
@@ -256,6 +252,9 @@ class MaskingProblem(SDCProblem):
             )
         self._all_tops = tops.astype(np.int64)
 
+    attacks: Mapping[str, str] = ATTACKS
+    """Measures of risk that count what an intruder gets right, each with what the intruder goes by."""
+
     @property
     def kinds(self) -> tuple[str, ...]:
         """Kind of each attribute."""
@@ -309,6 +308,16 @@ class MaskingProblem(SDCProblem):
             return codes
         values: NDArray[np.float64] = (codes + self._low) / 10.0**self._decimals
         return values
+
+    def units(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Numbers of the protected columns in units of their decimals: whole ones, if the numbers are as released."""
+        scaled: NDArray[np.float64] = values * 10.0**self._decimals
+        return scaled
+
+    @property
+    def unit_range(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Smallest and largest number of each column that a code stands for, in units of its decimals."""
+        return self._low, self._low + self._all_tops
 
     @property
     def untouched(self) -> NDArray[np.int64]:
@@ -432,7 +441,7 @@ class MaskingProblem(SDCProblem):
         if self.numeric:
             if figures["copies"] >= SHIFTED:
                 return "It publishes original records in other rows: nothing is protected but whose they are."
-            if figures["record_change"] >= SYNTHETIC * _apart(self.original()):
+            if figures["record_change"] >= SYNTHETIC * dealt_change(self.original()):
                 return (
                     "It is in effect a synthetic file: statistics of the whole may hold, but a record says nothing"
                     " about the person it came from."
@@ -480,14 +489,6 @@ class MaskingProblem(SDCProblem):
         n = len(state["data"])
         upper = np.tile(state["tops"], n).astype(float)
         super().__setstate__({**state, "xl": np.zeros_like(upper), "xu": upper})
-
-
-def _apart(X: NDArray[np.float64]) -> float:
-    """Distance of the values of two records drawn at random, as ``record_change`` measures it."""
-    n = len(X)
-    scale = X.std(axis=0)
-    between = 2.0 * (np.sort(X, axis=0) * (2 * np.arange(1, n + 1) - n - 1)[:, None]).sum(axis=0) / n**2
-    return float(100.0 * np.divide(between, scale, out=np.zeros_like(scale), where=scale > 0).mean())
 
 
 def _attributes(data: Microdata, columns: Sequence[str] | None) -> tuple[str, ...]:

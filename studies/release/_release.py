@@ -320,7 +320,7 @@ def _same_measures(problem: SDCProblem, x: NDArray[Any], before: NDArray[np.floa
         again = np.asarray(problem.minimized(np.array([[figures[name] for name in names]])), dtype=np.float64)[0]
         if again.tobytes() == before.tobytes():
             return
-    if problem.evaluate(x[None, :])[0].tobytes() != before.tobytes():
+    if problem.evaluate(x[None, :], return_values_of=["F"])[0].tobytes() != before.tobytes():
         raise SDCError(f"solution {solution} is measured differently now than when it was found: nothing is written")
 
 

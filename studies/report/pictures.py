@@ -51,7 +51,7 @@ def picture(task: str, problem: SDCProblem, x: NDArray[Any], *, title: str = "")
     title
         What the picture calls it; its measures are added.
     """
-    values = problem.natural(problem.evaluate(x[None, :])[0])
+    values = problem.natural(problem.evaluate(x[None, :], return_values_of=["F"])[0])
     facts = ", ".join(
         f"{objective.name} {number(value)}{' ' + objective.unit if objective.unit == '%' else ''}"
         for objective, value in zip(problem.objectives, values, strict=True)

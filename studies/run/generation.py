@@ -34,7 +34,8 @@ def step(algorithm: Any, log: EvaluationLog, seed: int, number: int) -> Generati
     return Generation(
         seed=seed,
         number=number,
-        evaluated=log.evaluated,
+        # Algorithms that follow single changes measure them on their own, and count them.
+        evaluated=max(log.evaluated, algorithm.evaluator.n_eval),
         solutions=len(log),
         rng=_state(algorithm.random_state),
         arrays=arrays,

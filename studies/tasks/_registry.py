@@ -25,6 +25,7 @@ BUILT_IN = {
     "social": "sdc_problems.studies.tasks.social:TASK",
     "pram": "sdc_problems.studies.tasks.pram:TASK",
     "pram-equations": "sdc_problems.studies.tasks.pram:EQUATIONS_TASK",
+    "masking": "sdc_problems.studies.tasks.masking:TASK",
 }
 
 

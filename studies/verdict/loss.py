@@ -10,6 +10,7 @@ from sdc_problems import evaluators
 from sdc_problems.evaluators.linkage.probabilistic import ConvergenceWarning
 from sdc_problems.microdata import Kind
 from sdc_problems.studies.report.summary import number
+from sdc_problems.studies.verdict.attacks import records
 from sdc_problems.studies.verdict.pairing import Fate, PairedColumn
 from sdc_problems.studies.verdict.parts import Report, hold, names_of, share
 from sdc_problems.studies.verdict.risk import STARS_EVERYWHERE, no_distance, no_number
@@ -21,6 +22,7 @@ SCORE = "Scores of the literature"
 def all_losses(report: Report) -> None:
     """Take every measure of information loss that applies, in the order in which they are shown."""
     numbers(report)
+    records(report)
     categories(report)
     detail(report)
     sensitive(report)

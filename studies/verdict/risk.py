@@ -18,6 +18,7 @@ from sdc_problems.evaluators.linkage.probabilistic import MOST_ATTRIBUTES
 from sdc_problems.microdata import Kind
 from sdc_problems.studies.report.summary import number
 from sdc_problems.studies.verdict.agency import Beyond, agency
+from sdc_problems.studies.verdict.attacks import attacks
 from sdc_problems.studies.verdict.pairing import PairedColumn
 from sdc_problems.studies.verdict.parts import Report, hold, names_of, share
 
@@ -35,6 +36,7 @@ def all_risks(report: Report, beyond: Beyond) -> None:
     agency(report, beyond)
     disclosure(report)
     linkage(report)
+    attacks(report)
 
 
 def risks_alone(report: Report, beyond: Beyond) -> None:

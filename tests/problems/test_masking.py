@@ -24,9 +24,9 @@ from sdc_problems.evaluators import (
     score_max,
     score_mean,
 )
+from sdc_problems.evaluators.information_loss.records import dealt_change
 from sdc_problems.methods import rank_shuffle
 from sdc_problems.problems._masking_starts import categorical_starts, numeric_starts
-from sdc_problems.problems.masking import _apart
 from sdc_problems.testing import ProblemContract
 
 NAMES = ["wage", "rent", "total"]
@@ -190,7 +190,7 @@ def test_a_file_of_new_records_is_called_synthetic() -> None:
     problem = MaskingProblem(numbers(200))
     X = problem.original()
     pairs = [record_change(X, np.roll(X, k, axis=0)) for k in range(200)]
-    assert _apart(X) == pytest.approx(np.mean(pairs))
+    assert dealt_change(X) == pytest.approx(np.mean(pairs))
     shuffled = problem.encode(rank_shuffle(X, rng=np.random.default_rng(1)))
     assert any("synthetic" in sentence for sentence in problem.describe(shuffled))
     near = problem.encode(X + 0.3 * np.random.default_rng(2).normal(size=X.shape) * X.std(axis=0))

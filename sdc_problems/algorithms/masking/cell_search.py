@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from pymoo.core.termination import Termination
 from pymoo.util.display.multi import MultiObjectiveOutput
 
 from sdc_problems._validation import number, whole
-from sdc_problems.algorithms.masking._files import individual, masking_only, violation
+from sdc_problems.algorithms.masking._files import masking_only, violation
 from sdc_problems.errors import SDCError
 from sdc_problems.methods.perturbation._rank_shuffle import rank_shuffle
 from sdc_problems.parallel._threads import thread_count
@@ -49,10 +49,10 @@ class BudgetSpent(Termination):
 class _Island:
     """One file on its way: its state, its weights and its random numbers."""
 
-    def __init__(self, problem: Any, row: NDArray[Any], aim: Sequence[float], seed: np.random.SeedSequence) -> None:
-        self.state = problem.engine.open(problem._cells(row))
-        self.aim = np.array([*aim, 0.0])
-        self.seed = np.array([seed.generate_state(1, np.uint64)[0] | 1], dtype=np.uint64)
+    def __init__(self, state: Any, aim: Sequence[float], seed: int) -> None:
+        self.state = state
+        self.aim = np.array([*aim, 0.0])  # the last is the probabilistic linkage when it was last taken
+        self.seed = np.array([seed], dtype=np.uint64)
         self.score = np.inf
         self.moves = 0
 
@@ -78,10 +78,10 @@ class CellSearch(Algorithm):
         Changes that are tried, by all files together; the same seed gives the same result, with any number of threads.
         If neither is given: 2,000 per cell of a numeric file and 4,000 of a categorical one.
     weights
-        Weights of the loss, one for each point of the front that is wanted (the risk has the rest). By default 0.1 to
-        0.9 for two objectives, and what the score says for one.
+        Weights of the loss, for two objectives (the risk has the rest): each gives two points of the front, one that
+        lowers the weighted sum and one that lowers the larger of the weighted two. By default 0.1 to 0.9.
     islands
-        Files per weight, each on its own.
+        Files per point of the front, each on its own.
     threads
         Files worked on at once; all processors if not given. Results do not depend on it under ``move_limit``.
 
@@ -129,7 +129,8 @@ class CellSearch(Algorithm):
         self._files: list[_Island] = []
         self._slices = 0
         self._began = 0.0
-        self._looked = 0.0
+        self._looking = 0.0  # when the last look began
+        self._looked = 0.0  # what it took
 
     @property
     def moves(self) -> int:
@@ -159,7 +160,8 @@ class CellSearch(Algorithm):
             self._aims: list[tuple[float, float, float]] = [(1.0, 1.0, 1.0) if larger else (0.5, 0.5, 0.0)]
             risks = {problem.engine.made_of["score_mean"][1]}
         elif len(names) == 2 and names[0] in LOSSES and names[1] in RISKS:
-            self._aims = [(w, 1.0 - w, 0.0) for w in self.weights or FRONT]
+            # A sum finds better files, the larger of the two also those in the hollows of a front.
+            self._aims = [(w, 1.0 - w, larger) for w in self.weights or FRONT for larger in (0.0, 1.0)]
             risks = {names[1]}
         else:
             raise SDCError(
@@ -185,13 +187,15 @@ class CellSearch(Algorithm):
                 wl, wr, larger = self._aims[e // self.islands]
                 scores = np.maximum(wl * values[:, 0], wr * values[:, 1]) if larger else values @ [wl, wr]
                 rows.append(starts[np.argsort(scores, kind="stable")[e % self.islands % len(starts)]])
+        opened = [self.problem.engine.open(self.problem._cells(row.astype(self.problem.dtype))) for row in rows]
+        words = [int(seed.generate_state(1, np.uint64)[0]) | 1 for seed in seeds]
         self._files = [
-            _Island(self.problem, rows[e].astype(self.problem.dtype), self._aims[e // self.islands], seeds[e])
-            for e in range(len(seeds))
+            _Island(state, self._aims[e // self.islands], word)
+            for e, (state, word) in enumerate(zip(opened, words, strict=True))
         ]
         self._compile()
         self._began = time.perf_counter()
-        return self._measured(first=True)
+        return self._proposed()
 
     def _parts(self) -> tuple[str, str]:
         """Names of the loss and the risk."""
@@ -201,8 +205,7 @@ class CellSearch(Algorithm):
 
     def _compile(self) -> None:
         """Compile the walks on a file of their own, before the clock starts."""
-        spare = _Island(self.problem, self.problem.untouched.astype(self.problem.dtype), self._aims[0],
-                        np.random.SeedSequence(0))  # fmt: skip
+        spare = _Island(self.problem.engine.open(self.problem.cells(self.problem.untouched)), self._aims[0], 1)
         self._walk(spare, 1, True, 0.0, 0.0)
         self._walk(spare, 1, False, 0.0, 0.0)
 
@@ -214,7 +217,7 @@ class CellSearch(Algorithm):
         with ThreadPoolExecutor(min(thread_count(self.threads), len(self._files))) as pool:
             list(pool.map(lambda island: self._slice(island, begin, end), self._files))
         self._slices = self._slices + 1 if self.time_limit is None else 0
-        return self._measured()
+        return self._proposed()
 
     def _slice(self, island: _Island, begin: float, end: float) -> None:
         """Work on one file from one share of the budget to another."""
@@ -249,44 +252,60 @@ class CellSearch(Algorithm):
         hot, cold = (HOT / n * (COLD / HOT) ** share for share in (begin, end))
         island.state.walk(moves, aim=island.aim, guard=self._guard, hot=hot, cold=cold, seed=island.seed)
 
-    def _measured(self, *, first: bool = False) -> Any:
-        """Files as they are now, each with its exact probabilistic linkage, which counts from here on."""
-        began = time.perf_counter()
+    def _proposed(self) -> Any:
+        """Files as they are now, to be measured; the probabilistic linkage of each counts from here on."""
+        self._looking = time.perf_counter()
         with ThreadPoolExecutor(min(thread_count(self.threads), len(self._files))) as pool:
-            found = list(pool.map(self._individual, self._files))
-        self._looked = time.perf_counter() - began
-        self.evaluator.n_eval += len(found)
-        best = min(island.score for island in self._files)
-        now = [one.data["sdc_score"] for one in found if violation(one) == 0]
-        self.trajectory.append(
-            Milestone(self.moves, time.perf_counter() - self._began if not first else 0.0, min([best, *now]))
-        )
-        return Population.create(*found)
-
-    def _individual(self, island: _Island) -> Any:
-        problem, state = self.problem, island.state
-        codes = state.codes
-        linked = problem.engine.prl(codes)
-        island.aim[3] = linked
-        measures = problem.engine.combine({**state.measures, "prl": linked})
-        if problem.numeric:
-            measures["copies"] = state.copies()
-        row = codes[:, list(problem.free)].ravel().astype(problem.dtype)
-        made = individual(problem, row, measures)
-        loss, risk = self._parts()
-        made.data["sdc_score"] = island.weighted(measures[loss], measures[risk])
-        return made
+            linked = list(pool.map(lambda island: self.problem.engine.prl(island.state.codes), self._files))
+        rows = []
+        for island, value in zip(self._files, linked, strict=True):
+            island.aim[3] = value
+            rows.append(island.state.codes[:, list(self.problem.free)].ravel().astype(self.problem.dtype))
+        return Population.new("X", np.stack(rows))
 
     def _initialize_advance(self, infills: Any = None, **kwargs: object) -> None:
         self._note(infills)
 
     def _advance(self, infills: Any = None, **kwargs: object) -> None:
-        for e, (old, new) in enumerate(zip(self.pop, infills, strict=True)):
-            if (violation(new), new.data["sdc_score"]) <= (violation(old), old.data["sdc_score"]):
+        for e, (island, old, new) in enumerate(zip(self._files, self.pop, infills, strict=True)):
+            if (violation(new), _score(island, new)) <= (violation(old), _score(island, old)):
                 self.pop[e] = new
         self._note(self.pop)
 
     def _note(self, population: Any) -> None:
+        now = time.perf_counter()
+        self._looked = now - self._looking
         for island, one in zip(self._files, population, strict=True):
             if violation(one) == 0:
-                island.score = min(island.score, one.data["sdc_score"])
+                island.score = min(island.score, _score(island, one))
+        seconds = now - self._began if self.trajectory else 0.0
+        self.trajectory.append(Milestone(self.moves, seconds, min(island.score for island in self._files)))
+
+    def checkpoint(self) -> dict[str, NDArray[Any]]:
+        """Return what a study needs, with the population, to go on later."""
+        files = self._files
+        return {
+            "codes": np.stack([island.state.codes for island in files]).astype(np.int32),
+            "aims": np.stack([island.aim for island in files]),
+            "seeds": np.concatenate([island.seed for island in files]),
+            "scores": np.array([island.score for island in files]),
+            "moves": np.array([island.moves for island in files]),
+            "slices": np.array([self._slices]),
+        }
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Take the files back; time that was spent before is not counted."""
+        self._files = []
+        for e, codes in enumerate(state["codes"].astype(np.int64)):
+            island = _Island(self.problem.engine.open(codes), state["aims"][e, :3], int(state["seeds"][e]))
+            island.aim[3], island.score, island.moves = state["aims"][e, 3], state["scores"][e], int(state["moves"][e])
+            self._files.append(island)
+        self._slices = int(state["slices"][0])
+        self._compile()
+        self._began = self._looking = time.perf_counter()
+        self._note(self.pop)
+
+
+def _score(island: _Island, one: Any) -> float:
+    """Score of a measured file: its one objective, or its loss and its risk with the weights of its island."""
+    return float(one.F[0]) if len(one.F) == 1 else island.weighted(*one.F)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,7 +73,7 @@ class MaskEvolution(Algorithm):
         *,
         leaders: int = 2,
         crossover_prob: float = 0.5,
-        prl: str = "auto",
+        prl: Literal["auto", "lagged", "exact"] = "auto",
         mutation: Any = None,
         crossover: Any = None,
     ) -> None:
@@ -96,6 +97,8 @@ class MaskEvolution(Algorithm):
                 " as objectives=('score_mean',), or search the front with CellSearch or NSGA-II"
             )
         self._lagged = self.prl == "lagged" or (self.prl == "auto" and problem.numeric)
+        measured = (o.name for o in problem.measured_objectives if o.function is None)
+        self._needs_prl = "prl" in problem.engine.parts(measured)
 
     def _initialize_infill(self) -> Any:
         rows = np.stack(list(self.problem.starts().values()))
@@ -104,14 +107,32 @@ class MaskEvolution(Algorithm):
         return Population.new("X", rows)
 
     def _initialize_advance(self, infills: Any = None, **kwargs: object) -> None:
-        engine, problem = self.problem.engine, self.problem
-        needs_prl = "prl" in engine.parts(o.name for o in problem.measured_objectives if o.function is None)
-        self._needs_prl = needs_prl
-        for one in self.pop:
-            codes = problem._cells(one.X)
-            self._states.append(engine.open(codes))
-            self._linked.append(engine.prl(codes) if needs_prl else 0.0)
-            self._changed.append(set())
+        engine = self.problem.engine
+        self._states = [engine.open(self.problem._cells(one.X)) for one in self.pop]
+        self._linked = [engine.prl(state.codes) if self._needs_prl else 0.0 for state in self._states]
+        self._changed = [set() for _ in self._states]
+
+    def checkpoint(self) -> dict[str, NDArray[Any]]:
+        """Return what a study needs, with the population, to go on later."""
+        changed = np.zeros((len(self._changed), len(self.problem.data)), dtype=np.bool_)
+        for i, records in enumerate(self._changed):
+            changed[i, list(records)] = True
+        return {
+            "linked": np.array(self._linked),
+            "changed": np.packbits(changed, axis=1),
+            "accepted": np.array([self.accepted]),
+        }
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Take the files back, each with the linkage that it had."""
+        problem, n = self.problem, len(self.problem.data)
+        self._states = [problem.engine.open(problem._cells(one.X)) for one in self.pop]
+        self._linked = [float(linked) for linked in state["linked"]]
+        self._changed = [set(np.flatnonzero(row).tolist()) for row in np.unpackbits(state["changed"], axis=1)[:, :n]]
+        self.accepted = int(state["accepted"][0])
+        for i, (one, file) in enumerate(zip(self.pop, self._states, strict=True)):
+            measures = self._measures(file.measures, self._linked[i]) | self._copies(file)
+            self.pop[i] = individual(problem, one.X, measures)
 
     def _infill(self) -> Any:
         assert self.random_state is not None
@@ -152,10 +173,12 @@ class MaskEvolution(Algorithm):
             state.discard()
             return child
         state.commit()
+        said = state.settle()  # a resumed evolution opens its files anew and must go on with the same bytes
         child = individual(problem, row, self._measures(said, linked) | self._copies(state))
         if not not_worse(child, self.pop[i]):
             state.propose(cells, before[cells[:, 0], cells[:, 1]])
             state.commit()
+            state.settle()
             return child
         if linked != self._linked[i]:
             self._linked[i] = linked

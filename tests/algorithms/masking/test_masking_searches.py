@@ -161,9 +161,10 @@ def test_weights_give_a_front(make: Any, objectives: tuple[str, str]) -> None:
     problem = make(objectives=objectives)
     result = run(problem, CellSearch(move_limit=900_000, weights=(0.1, 0.5, 0.9)))
     F = result.pop.get("F")
-    assert len(F) == 3
-    assert F[0, 0] > F[2, 0]
-    assert F[0, 1] < F[2, 1]
+    assert len(F) == 6  # for each weight by the sum, and by the larger of the two
+    for by_sum in (0, 1):
+        assert F[by_sum, 0] > F[4 + by_sum, 0]
+        assert F[by_sum, 1] < F[4 + by_sum, 1]
     starts = scores(problem, problem.starts())
     assert any((f < s).all() for f in F for s in starts)
     np.testing.assert_allclose(scores(problem, result.pop.get("X")), F, atol=1e-9)

@@ -248,6 +248,8 @@ OURS = {
     "MemeticSocialGraph": ('task = "social"\nk = 3\nobjectives = ["nsil"]', "move_limit = 20_000"),
     "ElitistEA": ('task = "pram"\ncolumns = ["education", "sex"]\nobjectives = ["score_mean"]', ""),
     "SteadyStateGP": ('task = "pram-equations"\ncolumns = ["education", "sex"]\nobjectives = ["score_max"]', ""),
+    "CellSearch": ('task = "masking"\nobjectives = ["score_mean"]', "move_limit = 20_000"),
+    "MaskEvolution": ('task = "masking"\nobjectives = ["score_mean"]', "leaders = 3"),
     "GA": ('task = "microaggregation"\nk = 3', "pop_size = 8"),
 }
 

@@ -1,0 +1,219 @@
+"""Pictures of a file that varied cell by cell: what changed, before and after, and who finds records in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdc_problems.studies.report.picture_types import Bars, Line, Lines, Matrix, Picture
+from sdc_problems.studies.report.small_counts import LEAST
+from sdc_problems.studies.report.summary import number
+
+LARGEST = 60  # categories of a matrix that is still a picture
+SINGLE = 6  # columns that have a curve of their own
+DISTANCES = tuple(float(d) for d in np.arange(0.0, 3.01, 0.25))
+DEALT = 200_000  # pairs of records that say how far values lie apart that were dealt out anew
+
+
+def pictures(problem: Any, x: NDArray[Any]) -> list[Picture]:
+    """Draw the cells changed, values before and after, and the records found again by each attack."""
+    figures = problem.figures(x)
+    before, after = problem.original(), problem.protected(x)
+    found: list[Picture] = [_changed(problem, x, len(before))]
+    if problem.numeric:
+        found.append(_moved(problem.attributes, before, after))
+        found += _distribution(problem.attributes, before, after)
+        found.append(_families(before, after))
+        if len(problem.attributes) > 1:
+            found.append(_correlations(problem.attributes, before, after))
+    else:
+        columns = [
+            (name, problem.data.attribute(name).labels, before[:, j], after[:, j])
+            for j, name in enumerate(problem.attributes)
+        ]
+        found += [_transitions(*column) for column in columns if len(column[1]) <= LARGEST]
+        found += [_shares(*column) for column in columns if len(column[1]) <= LARGEST]
+    return [*found, _attacks(problem, figures)]
+
+
+def _changed(problem: Any, x: NDArray[Any], n: int) -> Bars:
+    """Percent of the cells changed per column; columns with one to four are named, not drawn."""
+    changed = problem.decode(x).changed
+    few = [name for name, count in changed if 0 < count < LEAST]
+    drawn = [(name, 100.0 * count / n) for name, count in changed if name not in few]
+    caption = "Percent of the records whose value differs from the original."
+    if few:
+        caption += f" Fewer than {LEAST} values are changed in {', '.join(few)}."
+    share = 100.0 * sum(count for _, count in changed if not 0 < count < LEAST) / (n * len(changed))
+    return Bars(
+        title="Cells changed",
+        caption=caption,
+        labels=tuple(name for name, _ in drawn),
+        values=tuple(float(f"{value:.3g}") for _, value in drawn),
+        across="column",
+        up="% of the cells",
+        summary=f"{number(float(f'{share:.3g}'))} %",
+    )
+
+
+def _attacks(problem: Any, figures: Any) -> Bars:
+    """Percent found again by each intruder, those that no score counts among them."""
+    named = [(name, how) for name, how in problem.attacks.items() if name in figures]
+    cells = " Guessing counts cells, not records." if "guess" in figures else ""
+    return Bars(
+        title="Risk by attack",
+        caption=f"Percent that each intruder gets right.{cells} Scores hold only some of these attacks.",
+        labels=tuple(how for _, how in named),
+        values=tuple(float(f"{figures[name]:.3g}") for name, _ in named),
+        across="what the intruder goes by",
+        up="% found again",
+        summary=f"at most {number(float(f'{max(figures[name] for name, _ in named):.3g}'))} %",
+    )
+
+
+# -- numbers ----------------------------------------------------------------------------------------------------------
+
+
+def _scale(before: NDArray[np.float64]) -> NDArray[np.float64]:
+    scale = before.std(axis=0)
+    return np.where(scale > 0, scale, 1.0)
+
+
+def _within(distances: NDArray[np.float64]) -> tuple[float, ...]:
+    """Percent of values that moved at most so far; a few more or fewer than none or all are not told apart."""
+    n = len(distances)
+    counts = [int((distances <= d).sum()) for d in DISTANCES]
+    return tuple(0.0 if c < LEAST else 100.0 if n - c < LEAST else round(100.0 * c / n, 1) for c in counts)
+
+
+def _moved(names: Iterable[str], before: NDArray[np.float64], after: NDArray[np.float64]) -> Lines:
+    """Distance of values from the original ones of their records, beside values that were dealt out anew."""
+    scale = _scale(before)
+    apart = np.abs(after - before) / scale
+    rng = np.random.default_rng(0)
+    pairs = rng.integers(len(before), size=(2, max(1, DEALT // before.shape[1])))
+    dealt = np.abs(before[pairs[0]] - before[pairs[1]]) / scale
+    named = list(names)
+    each = [Line(name, _within(apart[:, j])) for j, name in enumerate(named)] if len(named) <= SINGLE else []
+    return Lines(
+        title="How far values moved",
+        caption="Percent of the values within so many standard deviations of the original value of their record. A file"
+        " whose curves follow the last one says nothing about single records: it is synthetic.",
+        places=DISTANCES,
+        lines=(
+            *(each or [Line("all columns", _within(apart.ravel()))]),
+            Line("dealt out anew", _within(dealt.ravel())),
+        ),
+        across="standard deviations",
+        up="% of the values",
+    )
+
+
+def _distribution(names: Iterable[str], before: NDArray[np.float64], after: NDArray[np.float64]) -> list[Lines]:
+    """Quantiles before and after of the column whose quantiles changed most, in standard deviations from its mean."""
+    percents = [5 * step for step in range(1, 20)] if len(before) >= 20 * LEAST else [10, 25, 50, 75, 90]
+    scale, mean = _scale(before), before.mean(axis=0)
+    old, new = (np.percentile((table - mean) / scale, percents, axis=0) for table in (before, after))
+    j = int(np.abs(new - old).max(axis=0).argmax())
+    if np.abs(new - old).max() < 0.005:
+        return []
+    return [
+        Lines(
+            title=f"{list(names)[j]}: before and after",
+            caption="Quantiles of the column whose distribution changed most, in standard deviations from its mean.",
+            places=tuple(float(percent) for percent in percents),
+            lines=tuple(
+                Line(name, tuple(round(float(value), 2) for value in table[:, j]))
+                for name, table in (("original", old), ("protected", new))
+            ),
+            across="% of the records",
+            up="standard deviations",
+        )
+    ]
+
+
+def _families(before: NDArray[np.float64], after: NDArray[np.float64]) -> Bars:
+    """Probabilistic loss of each family of statistics."""
+    from sdc_problems.evaluators import pil_components
+
+    parts = pil_components(before, after)
+    named = [(name, value) for name, value in zip(parts._fields, parts, strict=True) if value is not None]
+    return Bars(
+        title="Statistics lost",
+        caption="How improbable the file's statistics are, were they those of another sample: 0 % is as good as the"
+        " original, 100 % is as bad as can be.",
+        labels=tuple(name for name, _ in named),
+        values=tuple(float(f"{value:.3g}") for _, value in named),
+        across="family",
+        up="PIL, %",
+        summary=f"PIL {number(float(f'{parts.percent:.3g}'))} %",
+    )
+
+
+def _correlations(names: Iterable[str], before: NDArray[np.float64], after: NDArray[np.float64]) -> Matrix:
+    """Change of each correlation."""
+    named = tuple(names)
+    change = np.zeros((len(named), len(named)))
+    vary = (before.std(axis=0) > 0) & (after.std(axis=0) > 0)
+    where = np.ix_(vary, vary)
+    old, new = (np.atleast_2d(np.corrcoef(table[:, vary], rowvar=False)) for table in (before, after))
+    change[where] = np.minimum(np.abs(new - old), 1.0)
+    return Matrix(
+        title="Correlations: how far they changed",
+        caption=f"Distance of the protected file's correlations from the original's: {change.max():.3f} at most.",
+        name="correlations",
+        row_labels=named,
+        column_labels=named,
+        shares=tuple(map(tuple, change.tolist())),
+        down="column",
+        across="column",
+        measure="change",
+        summary=f"change by {change.max():.3f} at most",
+    )
+
+
+# -- categories -------------------------------------------------------------------------------------------------------
+
+
+def _guarded(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Counts, those of one to four as none."""
+    return np.where(counts < LEAST, 0, counts)
+
+
+def _transitions(name: str, labels: tuple[str, ...], before: NDArray[np.int64], after: NDArray[np.int64]) -> Matrix:
+    """Matrix of where the records of each category went, in whole percents; fewer than five are not drawn."""
+    m = len(labels)
+    counts = np.bincount(before * m + after, minlength=m * m).reshape(m, m)
+    total = np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    kept = 100.0 * float((before == after).mean())
+    return Matrix(
+        title=f"{name}: where each category went",
+        caption=f"A row's cells say which share of its records is released as each other category. {kept:.0f} % of the"
+        f" values are kept. Fewer than {LEAST} records are not drawn.",
+        name=name,
+        row_labels=tuple(labels),
+        column_labels=tuple(labels),
+        shares=tuple(map(tuple, np.round(_guarded(counts) / total, 2).tolist())),
+        records=tuple(map(tuple, counts.tolist())),
+        measure="share",
+        summary=f"{kept:.0f} % of the values are kept",
+    )
+
+
+def _shares(name: str, labels: tuple[str, ...], before: NDArray[np.int64], after: NDArray[np.int64]) -> Matrix:
+    """Share of the records that have each category, before and after."""
+    counts = [_guarded(np.bincount(column, minlength=len(labels))) for column in (before, after)]
+    return Matrix(
+        title=f"{name}: before and after",
+        caption="Share of the records that have each category.",
+        name=f"{name}, share of the records",
+        row_labels=("original", "protected"),
+        column_labels=tuple(labels),
+        shares=tuple(tuple((count / len(before)).tolist()) for count in counts),
+        down="file",
+        across="category",
+        measure="share of the records",
+    )

@@ -1,0 +1,118 @@
+"""Attacks on perturbed values that no usual score counts, and what the values of single records are still worth.
+
+A search that lowers a score finds files that the score does not see through: rows shifted against each other,
+categories renamed, sums that no longer add up. These measures are taken of every file with perturbed quasi-identifiers.
+"""
+
+from __future__ import annotations
+
+from sdc_problems import evaluators
+from sdc_problems.evaluators.attacks import RENAMED, SHIFTED
+from sdc_problems.evaluators.cells.numeric import RSRL_PERCENTS
+from sdc_problems.evaluators.edits import broken_edits, find_edits
+from sdc_problems.evaluators.information_loss.records import SYNTHETIC, dealt_change
+from sdc_problems.studies.verdict.pairing import PairedColumn
+from sdc_problems.studies.verdict.parts import Report, names_of
+
+RISK = "Disclosure between the files"
+LOSS = "Information loss"
+
+MOST_RECORDS = 20_000
+"""Records up to which every record is compared with every other one."""
+
+
+def attacks(report: Report) -> None:
+    """Copies, linkage within ranks and guesses; notes where a file gives away what linkage does not see."""
+    if not report.perturbed:
+        report.skip(RISK, "copies, rank linkage, guesses", "no quasi-identifier holds other values than the original's")
+        return
+    numbers = _perturbed(report, report.numeric)
+    if numbers:
+        _on_numbers(report, numbers)
+    categories = _perturbed(report, report.categorical)
+    if categories:
+        _guesses(report, categories)
+
+
+def records(report: Report) -> None:
+    """Change of single values, of regressions between columns, and sums that no longer hold."""
+    numbers = _perturbed(report, report.numeric)
+    if not numbers:
+        return
+    among, which = report.among(numbers), names_of(numbers)
+    X, Y = report.values(numbers, 0), report.values(numbers, 1)
+    moved, dealt = evaluators.record_change(X, Y), dealt_change(X)
+    report.add(
+        LOSS, "record_change", "change of single values", moved,
+        f"A number ({which}) is {moved / 100:.2f} standard deviations from the original one of its record on average;"
+        f" {dealt / 100:.2f} where values are dealt out anew{among}.", unit="%", high=None,
+    )  # fmt: skip
+    if moved >= SYNTHETIC * dealt > 0:
+        report.notes.append(
+            f"the numbers are in effect synthetic: statistics may hold, but {which} of a record say nothing about its"
+            " person"
+        )
+    if len(numbers) > 1:
+        lost = evaluators.regression_change(X, Y)
+        report.add(
+            LOSS, "regression_change", "loss of regressions", lost,
+            f"Predictions of one column from the others lose {lost:.3g} % of its variance{among}.", unit="%",
+        )  # fmt: skip
+    sums = find_edits(X)
+    if sums:
+        names = [column.name for column in numbers]
+        shown = "; ".join(edit.text(names) for edit in sums[:3])
+        broken = broken_edits(Y, sums)
+        report.add(
+            LOSS, "sums_broken", "records with broken sums", broken,
+            f"A sum that holds in every original record ({shown}) is broken in {broken:.3g} %{among}.", unit="%",
+        )  # fmt: skip
+
+
+def _perturbed(report: Report, columns: list[PairedColumn]) -> list[PairedColumn]:
+    """These columns, if one of them is perturbed and there are two records to compare."""
+    told = any(column in report.perturbed for column in columns)
+    return columns if told and int(report.whole(columns).sum()) > 1 else []
+
+
+def _on_numbers(report: Report, columns: list[PairedColumn]) -> None:
+    among = report.among(columns)
+    X, Y = report.values(columns, 0), report.values(columns, 1)
+    if len(X) > MOST_RECORDS:
+        report.skip(RISK, "copies, rank linkage", f"{len(X):,} records are more than {MOST_RECORDS:,}")
+        return
+    copied = evaluators.copies(X, Y)
+    report.add(
+        RISK, "copies", "copies of original records", copied,
+        f"{copied:.3g} % of the records all but repeat the numbers of an original record, in whichever row{among}.",
+        unit="%",
+    )  # fmt: skip
+    linked, percent = max((evaluators.rsrl(X, Y, percent=percent), percent) for percent in RSRL_PERCENTS)
+    report.add(
+        RISK, "rsrl", "linkage within ranks", linked,
+        f"An intruder who takes ranks to have moved by at most {percent} % is right for {linked:.3g} %{among}.",
+        unit="%",
+    )  # fmt: skip
+    report.linked = max(report.linked, linked * len(X) / 100)
+    if copied >= SHIFTED:
+        report.notes.append(
+            f"{copied:.3g} % of the records stand in the file as they were, be it in other rows: linkage, which looks"
+            " for a record in its own row, does not see that"
+        )
+
+
+def _guesses(report: Report, columns: list[PairedColumn]) -> None:
+    among = report.among(columns)
+    X, Y = report.codes(columns, 0), report.codes(columns, 1)
+    right = evaluators.guess(X, Y)
+    report.add(
+        RISK, "guess", "cells guessed", right,
+        "An intruder who knows which original category is the likeliest behind each published one gets"
+        f" {right:.3g} % of the cells ({names_of(columns)}) right{among}.", unit="%",
+    )  # fmt: skip
+    near = evaluators.interval_disclosure_rank(X, Y, percent=10.0, kinds=[c.kind.value for c in columns])
+    if right - near >= RENAMED:
+        report.notes.append(
+            f"categories of {names_of(columns)} are in effect renamed: only {near:.3g} % are near the original ones,"
+            f" but {right:.3g} % are guessed"
+        )
