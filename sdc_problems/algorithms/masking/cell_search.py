@@ -297,7 +297,7 @@ class CellSearch(Algorithm):
         """Take the files back; time that was spent before is not counted."""
         self._files = []
         for e, codes in enumerate(state["codes"].astype(np.int64)):
-            island = _Island(self.problem.engine.open(codes), state["aims"][e, :3], int(state["seeds"][e]))
+            island = _Island(self.problem.engine.open(codes), state["aims"][e, :3].tolist(), int(state["seeds"][e]))
             island.aim[3], island.score, island.moves = state["aims"][e, 3], state["scores"][e], int(state["moves"][e])
             self._files.append(island)
         self._slices = int(state["slices"][0])
