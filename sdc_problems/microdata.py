@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from sdc_problems._sharing.arrays import Array, SharedArrays, digest_of
 from sdc_problems._tables.assemble import (
+    ROWS,
     assemble,
     check_names,
     encode_meta,
@@ -281,6 +282,21 @@ class Microdata:
     def n_dropped(self) -> int:
         """Records left out because of missing values (``missing="drop"``)."""
         return int(self._meta["n_dropped"])
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """Position of each record in the file or frame it was read from, counted from 0; gaps where some were dropped.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"age": [34, None, 51], "flu": ["no", "no", "yes"]})
+        >>> Microdata.from_frame(frame, quasi_identifiers=["age"], missing="drop").rows
+        array([0, 2])
+        """
+        if ROWS in self._arrays:
+            return np.array(self._arrays[ROWS], dtype=np.int64)
+        return np.arange(self.n_records, dtype=np.int64)
 
     @property
     def missing_as_star(self) -> bool:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 #: What is done about missing values: the same four in constructors, study files and commands.
+ROWS = "rows"
+"""Array of the positions of the records that are left, where some were dropped."""
 POLICIES = ("error", "category", "star", "drop")
 
 _LARGEST = 1e150
@@ -133,7 +135,7 @@ def assemble(
         for i, column in enumerate(columns):
             columns[i] = replace(column, codes=column.codes[kept]).canonical()
         levels = [replace(level, codes=level.codes[kept]).canonical() for level in levels]
-    arrays: dict[str, Array] = {}
+    arrays: dict[str, Array] = {} if kept is None else {ROWS: kept.astype(np.int64)}
     specs = []
     for i, column in enumerate(columns):
         kind, role = Kind(column.declared), roles[column.name]

@@ -2,11 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, TypeVar
+
 import click
 
 from sdc_problems.errors import SDCError
 
+F = TypeVar("F", bound=Callable[..., Any])
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+
+
+def row_options(function: F) -> F:
+    """Options of the order of the rows of a released file."""
+    for option in (
+        click.option(
+            "--rows-seed",
+            type=click.IntRange(min=0),
+            help="Seed of the order of the rows; keep it secret. Drawn if not given.",
+        ),
+        click.option("--no-rows", is_flag=True, help="Do not write OUT.rows.csv, which `sdc evaluate` needs."),
+        click.option(
+            "--keep-order", is_flag=True, help="Keep the rows in order: every record is linkable by its row number."
+        ),
+    ):
+        function = option(function)
+    return function
 
 
 def names(text: str) -> list[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sdc_problems.studies.release import _columns
+from sdc_problems.studies.release.row_order import KEPT, SHUFFLED
 from sdc_problems.studies.run.runner import file_digest
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def certificate(
     content_digest: str,
     suppressed: str,
     formula_guard: bool,
+    shuffled: bool,
     secret_seed: bool,
     seed: int | None,
     versions: Mapping[str, Any],
@@ -52,7 +54,7 @@ def certificate(
         Measures of the file.
     data, source, file, content_digest
         The original, its name, its file if there is one, and the digest of its content.
-    suppressed, formula_guard
+    suppressed, formula_guard, shuffled
         As the release was told.
     secret_seed, seed
         Whether who knows the seed can undo the protection: then it is not said. The seed, or None.
@@ -81,6 +83,7 @@ def certificate(
             "columns": list(written.text.columns),
             "identifiers_left_out": list(columns.identifiers),
             "formula_guard": formula_guard,
+            "row_order": SHUFFLED if shuffled else KEPT,
         },
         **further,
         "seed": "kept with the value mapping: who has it can undo the protection" if secret_seed else seed,

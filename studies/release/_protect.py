@@ -24,7 +24,8 @@ from sdc_problems.studies.release._demand import Demand
 from sdc_problems.studies.release._transaction import Places, Written, refuse_broken, reserve, write
 from sdc_problems.studies.release.csv_text import PLAIN, Form, as_written
 from sdc_problems.studies.release.guarantees import Guarantee, at_most
-from sdc_problems.studies.release.value_mapping import kept_seed, record_by_record, value_mapping
+from sdc_problems.studies.release.row_order import KEPT_SENTENCE, SHUFFLED_SENTENCE, RowOrder
+from sdc_problems.studies.release.value_mapping import ROWS_SEED, SEED, kept_seed, record_by_record, value_mapping
 from sdc_problems.studies.run.runner import versions
 from sdc_problems.studies.verdict import LINKAGE_LIMIT, Verdict
 from sdc_problems.studies.verdict.leaves import leaf_counts
@@ -45,7 +46,7 @@ class Protected:
     Attributes
     ----------
     frame
-        The table itself.
+        The table itself, in the order of the original; the file that is written has its rows shuffled.
     method
         Name of the method.
     what_was_done
@@ -62,6 +63,8 @@ class Protected:
         Content of the certificate, None if nothing was written.
     verdict
         What the file gives away and has lost, None if nothing was written.
+    rows
+        The file that says which record of the original each row is, None if it was not written.
     """
 
     frame: pd.DataFrame
@@ -73,6 +76,7 @@ class Protected:
     places: Places | None = None
     certificate: dict[str, Any] | None = None
     verdict: Verdict | None = None
+    rows: Path | None = None
 
     def payload(self) -> dict[str, Any]:
         """Everything as JSON can hold it."""
@@ -81,6 +85,7 @@ class Protected:
             "file": None if self.places is None else self.places.file.name,
             "certificate": None if self.places is None else self.places.certificate.name,
             "mapping": None if self.places is None else self.places.mapping.name,
+            "rows": None if self.rows is None else self.rows.name,
             "method": self.method,
             "groups": self.groups,
             "what_was_done": list(self.what_was_done),
@@ -147,6 +152,9 @@ def protect(
     seed: int | None = None,
     keep: Sequence[str] | None = None,
     suppressed: Literal["drop", "star"] = "drop",
+    keep_order: bool = False,
+    rows: bool = True,
+    rows_seed: int | None = None,
     formula_guard: bool = False,
     overwrite: bool = False,
     linkage_limit: int = LINKAGE_LIMIT,
@@ -162,8 +170,8 @@ def protect(
     data
         The table; its quasi-identifiers are the columns that are protected.
     out
-        The protected CSV file. Beside it come ``<out>.certificate.json`` and ``<out>.mapping.csv`` (private). Nothing
-        is written if it is not given.
+        The protected CSV file, its rows shuffled. Beside it come ``<out>.certificate.json``, ``<out>.mapping.csv`` and
+        ``<out>.rows.csv`` (both private). Nothing is written if it is not given.
     method
         Name of a method (``sdc_problems.methods.available``).
     k
@@ -179,6 +187,14 @@ def protect(
         All columns without a role that may leave as they are; if not given, all of them.
     suppressed
         Whether suppressed records are left out, or stay with stars for their quasi-identifiers.
+    keep_order
+        Whether the rows of the file stay in the order of the original. Then every record is linkable by its row
+        number, as the certificate says.
+    rows
+        Whether ``<out>.rows.csv`` is written, which pairs the file with the original (for `sdc evaluate`).
+    rows_seed
+        Secret seed of the order of the rows. If not given, `seed`; else that of the mapping that is overwritten; else
+        it is drawn. It is kept in the mapping.
     formula_guard
         Put an apostrophe before text that a spreadsheet would take for a formula.
     overwrite
@@ -210,13 +226,20 @@ def protect(
     demand = Demand(k, l, entropy_l, t).checked(data)
     if seed is not None and not found.random:
         raise SDCError(f"method {found.name} draws no random numbers: leave the seed out")
+    if keep_order and rows_seed is not None:
+        raise SDCError("a seed of the order of the rows (--rows-seed) is for rows that are shuffled: leave one out")
     places = None if out is None else reserve(Path(out), overwrite=overwrite, inputs=[source, *inputs])
     columns = columns_that_leave(data, data.quasi_identifiers, keep)
+    secret = found.secret_seed or (seed is not None and not keep_order)  # what also orders the rows is no longer told
+    if not keep_order and rows_seed is None:
+        rows_seed = seed if seed is not None or places is None else kept_seed(places.mapping, ROWS_SEED)
     if seed is None and found.search:
         seed = SEARCH_SEED
     elif seed is None and found.random:
-        seed = None if places is None else kept_seed(places.mapping)
+        seed = None if places is None else kept_seed(places.mapping, SEED)
         seed = secrets.randbits(63) if seed is None else seed
+    if not keep_order and rows_seed is None:
+        rows_seed = seed if found.secret_seed and seed is not None else secrets.randbits(63)
     work, groups = _protected(data, found, demand, columns, hierarchies, seed, suppressed, options)
     if places is None:
         counted = tuple(work.promises(as_written(work.frame)))
@@ -237,7 +260,11 @@ def protect(
                 **demand.asked,
                 "options": {**found.fixed, **options},
                 "promise": found.promise,
-                "what_was_done": [*work.what_was_done, *_columns.sentences(columns, alone)],
+                "what_was_done": [
+                    *work.what_was_done,
+                    *_columns.sentences(columns, alone),
+                    KEPT_SENTENCE if keep_order else SHUFFLED_SENTENCE,
+                ],
             },
             {},
             written=written,
@@ -252,18 +279,36 @@ def protect(
             content_digest=data.digest,
             suppressed=suppressed,
             formula_guard=formula_guard,
-            secret_seed=found.secret_seed,
+            shuffled=not keep_order,
+            secret_seed=secret,
             seed=seed,
             versions=versions(),
         )
-        return content, value_mapping(work.original, aligned, work.lost, seed if found.secret_seed else None)
+        seeds = {SEED: seed if secret else None, ROWS_SEED: rows_seed}
+        return content, value_mapping(work.original, aligned, work.lost, seeds)
 
+    dropped = len(work.frame) < len(data)
     written, content = write(
-        places, work.frame, formula_guard=formula_guard, promises=work.promises, papers=papers, form=form
+        places,
+        work.frame,
+        rows=RowOrder(data.rows[~work.lost] if dropped else data.rows, rows_seed, rows),
+        formula_guard=formula_guard,
+        promises=work.promises,
+        papers=papers,
+        form=form,
     )
     said = tuple(content["what_was_done"])
     return Protected(
-        work.frame, found.name, said, written.guarantees, found.promise, groups, places, content, verdicts[0]
+        work.frame,
+        found.name,
+        said,
+        written.guarantees,
+        found.promise,
+        groups,
+        places,
+        content,
+        verdicts[0],
+        places.rows if rows else None,
     )
 
 

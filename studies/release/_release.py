@@ -1,7 +1,7 @@
 """Release of a solution: its protected file, counted and certified, in one transaction.
 
-The certificate may be published with the file; the value mapping and the seed of a random protection may not: with them
-the original values come back.
+The certificate may be published with the file; the value mapping, the rows file and the seeds may not: with them the
+original values come back.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from sdc_problems.studies.release._links import GraphForm, LinkedRelease
 from sdc_problems.studies.release._transaction import Places, Written, reserve, write
 from sdc_problems.studies.release.csv_text import PLAIN, Form, as_written
 from sdc_problems.studies.release.guarantees import Guarantee
-from sdc_problems.studies.release.value_mapping import kept_seed, record_by_record, value_mapping
+from sdc_problems.studies.release.row_order import KEPT_SENTENCE, SHUFFLED_SENTENCE, RowOrder
+from sdc_problems.studies.release.value_mapping import ROWS_SEED, SEED, kept_seed, record_by_record, value_mapping
 from sdc_problems.studies.run.runner import file_digest, reopen, versions
 from sdc_problems.studies.store.folder import STUDY, check_folder, inside
 from sdc_problems.studies.store.reader import Run
@@ -59,6 +60,8 @@ class Released:
     ----------
     file, certificate, mapping
         Where they are.
+    rows
+        The file that says which record of the original each row is; None if it was not written.
     content
         The certificate.
     edges
@@ -68,6 +71,7 @@ class Released:
     file: Path
     certificate: Path
     mapping: Path
+    rows: Path | None
     content: dict[str, Any]
     edges: Path | None = None
 
@@ -82,20 +86,23 @@ def release(
     suppressed: Literal["drop", "star"] = "drop",
     form: GraphForm | None = None,
     keep: Sequence[str] | None = None,
+    keep_order: bool = False,
+    rows: bool = True,
+    rows_seed: int | None = None,
     override: str | None = None,
     data: Path | None = None,
     formula_guard: bool = False,
     overwrite: bool = False,
 ) -> Released:
-    """Write the protected file of a solution, its value mapping and its certificate.
+    """Write the protected file of a solution, its rows shuffled, its value mapping, rows file and certificate.
 
     Parameters
     ----------
     folder, solution
         The run folder and the solution's id.
     out
-        The protected CSV file. Beside it come ``<out>.certificate.json``, ``<out>.mapping.csv`` (private) and, of a
-        social graph, ``<out>.edges.csv``.
+        The protected CSV file. Beside it come ``<out>.certificate.json``, ``<out>.mapping.csv`` and ``<out>.rows.csv``
+        (both private) and, of a social graph, ``<out>.edges.csv``.
     seed
         For a protection that draws random numbers, and for the random order of nodes. If not given, that of the mapping
         of the same solution that is overwritten; else it is drawn, once for each solution, and kept in the mapping.
@@ -107,6 +114,14 @@ def release(
         Of a social graph: "nodes" (the default), or "supernodes", one row per cluster.
     keep
         All columns without a role that may leave as they are; as the study says if not given.
+    keep_order
+        Whether the rows stay in the order of the original. Then every record is linkable by its row number, as the
+        certificate says.
+    rows
+        Whether ``<out>.rows.csv`` is written, which pairs the file with the original (for `sdc evaluate`).
+    rows_seed
+        Secret seed of the order of the rows. If not given, `seed`; else that of the mapping of the same solution that
+        is overwritten; else it is drawn. It is kept in the mapping.
     override
         Reason to release although the study's ``[require]`` is broken or k is 1; the certificate says it.
     data
@@ -119,6 +134,8 @@ def release(
     folder = check_folder(folder)
     if override is not None and not override.strip():
         raise SDCError("an override needs a reason: the certificate repeats it")
+    if keep_order and rows_seed is not None:
+        raise SDCError("a seed of the order of the rows (--rows-seed) is for rows that are shuffled: leave one out")
     places = reserve(Path(out), overwrite=overwrite, inputs=[data])
     study, built, meta = reopen(folder, data=data, search=False)
     task = find_task(study.task)
@@ -139,29 +156,42 @@ def release(
         raise _not_released(broken)
     protected = protected_columns(problem)
     columns = columns_that_leave(problem.data, protected, study.sections.data.keep if keep is None else keep)
+    graph = task.clusters is not None
     again = [
         *(["--form", form] if form is not None else []),
         *(["--seed", "SEED"] if task.seeded else []),
         *(["--formula-guard"] if formula_guard else []),
     ]
+    again += [] if graph else ["--keep-order"] if keep_order else ["--rows-seed", "ROWS_SEED"]
     again += ["--suppressed", "star"] if suppressed == "star" else []
     again += [] if keep is None else ["--keep", ",".join(keep)]
     again += [] if override is None else ["--override", override]
     notes: dict[Path, str] = {}
+    same = _same_solution(places, solution, fingerprint)
+    if graph and (keep_order or rows_seed is not None):
+        raise SDCError("nodes of a graph are always in random order, by --seed: leave --keep-order and --rows-seed out")
+    if not graph and not keep_order and rows_seed is None:
+        rows_seed = seed
+        if rows_seed is None and same and not new_draw:
+            rows_seed = kept_seed(places.mapping, ROWS_SEED)
     if task.random:
-        seed, notes = _draw(folder, solution, fingerprint, places, seed=seed, new_draw=new_draw)
+        seed, notes = _draw(folder, solution, places, same, seed=seed, new_draw=new_draw)
     elif task.seeded:  # only the order is drawn: another one tells nothing more
-        if seed is None and not new_draw:
-            seed = _overwritten_seed(places, solution, fingerprint)
+        if seed is None and same and not new_draw:
+            seed = kept_seed(places.mapping, SEED)
         seed = secrets.randbits(63) if seed is None else seed
     elif seed is not None or new_draw:
         raise SDCError(f"the task {study.task} draws no random numbers: leave --seed and --new-draw out")
     if suppressed == "star" and not task.suppresses:
         raise SDCError(f"the task {study.task} suppresses no records: leave --suppressed out")
+    if not graph and not keep_order and rows_seed is None:
+        rows_seed = secrets.randbits(63) if seed is None else seed
     frame, lost = _protected(task, problem, x, seed)
     frame = columns.leaving(frame)
+    records = problem.data.rows
     if suppressed == "drop" and lost.any():
         frame = frame[~lost].reset_index(drop=True).infer_objects()
+        records = records[~lost]
     original = as_written(problem.data.frame())
     promised: list[str] = []
     linked = _linked(task, problem, x, frame, columns, form, seed)
@@ -199,6 +229,8 @@ def release(
         if linked is not None:
             told = (*problem.describe(x, form=linked.form), *linked.sentences(written.text, exposure=False))
         done = [*_dropped(problem), *told, *_columns.sentences(columns, alone)]
+        if linked is None:
+            done.append(KEPT_SENTENCE if keep_order else SHUFFLED_SENTENCE)
         content = certificate(
             {
                 "title": study.title,
@@ -246,15 +278,23 @@ def release(
             content_digest=built.table.digest,
             suppressed=suppressed,
             formula_guard=formula_guard,
+            shuffled=not keep_order,
             secret_seed=task.seeded,
             seed=None,
             versions={"run": meta["versions"], "release": versions()},
         )
-        return content, value_mapping(original, aligned, lost, seed if task.seeded else None)
+        seeds = {SEED: seed if task.seeded else None, ROWS_SEED: rows_seed}
+        return content, value_mapping(original, aligned, lost, seeds)
 
+    order = RowOrder(records, rows_seed, rows)
+    if linked is not None:  # its nodes are in random order already, and no record has a row of its own in super-nodes
+        nodes = linked.form == "nodes"
+        at = np.argsort(linked.rows) if nodes else np.arange(len(linked.published.nodes))
+        order = RowOrder(records[at], None, rows and nodes)
     _, content = write(
         places,
         frame if linked is None else linked.published.nodes,
+        rows=order,
         formula_guard=formula_guard,
         promises=promises,
         papers=papers,
@@ -262,7 +302,8 @@ def release(
         form=_form(study, built.table.file),
         edges=None if linked is None else linked.published.edges,
     )
-    return Released(places.file, places.certificate, places.mapping, content, places.edges)
+    written_rows = places.rows if order.private_file else None
+    return Released(places.file, places.certificate, places.mapping, written_rows, content, places.edges)
 
 
 def _linked(
@@ -343,7 +384,7 @@ def _not_released(broken: Sequence[str]) -> NeedsReason:
 
 
 def _draw(
-    folder: Path, solution: str, fingerprint: str, places: Places, *, seed: int | None, new_draw: bool
+    folder: Path, solution: str, places: Places, same: bool, *, seed: int | None, new_draw: bool
 ) -> tuple[int, dict[Path, str]]:
     """Seed of a random release, and the note in the run folder that it was drawn.
 
@@ -359,7 +400,7 @@ def _draw(
     except (OSError, ValueError, TypeError):
         raise SDCError(f"{DRAWN} in {str(folder)!r} cannot be read, so nobody knows what was released") from None
     if seed is None and not new_draw:
-        seed = _overwritten_seed(places, solution, fingerprint)
+        seed = kept_seed(places.mapping, SEED) if same else None
         if seed is None and solution in before:
             raise SDCError(
                 f"solution {solution} was released before: for the same draw give --seed, which its mapping file holds;"
@@ -369,14 +410,13 @@ def _draw(
     return secrets.randbits(63) if seed is None else seed, {} if solution in before else {path: text}
 
 
-def _overwritten_seed(places: Places, solution: str, fingerprint: str) -> int | None:
-    """Seed of the release that is overwritten, if it is of the same solution."""
+def _same_solution(places: Places, solution: str, fingerprint: str) -> bool:
+    """Whether the release that is overwritten is of the same solution: then its seeds are used again."""
     try:
         content = json.loads(places.certificate.read_text(encoding="utf-8"))
-        same = content["solution"] == solution and content["run_fingerprint"] == fingerprint
+        return bool(content["solution"] == solution and content["run_fingerprint"] == fingerprint)
     except (OSError, ValueError, KeyError, TypeError):
-        return None
-    return kept_seed(places.mapping) if same else None
+        return False
 
 
 def _protected(

@@ -1,8 +1,9 @@
-"""Transaction of a release: the protected file, its certificate and its value mapping, all of them or none.
+"""Transaction of a release: the protected file, its certificate, value mapping and rows file, all of them or none.
 
 Everything is written under temporary names in the folder of the files. The protected file is read back once, as text,
-and what is promised is counted in what was read. Only then the files get their names, the protected one last: it never
-stands there without its certificate. What fails on the way leaves every file as it was.
+its rows are put in the original's order by the rows file, and what is promised is counted in what was read. Only then
+the files get their names, the protected one last: it never stands there without its certificate. What fails on the way
+leaves every file as it was.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import secrets
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,15 +19,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from sdc_problems._files import resolved
 from sdc_problems.errors import SDCError, SDCFailure
 from sdc_problems.studies.release.csv_text import PLAIN, Form, guarded, read_text, to_csv, unguarded, without_decimals
+from sdc_problems.studies.release.row_order import RowOrder, rows_file, rows_of
 from sdc_problems.studies.store.schema import DATABASE
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from sdc_problems.studies.release.guarantees import Guarantee
+
+_TEMPORARY = ".sdc-release-"
 
 
 @dataclass(frozen=True)
@@ -40,6 +47,8 @@ class Places:
         What was done and what was counted; may be published with it.
     mapping
         What became of each value; for the holder of the data only.
+    rows
+        Which record of the original each row is; for the holder of the data only.
     edges
         The links between the records of the protected file, if there are any.
     """
@@ -47,19 +56,20 @@ class Places:
     file: Path
     certificate: Path
     mapping: Path
+    rows: Path
     edges: Path | None = None
 
     @classmethod
     def of(cls, out: Path, *, edges: bool = False) -> Places:
-        """Place certificate, mapping and links beside the protected file."""
+        """Place the other files beside the protected one."""
         out = Path(out)
-        names = ("certificate.json", "mapping.csv", *(["edges.csv"] if edges else []))
+        names = ("certificate.json", "mapping.csv", "rows.csv", *(["edges.csv"] if edges else []))
         return cls(out, *(out.with_name(f"{out.name}.{name}") for name in names))
 
     @property
     def all(self) -> list[Path]:
         """Every file."""
-        return [path for path in (self.file, self.certificate, self.mapping, self.edges) if path is not None]
+        return [path for path in (self.file, self.certificate, self.mapping, self.rows, self.edges) if path is not None]
 
 
 @dataclass(frozen=True)
@@ -69,7 +79,7 @@ class Written:
     Attributes
     ----------
     text
-        Its cells as text, without the formula guard.
+        Its cells as text, without the formula guard, and its rows in the order of the original.
     guarantees
         What was promised, counted in them.
     sha256
@@ -128,6 +138,7 @@ def write(
     places: Places,
     frame: pd.DataFrame,
     *,
+    rows: RowOrder,
     formula_guard: bool,
     promises: Callable[..., Sequence[Guarantee]],
     papers: Callable[[Written], tuple[dict[str, Any], bytes]],
@@ -142,11 +153,14 @@ def write(
     places
         From `reserve`.
     frame
-        The protected table.
+        The protected table, in the order of the original.
+    rows
+        Order in which its rows are written, and what they are in the original.
     formula_guard
         Put an apostrophe before text that a spreadsheet would take for a formula.
     promises
-        Counts what is promised in the cells that were read back, those of the links second if there are any.
+        Counts what is promised in the cells that were read back, in the order of the table again; those of the links
+        come second if there are any.
     papers
         Makes the certificate and the value mapping of what was written.
     notes
@@ -163,10 +177,20 @@ def write(
     dict
         The certificate.
     """
-    content = to_csv(frame, formula_guard=formula_guard, form=form)
+    if len(rows.records) != len(frame):
+        raise SDCFailure("the protected table is not the original without its suppressed records: nothing is released")
+    places_of = rows.places(frame)
+    shuffled = frame if rows.seed is None else frame.iloc[places_of].reset_index(drop=True)
+    content = to_csv(shuffled, formula_guard=formula_guard, form=form)
+    sha256 = hashlib.sha256(content).hexdigest()
+    records = rows_file(rows.records[places_of], sha256)
+    renames: list[tuple[Path | None, Path]]
     with _temporaries() as make:
         temporary = make(places.file, content, private=False)
-        written = _read_back(temporary, frame, formula_guard, form)
+        written = _read_back(temporary, shuffled, formula_guard, form)
+        if rows.seed is not None:
+            order = np.argsort(rows_of(records, places.rows.name, sha256))
+            written = written.iloc[order].reset_index(drop=True)
         linked, digest, others = None, "", []
         if edges is not None:
             assert places.edges is not None
@@ -175,11 +199,13 @@ def write(
             others.append(_read_back(linked, edges, False, form))
         guarantees = tuple(promises(written, *others))
         refuse_broken(guarantees)
-        done = Written(written, guarantees, hashlib.sha256(content).hexdigest(), digest)
+        done = Written(written, guarantees, sha256, digest)
         certificate, mapping = papers(done)
         text = json.dumps(certificate, indent=2, ensure_ascii=True, allow_nan=False, default=str) + "\n"
         renames = [(make(path, note.encode("utf-8"), private=False), path) for path, note in (notes or {}).items()]
         renames.append((make(places.mapping, mapping, private=True), places.mapping))
+        # Without a new one the rows file of what is replaced goes: it would pair the wrong rows.
+        renames.append((make(places.rows, records, private=True) if rows.private_file else None, places.rows))
         renames.append((make(places.certificate, text.encode("ascii"), private=False), places.certificate))
         if linked is not None and places.edges is not None:
             renames.append((linked, places.edges))
@@ -214,7 +240,7 @@ def _temporaries() -> Iterator[Callable[..., Path]]:
 
     def make(beside: Path, content: bytes, *, private: bool) -> Path:
         try:
-            descriptor, name = tempfile.mkstemp(dir=beside.parent, prefix=".sdc-release-")
+            descriptor, name = tempfile.mkstemp(dir=beside.parent, prefix=_TEMPORARY)
         except OSError as error:
             raise SDCFailure(f"cannot write in {str(beside.parent)!r}: {error.strerror}; nothing is released") from None
         made.append(Path(name))
@@ -238,20 +264,23 @@ def _temporaries() -> Iterator[Callable[..., Path]]:
             path.unlink(missing_ok=True)
 
 
-def _rename_all(renames: Sequence[tuple[Path, Path]]) -> None:
-    """Give files their names; when one cannot get its own, all that stood there before come back."""
+def _rename_all(renames: Sequence[tuple[Path | None, Path]]) -> None:
+    """Give files their names, take away those without one; when that fails, all that stood there before come back."""
     former: list[tuple[Path, Path | None]] = []
     try:
-        for temporary, path in renames:
+        for number, (temporary, path) in enumerate(renames):
             kept = None
             if path.exists() or path.is_symlink():
-                kept = temporary.with_name(f"{temporary.name}.former")
+                kept = path.with_name(f"{_TEMPORARY}{secrets.token_hex(4)}-{number}.former")
                 try:
                     os.link(path, kept, follow_symlinks=False)  # the old file keeps its name until the new one has it
                 except OSError:  # a file system without links
                     path.rename(kept)
             former.append((path, kept))
-            temporary.replace(path)
+            if temporary is None:
+                path.unlink(missing_ok=True)
+            else:
+                temporary.replace(path)
     except BaseException as error:
         for path, kept in reversed(former):
             if kept is None:

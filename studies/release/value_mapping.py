@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SUPPRESSED = "(suppressed)"
-SEED = "(seed)"
+SEED, ROWS_SEED = "(seed)", "(rows seed)"
+"""Lines of a mapping that keep what a random protection, and the order of the rows, were drawn with."""
 
 
 def record_by_record(
@@ -47,7 +48,9 @@ def record_by_record(
     return whole
 
 
-def value_mapping(original: pd.DataFrame, aligned: pd.DataFrame, lost: NDArray[np.bool_], seed: int | None) -> bytes:
+def value_mapping(
+    original: pd.DataFrame, aligned: pd.DataFrame, lost: NDArray[np.bool_], seeds: Mapping[str, int | None]
+) -> bytes:
     """Return what became of each value as CSV: column, original, released, number of records.
 
     For the data's holder only: it repeats original values. Columns that were left as they are do not appear.
@@ -58,8 +61,8 @@ def value_mapping(original: pd.DataFrame, aligned: pd.DataFrame, lost: NDArray[n
         The original's cells.
     aligned, lost
         The released records, as many as the original's, and which of them were suppressed.
-    seed
-        What a random protection was drawn with; kept here, where it is private.
+    seeds
+        By `SEED` and `ROWS_SEED`, if there is one; kept here, where they are private.
     """
     import pandas as pd
 
@@ -75,19 +78,18 @@ def value_mapping(original: pd.DataFrame, aligned: pd.DataFrame, lost: NDArray[n
         counted = counted.sort_values(["original", "released"], kind="stable")
         counted.insert(0, "column", name)
         parts.append(counted)
-    if seed is not None:
-        parts.insert(0, pd.DataFrame({"column": [SEED], "original": [""], "released": [str(seed)], "records": [0]}))
+    kept = [(name, str(seed)) for name, seed in seeds.items() if seed is not None]
+    for name, seed in reversed(kept):
+        parts.insert(0, pd.DataFrame({"column": [name], "original": [""], "released": [seed], "records": [0]}))
     table = pd.concat(parts) if parts else pd.DataFrame(columns=["column", "original", "released", "records"])
     return to_csv(table)
 
 
-def kept_seed(path: Path) -> int | None:
-    """Seed that a value mapping keeps; None if there is no such file, or it keeps none."""
+def kept_seed(path: Path, name: str) -> int | None:
+    """Seed (`SEED`, `ROWS_SEED`) that a value mapping keeps; None if there is no such file, or it keeps none."""
     try:
         with path.open(encoding="utf-8", errors="surrogatepass", newline="") as stream:
-            rows = [row for _, row in zip(range(2), csv.reader(stream), strict=False)]
+            rows = [row for _, row in zip(range(3), csv.reader(stream), strict=False)]
     except (OSError, csv.Error, UnicodeError):
         return None
-    if len(rows) < 2 or rows[1][:1] != [SEED] or len(rows[1]) != 4 or not rows[1][2].isdecimal():
-        return None
-    return int(rows[1][2])
+    return next((int(r[2]) for r in rows[1:] if r[:1] == [name] and len(r) == 4 and r[2].isdecimal()), None)

@@ -9,10 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from sdc_problems._validation import whole
 from sdc_problems.microdata import Microdata
 from sdc_problems.studies.verdict.leaves import Leaves
-from sdc_problems.studies.verdict.pairing import Pairing, as_protected, pair_files
+from sdc_problems.studies.verdict.pairing import Pairing, as_protected, check_roles, pair_files, placed
 from sdc_problems.studies.verdict.parts import Measure, Report, Skipped, share
 
 if TYPE_CHECKING:
@@ -37,8 +40,8 @@ class Verdict:
     measures: tuple[Measure, ...]
     skipped: tuple[Skipped, ...]
     notes: tuple[str, ...]
-    weakest: int
-    """Records that an intruder with the quasi-identifiers finds again for certain."""
+    weakest: int | None
+    """Records that an intruder with the quasi-identifiers finds again for certain; None where that is not known."""
     risk: str
     """The disclosure risk in a sentence."""
     utility: str
@@ -94,6 +97,8 @@ def verdict(
     weights: str | None = None,
     households: str | None = None,
     same_rows: bool = False,
+    rows: ArrayLike | None = None,
+    shuffled: bool = False,
     linkage_limit: int = LINKAGE_LIMIT,
     leaf_counts: Mapping[str, Leaves] | None = None,
     missing_as_star: bool | None = None,
@@ -105,9 +110,9 @@ def verdict(
     original
         The table before protection; its kinds decide which measures apply.
     protected
-        The table after it: the same columns but the direct identifiers, and the same records in the same rows.
-        Quasi-identifiers may hold generalised labels; a suppressed cell is ``*`` or missing. If not given, the risk of
-        the original as it is, as far as that needs no other file.
+        The table after it: the same columns but the direct identifiers, and the same records, in the same rows
+        unless `rows` or `shuffled` says otherwise. Quasi-identifiers may hold generalised labels; a suppressed cell is
+        ``*`` or missing. If not given, the risk of the original as it is, as far as that needs no other file.
     quasi_identifiers, sensitive
         Names of columns; by default those with these roles in the original.
     population
@@ -118,6 +123,11 @@ def verdict(
         Column of the original that says who lives together: if one is found, all are.
     same_rows
         The rows are known to correspond, although a column looks shuffled.
+    rows
+        Record of the original that each row of the protected table is, counted from 0 in the file or frame that the
+        original was read from. Records that are not named were left out.
+    shuffled
+        The rows do not correspond and nothing says how: only what needs no pairs is measured.
     linkage_limit
         Most records for which the probabilistic linkage is computed.
     leaf_counts
@@ -147,39 +157,76 @@ def verdict(
 
     quasi = original.quasi_identifiers if quasi_identifiers is None else tuple(quasi_identifiers)
     private = original.sensitive if sensitive is None else tuple(sensitive)
+    limit = whole(linkage_limit, "linkage_limit", least=1)
+    table = as_protected(_measured(original, (*quasi, *private)) if protected is None else protected)
+    if rows is not None:
+        check_roles(original, table, quasi, private)
+        table = placed(original, table, np.asarray(rows, dtype=np.int64), quasi)
+    elif shuffled:
+        from sdc_problems.studies.verdict.unpaired import unpaired_report
+
+        report = unpaired_report(
+            original,
+            table,
+            quasi_identifiers=quasi,
+            sensitive=private,
+            linkage_limit=limit,
+            leaf_counts=leaf_counts or {},
+        )
+        return _verdict(original, report, None, _unpaired_risk(report), _utility(report, all_measured=False))
     pairing = pair_files(
         original if protected is not None else original.with_roles(identifiers=_others(original, (*quasi, *private))),
-        as_protected(_measured(original, (*quasi, *private)) if protected is None else protected),
+        table,
         quasi_identifiers=quasi,
         sensitive=private,
-        same_rows=same_rows,
+        same_rows=same_rows or rows is not None,
         missing_as_star=original.missing_as_star if missing_as_star is None else missing_as_star,
     )
-    report = Report(pairing, whole(linkage_limit, "linkage_limit", least=1), leaf_counts or {})
+    report = Report(pairing, limit, leaf_counts or {})
     known = beyond(original, population=population, weights=weights, households=households)
     if protected is None:
         risks_alone(report, known)
+        said = _risk_alone(report, original.n_dropped), "nothing was compared: one file was given"
     else:
         all_risks(report, known)
         all_losses(report)
+        said = _risk(report, original.n_dropped), _utility(report)
+    return _verdict(original, report, report.weakest, *said, compared=protected is not None)
+
+
+def _verdict(
+    original: Microdata, report: Report, weakest: int | None, risk: str, utility: str, *, compared: bool = True
+) -> Verdict:
+    pairing = report.pairing
+    left_out = pairing.n_records - len(pairing.suppressed)  # only where records are not paired
     return Verdict(
         n_records=pairing.n_records,
-        n_suppressed=int(pairing.suppressed.sum()),
+        n_suppressed=int(pairing.suppressed.sum()) + left_out,
         n_dropped=original.n_dropped,
         columns=tuple(_columns(pairing)),
         measures=tuple(report.measures),
         skipped=tuple(report.skipped),
         notes=(*pairing.notes, *report.notes),
-        weakest=report.weakest,
-        risk=_risk(report, original.n_dropped) if protected is not None else _risk_alone(report, original.n_dropped),
-        utility=_utility(report) if protected is not None else "nothing was compared: one file was given",
-        compared=protected is not None,
+        weakest=weakest,
+        risk=risk,
+        utility=utility,
+        compared=compared,
     )
 
 
 def _columns(pairing: Pairing) -> list[tuple[str, str, str, str]]:
     roles = (("quasi-identifier", pairing.quasi_identifiers), ("sensitive", pairing.sensitive))
     return [(c.name, role, c.kind.value, c.fate.value) for role, columns in roles for c in columns]
+
+
+def _unpaired_risk(report: Report) -> str:
+    k = int(report.value("k"))
+    alone = "at least one record is alone with its quasi-identifiers"
+    hidden = alone if k == 1 else f"in the file every record looks like at least {k - 1:,} others"
+    return (
+        "not known: the rows are shuffled, and without the file that says which record each row is nobody can count"
+        f" whom an intruder finds again; {hidden}"
+    )
 
 
 def _risk(report: Report, dropped: int) -> str:
@@ -217,7 +264,7 @@ def _measured(data: Microdata, names: Sequence[str]) -> pd.DataFrame:
     return data.frame()[[name for name in data.names if name in names]]
 
 
-def _utility(report: Report) -> str:
+def _utility(report: Report, *, all_measured: bool = True) -> str:
     coarser = "generalised" if report.generalised or not report.n_stars else "starred"
     lost = [
         f"{what} lost {report.value(name):.3g} %"
@@ -225,10 +272,13 @@ def _utility(report: Report) -> str:
             ("pil", "the statistics of the numbers"),
             ("il_categorical", "the categories"),
             ("entropy_loss_percent", f"the {coarser} columns"),
+            *([("glm_percent", f"the {coarser} columns")] if not report.has("entropy_loss_percent") else []),
         )
         if report.has(name) and report.value(name) > 0
     ]
     if report.n_stars:
         cells = report.n * len(report.quasi)
         lost.append(f"{report.n_stars:,} of {cells:,} cells are starred ({100 * report.n_stars / cells:.3g} %)")
+    if not all_measured:
+        lost.append("what the coarser or changed cells of a record have lost is not known without pairs")
     return "; ".join(lost) if lost else "nothing, as far as these measures see"

@@ -5,16 +5,14 @@ They come from hierarchies, or from the certificate of a release, which carries 
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sdc_problems._files import input_file
 from sdc_problems.errors import SDCError
+from sdc_problems.studies.verdict.beside import certificate_of
 from sdc_problems.studies.verdict.labels import SUPPRESSED
 
 if TYPE_CHECKING:
@@ -77,20 +75,16 @@ def certified(protected: str | os.PathLike[str]) -> dict[str, Leaves] | None:
 
     A certificate may come from a stranger: anything in it that is not a count is an error.
     """
-    path = Path(protected)
-    beside = path.with_name(f"{path.name}.certificate.json")
-    try:
-        content = json.loads(input_file(beside).read_text(encoding="utf-8"))
-        same = content["output"]["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
-        given = content["leaf_counts"] if same else None
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+    given = (certificate_of(protected) or {}).get("leaf_counts")
     if given is None:
         return None
     try:
         return {str(name): _read(entry) for name, entry in given.items()}
     except (AttributeError, KeyError, TypeError, ValueError):
-        raise SDCError(f"{beside.name} has leaf counts that are none: use the certificate as it was written") from None
+        raise SDCError(
+            f"{Path(protected).name}.certificate.json has leaf counts that are none: use the certificate as it was"
+            " written"
+        ) from None
 
 
 def _read(entry: Mapping[str, Any]) -> Leaves:

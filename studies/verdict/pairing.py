@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from sdc_problems._tables.columns import NA_VALUES, label, parse_numbers
+from sdc_problems._tables.columns import NA_VALUES, STAR, label, parse_numbers
 from sdc_problems._tables.intervals import outside, parse_interval
 from sdc_problems._tables.levels import TOP
 from sdc_problems._tables.read_csv import CSVFile
@@ -173,6 +173,59 @@ def read_protected(
     return as_protected(frame.assign(**{name: frame[name].map(plain) for name, plain in written.items()}))
 
 
+def placed(
+    original: Microdata, protected: Microdata, records: NDArray[np.int64], quasi_identifiers: Sequence[str]
+) -> Microdata:
+    """Protected records in the rows of the original; those that were left out have stars for quasi-identifiers.
+
+    Parameters
+    ----------
+    original
+        The table before protection.
+    protected
+        The table after it, in any order.
+    records
+        Record of the original's file that each row is, counted from 0.
+    quasi_identifiers
+        Columns of which nothing is known of a record that was left out.
+    """
+    if len(records) != len(protected):
+        raise SDCError(
+            f"the rows file is about {len(records):,} rows, and the protected file has {len(protected):,}: name the one"
+            " that was written with it (--rows)"
+        )
+    total = len(original) + original.n_dropped
+    if len(records) and int(records.max()) >= total:
+        raise SDCError(
+            f"the rows file names record {int(records.max()) + 1:,} of an original that has {total:,}: is this the"
+            " original that was protected?"
+        )
+    row = np.full(total, -1, dtype=np.int64)
+    row[records] = np.arange(len(records))
+    row = row[original.rows]
+    there = row >= 0
+    cells = {}
+    for name in protected.names:
+        column = _texts(protected, name)[row]
+        column[~there] = STAR if name in quasi_identifiers else _texts(original, name)[~there]
+        cells[name] = column
+    import pandas as pd
+
+    return Microdata.from_frame(
+        pd.DataFrame(cells, dtype=object), kinds=dict.fromkeys(cells, "nominal"), missing="category", na_values=()
+    )
+
+
+def _texts(table: Microdata, name: str) -> NDArray[Any]:
+    """Labels of a column's cells; None where they are missing."""
+    attribute = table.attribute(name)
+    labels = np.array(attribute.labels, dtype=object)
+    if attribute.has_missing:
+        labels[-1] = None
+    texts: NDArray[Any] = labels[table.codes(name)[:, 0]]
+    return texts
+
+
 def without_gaps(protected: Microdata, original: Microdata, data: Microdata) -> Microdata:
     """Protected records without those that were left out of the original, as a column with a role has a gap there."""
     named = [*data.quasi_identifiers, *data.sensitive, *data.identifiers]
@@ -222,23 +275,15 @@ def pair_files(
     missing_as_star
         Cells that were missing in the original already may stand for every value, too.
     """
-    if not quasi_identifiers:
-        raise SDCError("name at least one quasi-identifier: what an intruder may know about a person")
-    for role, names in (("quasi-identifier", quasi_identifiers), ("sensitive attribute", sensitive)):
-        for name in names:
-            original.attribute(name)
-            if list(names).count(name) > 1:
-                raise SDCError(f"{role} {name!r} is named twice")
-    if both := set(quasi_identifiers) & set(sensitive):
-        raise SDCError(f"column {min(both)!r} cannot be a quasi-identifier and sensitive at once")
-    _same_columns(original, protected)
+    check_roles(original, protected, quasi_identifiers, sensitive)
     if len(original) != len(protected):
         raise SDCError(
             f"the files have different numbers of records: {len(original):,} in the original, {len(protected):,} in "
-            "the protected file; keep suppressed records in their rows, with '*' for their quasi-identifiers"
+            "the protected file; name the file that says which record each row is (--rows), or keep suppressed records"
+            " in their rows, with '*' for their quasi-identifiers"
         )
     columns = {
-        name: _pair(
+        name: paired_column(
             original,
             protected,
             name,
@@ -279,6 +324,22 @@ def pair_files(
     )
 
 
+def check_roles(
+    original: Microdata, protected: Microdata, quasi_identifiers: Sequence[str], sensitive: Sequence[str]
+) -> None:
+    """Refuse columns that cannot have these roles, and files with different columns."""
+    if not quasi_identifiers:
+        raise SDCError("name at least one quasi-identifier: what an intruder may know about a person")
+    for role, names in (("quasi-identifier", quasi_identifiers), ("sensitive attribute", sensitive)):
+        for name in names:
+            original.attribute(name)
+            if list(names).count(name) > 1:
+                raise SDCError(f"{role} {name!r} is named twice")
+    if both := set(quasi_identifiers) & set(sensitive):
+        raise SDCError(f"column {min(both)!r} cannot be a quasi-identifier and sensitive at once")
+    _same_columns(original, protected)
+
+
 def _same_columns(original: Microdata, protected: Microdata) -> None:
     kept = [name for name in protected.names if name in original.identifiers]
     if kept:
@@ -309,9 +370,29 @@ def _list(names: Sequence[str]) -> str:
     return shown if len(names) <= 4 else f"{shown} and {len(names) - 4} more"
 
 
-def _pair(
-    original: Microdata, protected: Microdata, name: str, *, quasi: bool, measured: bool, same_rows: bool
+def paired_column(
+    original: Microdata,
+    protected: Microdata,
+    name: str,
+    *,
+    quasi: bool,
+    measured: bool,
+    same_rows: bool,
+    paired: bool = True,
 ) -> PairedColumn:
+    """One column of both files.
+
+    Parameters
+    ----------
+    original, protected, name
+        The tables and the column.
+    quasi, measured
+        Whether it is a quasi-identifier, and whether it is one or sensitive.
+    same_rows
+        As of `pair_files`.
+    paired
+        Whether the rows correspond; if they do not, nothing is compared row by row.
+    """
     before, after = original.attribute(name), protected.attribute(name)
     codes, new_codes = original.codes(name)[:, 0], protected.codes(name)[:, 0]
     old, new = before.labels, after.labels
@@ -326,7 +407,7 @@ def _pair(
             numbers = (values, np.array([np.nan if p is None else float(p[0]) for p in parsed])[new_codes])
         elif quasi:
             _no_mixture(name, [p is not None for p in parsed], new, new_codes)
-            misplaced = _misplaced(name, values, new, new_codes)
+            misplaced = paired and _misplaced(name, values, new, new_codes)
         else:
             raise SDCError(
                 f"column {name!r} has different types: numeric in the original, text in the protected file (first in "
@@ -335,7 +416,7 @@ def _pair(
     elif (
         parse_numbers(new) is not None
         and parse_numbers(old) is None
-        and not (quasi and _beginnings(codes, new_codes, old, new))
+        and not (quasi and (not paired or _beginnings(codes, new_codes, old, new)))
     ):
         swapped = "; are the two files swapped?" if any(parse_interval(text) for text in old) else ""
         raise SDCError(
@@ -345,9 +426,9 @@ def _pair(
     ids = np.array([index.setdefault(text, len(index)) for text in new], dtype=np.int64)
     column = PairedColumn(
         name, before.kind, Fate.GENERALISED, codes.astype(np.int64), ids[new_codes], tuple(index), len(old), numbers,
-        np.zeros(len(codes), dtype=np.bool_), misplaced,
+        np.zeros(len(new_codes), dtype=np.bool_), misplaced,
     )  # fmt: skip
-    column = replace(column, stars=_stars(column, quasi))
+    column = replace(column, stars=_stars(column, quasi, paired))
     # Labels of local recoding overlap, so that there may be more of them than values.
     if quasi and not same_rows and before.kind is not Kind.NUMERIC and len(index) - len(old) > max(len(old), 2):
         raise SDCError(
@@ -439,14 +520,16 @@ def _misplaced(name: str, values: NDArray[np.float64], labels: list[str], codes:
     return True
 
 
-def _stars(column: PairedColumn, quasi: bool) -> NDArray[np.bool_]:
+def _stars(column: PairedColumn, quasi: bool, paired: bool) -> NDArray[np.bool_]:
     """Cells of the protected file that are starred or missing, where the original is not so in the same places."""
     found = _marked(column)
     if not quasi:
         return found & (column.protected >= column.n_categories)
     for mark in np.unique(column.protected[found]):
         cells = column.protected == mark
-        if (column.original[cells] == mark).all():
+        if not paired and cells.sum() <= (column.original == mark).sum():
+            found &= ~cells
+        elif paired and (column.original[cells] == mark).all():
             found &= ~cells  # the original's own mark of a missing value, where it was left alone, is a value
     return found
 
@@ -476,7 +559,8 @@ def _finer(column: PairedColumn) -> bool:
     starred, still = marks[old], marks[new]
     if any(text == TOP for text in np.array(column.labels)[np.unique(old)]) and not still.any():
         return True  # values where the original has stars; one of the original's gaps may have been filled
-    both = ~(starred | still)
+    # A new label of gaps and of one value, as "Vic or ?", stands for two: it says nothing of finer ones.
+    both = ~(starred | still | ((new >= column.n_categories) & np.isin(new, new[starred])))
     if not both.any():
         return False
     pairs = pair_counts(new[both], old[both])
@@ -520,6 +604,6 @@ def _same_order(columns: list[PairedColumn]) -> list[str]:
     first = int(np.argmax(both[:n] != both[n:])) + 1
     raise SDCError(
         f"the rows seem to be in a different order: {_list([c.name for c in kept])} hold the same values, but not in "
-        f"the same rows (first in row {first}). Put the protected rows in the original's order, or give --same-rows "
-        "(same_rows=True) if values were swapped on purpose"
+        f"the same rows (first in row {first}). Name the file that says which record each row is (--rows), put the "
+        "protected rows in the original's order, or give --same-rows (same_rows=True) if values were swapped on purpose"
     )

@@ -32,7 +32,7 @@ from sdc_problems.studies.web.report import DATA_SLOT, POLICY_SLOT, page, policy
 LARGEST_BODY = 1_000_000
 MOST_STREAMS = 8
 _MOST_CACHED = 300
-_KINDS = {"table": "text/csv", "mapping": "text/csv", "certificate": "application/json"}
+_KINDS = {"table": "text/csv", "mapping": "text/csv", "rows": "text/csv", "certificate": "application/json"}
 
 
 class Explorer:
@@ -201,6 +201,8 @@ class Explorer:
         out = inside(folder, f"released-{_plain(ident)}.csv")
         done = release(source.run.path, ident, out, override=override, data=self.data, overwrite=True)
         files = {"table": done.file, "mapping": done.mapping, "certificate": done.certificate}
+        if done.rows is not None:
+            files["rows"] = done.rows
         self._released[number, ident] = files
         promises = done.content["guarantees_checked_in_the_file"]
         return {
@@ -210,7 +212,8 @@ class Explorer:
                 *(f"Counted in the file: {p['name']} {p['found']:g}, promised {p['promised']:g}." for p in promises),
                 f"Guarantee: {done.content['promise']}.",
                 *(f"Released in spite of this: {b}." for b in (done.content["override"] or {"broken": ()})["broken"]),
-                "The value mapping is for the holder of the data only: with it the original values come back.",
+                "The value mapping and the rows file are for the holder of the data only: with them the original comes"
+                " back.",
             ],
         }
 

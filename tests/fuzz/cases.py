@@ -329,7 +329,7 @@ def tables(draw: st.DrawFn) -> Case:
             options |= {"--columns": "age,town", "--keep": "wage", "--hierarchy": "age={intervals = [10]}"}
             arguments += ["--hierarchy", "town=town.csv"]
         odd = ("--columns", "--k", "--sensitive", "--identifiers", "--keep", "--kinds", "--order",
-        "--seed", "--delimiter",
+        "--seed", "--rows-seed", "--delimiter",
                "--hierarchy", "--missing")  # fmt: skip
         files = ("table.csv", "town.csv")
     else:
@@ -337,13 +337,13 @@ def tables(draw: st.DrawFn) -> Case:
             "evaluate",
             "table.csv",
             "protected.csv",
-            *draw(st.sampled_from(((), ("--json",), ("--same-rows",)))),
+            *draw(st.sampled_from(((), ("--json",), ("--same-rows",), ("--rows", "rows.csv")))),
         ]
         options = {"--quasi-identifiers": "age,town,wage", "--sensitive": "ill", "--identifiers": "name"}
         odd = ("--quasi-identifiers", "--sensitive", "--identifiers", "--kinds", "--encoding",
         "--delimiter", "--decimal",
-               "--thousands", "--na-values", "--missing", "--hierarchies", "--linkage-limit")  # fmt: skip
-        files = ("table.csv", "protected.csv", "protected.csv")
+               "--thousands", "--na-values", "--missing", "--hierarchies", "--linkage-limit", "--rows")  # fmt: skip
+        files = ("table.csv", "protected.csv", "protected.csv", *(["rows.csv"] if "rows.csv" in arguments else []))
     broken = draw(st.integers(0, 3))
     damages = draw(some(st.sampled_from(files).flatmap(damaged_file))) if broken else ()
     for _ in range(draw(st.integers(0, 2)) if broken else draw(st.integers(1, 3))):

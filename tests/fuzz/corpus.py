@@ -18,6 +18,7 @@ TABLE = "\n".join([HEADER, *(",".join(map(str, row)) for row in ROWS)]) + "\n"
 PROTECTED = "\n".join(
     ["age,town,wage,ill", *(f"{10 * (age // 10)}-{10 * (age // 10) + 9},*,91500,{ill}" for _, age, _, _, ill in ROWS)]
 )
+MATES = "released,original\n" + "".join(f"{i},{i}\n" for i in range(1, len(ROWS) + 1))
 TREE = "".join(f"{town};{'north' if i < 2 else 'south'};*\n" for i, town in enumerate(TOWNS))
 
 DATA = """data.file = "table.csv"
@@ -51,6 +52,7 @@ def fill(folder: Path) -> None:
     (folder / "table.csv").write_text(TABLE)
     (folder / "protected.csv").write_text(PROTECTED + "\n")
     (folder / "town.csv").write_text(TREE)
+    (folder / "rows.csv").write_text(MATES)
     for name, text in STUDIES.items():
         (folder / f"{name}.toml").write_text(text)
 

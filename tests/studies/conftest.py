@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.typing import ArrayLike, NDArray
 from pymoo.algorithms.moo.nsga2 import NSGA2
@@ -22,6 +23,7 @@ from sdc_problems import Objective, SDCProblem
 from sdc_problems.operators.duplicates import ByteDuplicates
 from sdc_problems.parallel import Serial
 from sdc_problems.studies.cli import main
+from sdc_problems.studies.release.row_order import read_rows
 from sdc_problems.studies.run.limits import Limits
 from sdc_problems.studies.run.seed import Ending, search
 from sdc_problems.studies.store.folder import create_folder
@@ -184,6 +186,17 @@ def sdc(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
         return Said(number, said.out, said.err)
 
     return run
+
+
+@pytest.fixture
+def in_order() -> Callable[..., pd.DataFrame]:
+    """``in_order(out)``: the cells of a released file, its rows in the order of the original."""
+
+    def read(out: Path, **options: Any) -> pd.DataFrame:
+        order = np.argsort(read_rows(out.with_name(f"{out.name}.rows.csv"), out))
+        return pd.read_csv(out, **options).iloc[order].reset_index(drop=True)
+
+    return read
 
 
 @pytest.fixture

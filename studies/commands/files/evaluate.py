@@ -38,6 +38,11 @@ if TYPE_CHECKING:
 @reading_options("ORIGINAL")
 @click.option("--same-rows", is_flag=True, help="The rows do correspond, although a column looks shuffled.")
 @click.option(
+    "--rows",
+    type=click.Path(path_type=Path),
+    help="File that says which record of ORIGINAL each row is; by default PROTECTED.rows.csv, if it is there.",
+)
+@click.option(
     "--hierarchies",
     type=click.Path(path_type=Path),
     help="Folder of hierarchies, COLUMN.csv, whose leaves GLM counts; by default those of PROTECTED's certificate.",
@@ -64,18 +69,21 @@ def command(
     na_values: str | None,
     missing: str,
     same_rows: bool,
+    rows: Path | None,
     hierarchies: Path | None,
     linkage_limit: int | None,
     as_json: bool,
 ) -> None:
     """Measure the disclosure risk and the information loss of PROTECTED, a copy of ORIGINAL.
 
-    Both are CSV files with the same columns (but direct identifiers) and the same records in the same rows; each is
-    read as it is written. Quasi-identifiers of PROTECTED may hold generalised labels; a suppressed cell is "*" or
+    Both are CSV files with the same columns (but direct identifiers), each read as it is written. The rows of PROTECTED
+    are paired by the rows file that `sdc protect` and `sdc release` write beside it; without one they must be those of
+    ORIGINAL in its order. Quasi-identifiers of PROTECTED may hold generalised labels; a suppressed cell is "*" or
     empty. Without PROTECTED it is the risk of ORIGINAL as it is, as far as that needs no other file.
     """
     from sdc_problems.studies.report.summary import as_json as to_json
     from sdc_problems.studies.verdict import LINKAGE_LIMIT, verdict
+    from sdc_problems.studies.verdict.beside import certificate_of, rows_of_file, says_shuffled
     from sdc_problems.studies.verdict.leaves import certified
 
     reading = Reading(encoding, delimiter, decimal, thousands, na_values, missing)
@@ -92,14 +100,17 @@ def command(
         persons = None if population is None else _population(population, data, reading)
         known: dict[str, Any] = {"population": persons, "weights": weights, "households": households}
         if protected is None:
-            _refuse_pair_options(same_rows=same_rows, hierarchies=hierarchies, linkage_limit=linkage_limit)
+            _refuse_pair_options(same_rows=same_rows, rows=rows, hierarchies=hierarchies, linkage_limit=linkage_limit)
             found = verdict(data, **known)
         else:
-            table = _protected(protected, original, data, form, reading)
+            records = rows_of_file(protected, rows)
+            table = _protected(protected, original, data, form, reading, paired=records is not None)
             found = verdict(
                 data,
                 table,
                 same_rows=same_rows,
+                rows=records,
+                shuffled=records is None and not same_rows and says_shuffled(certificate_of(protected)),
                 leaf_counts=certified(protected) if hierarchies is None else _leaves(hierarchies, data, table),
                 linkage_limit=LINKAGE_LIMIT if linkage_limit is None else linkage_limit,
                 **known,
@@ -110,8 +121,10 @@ def command(
         show(found)
 
 
-def _protected(path: Path, original: Path, data: Microdata, form: dict[str, Any], reading: Reading) -> Microdata:
-    """Read the protected file: in UTF-8 as sdc writes it, or as the original is."""
+def _protected(
+    path: Path, original: Path, data: Microdata, form: dict[str, Any], reading: Reading, *, paired: bool
+) -> Microdata:
+    """Read the protected file: in UTF-8 as sdc writes it, or as the original is; paired if its rows file says how."""
     from sdc_problems._tables.look import found_encoding
     from sdc_problems.microdata import Kind
     from sdc_problems.studies.verdict.pairing import read_protected, without_gaps
@@ -120,7 +133,7 @@ def _protected(path: Path, original: Path, data: Microdata, form: dict[str, Any]
     encoding = found_encoding(path, form["encoding"])
     other = format_of(path, encoding=encoding, delimiter=None, otherwise=form["delimiter"])
     table = read_protected(path, numeric=numeric, **other, **reading.marks)
-    if data.n_dropped and len(table) == len(data) + data.n_dropped:
+    if not paired and data.n_dropped and len(table) == len(data) + data.n_dropped:
         table = without_gaps(table, read_protected(original, **form, **reading.marks), data)
     return table
 
@@ -183,12 +196,8 @@ def show(found: Verdict) -> None:
     out.print(f"Risk: {plain(found.risk, 500)}.")
     if found.compared:
         out.print(f"Loss: {plain(found.utility, 500)}.")
-    certain = f"{found.weakest:,} of {found.n_records - found.n_suppressed:,} are found for certain"
-    without_stars = found.value("certain_complete") or 0
-    if without_stars > found.weakest:
-        certain += f", {without_stars:,.0f} by whoever passes over starred records"
-    if found.compared:
-        out.print(f"Weakest records: {certain}.")
+    if found.compared and found.weakest is not None:
+        out.print(f"Weakest records: {_certain(found)}.")
     fates = "; ".join(f"{plain(name)} ({kind}, {fate})" for name, _, kind, fate in found.columns)
     out.print(f"Measured: {fates}.")
     out.print("Beside each value stand its range and ↑ if a higher one is better, ↓ if a lower one is.")
@@ -201,6 +210,14 @@ def show(found: Verdict) -> None:
     for note in found.notes:
         out.print()
         out.print(f"Note: {plain(note, 500)}.")
+
+
+def _certain(found: Verdict) -> str:
+    certain = f"{found.weakest:,} of {found.n_records - found.n_suppressed:,} are found for certain"
+    without_stars = found.value("certain_complete") or 0
+    if without_stars > (found.weakest or 0):
+        certain += f", {without_stars:,.0f} by whoever passes over starred records"
+    return certain
 
 
 def _show_group(group: str, measures: list[Measure], out: Console) -> None:

@@ -7,7 +7,7 @@ from typing import Literal
 
 import click
 
-from sdc_problems.studies.commands._options import json_option, names
+from sdc_problems.studies.commands._options import json_option, names, row_options
 
 
 @click.command(name="release")
@@ -21,7 +21,7 @@ from sdc_problems.studies.commands._options import json_option, names
     type=click.Choice(["drop", "star"]),
     default="drop",
     show_default=True,
-    help="Leave suppressed records out, or keep them with stars (as `sdc evaluate` needs them).",
+    help="Leave suppressed records out, or keep them with stars.",
 )
 @click.option(
     "--form",
@@ -29,6 +29,7 @@ from sdc_problems.studies.commands._options import json_option, names
     help="Of a social graph: every node and all links (the default), or one row per cluster.",
 )
 @click.option("--keep", help="All columns without a role that may leave unchanged; as the study says if not given.")
+@row_options
 @click.option(
     "--override", metavar="REASON", help="Reason to break the study's [require] or k = 1; in the certificate."
 )
@@ -45,6 +46,9 @@ def command(
     suppressed: Literal["drop", "star"],
     form: Literal["nodes", "supernodes"] | None,
     keep: str | None,
+    keep_order: bool,
+    no_rows: bool,
+    rows_seed: int | None,
     override: str | None,
     data: Path | None,
     formula_guard: bool,
@@ -53,9 +57,10 @@ def command(
 ) -> None:
     """Write the protected file of a solution of the run in FOLDER.
 
-    The file is read back and every promise is counted in it again; if one is broken nothing is written. Beside OUT come
-    OUT.certificate.json, which may be published with it, and OUT.mapping.csv: what became of each value, for you only.
-    Of a social graph, OUT.edges.csv holds the links, under the identifiers of OUT.
+    Its rows are shuffled. The file is read back and every promise is counted in it again; if one is broken nothing is
+    written. Beside OUT come OUT.certificate.json, which may be published with it, and, for you only, OUT.mapping.csv
+    (what became of each value) and OUT.rows.csv (which record each row is, as `sdc evaluate` needs it). Of a social
+    graph, OUT.edges.csv holds the links, under the identifiers of OUT.
     """
     from sdc_problems.studies.release import release
     from sdc_problems.studies.report.summary import as_json as to_json
@@ -70,6 +75,9 @@ def command(
         suppressed=suppressed,
         form=form,
         keep=None if keep is None else names(keep),
+        keep_order=keep_order,
+        rows=not no_rows,
+        rows_seed=rows_seed,
         override=override,
         data=data,
         formula_guard=formula_guard,
@@ -95,3 +103,5 @@ def command(
         out_console.print(f"links: {plain(str(done.edges), 500)}")
     out_console.print(f"certificate: {plain(str(done.certificate), 500)}")
     out_console.print(f"value mapping (keep it to yourself): {plain(str(done.mapping), 500)}")
+    if done.rows is not None:
+        out_console.print(f"which record each row is (keep it to yourself): {plain(str(done.rows), 500)}")

@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -17,9 +18,11 @@ from sdc_problems import SDCError, SDCFailure
 from sdc_problems.studies.release import _transaction
 from sdc_problems.studies.release._transaction import Places, Written, reserve, write
 from sdc_problems.studies.release.guarantees import Guarantee, at_least
+from sdc_problems.studies.release.row_order import RowOrder
 
 FRAME = pd.DataFrame({"age": [1, 1], "=x": ["=1", "'=1"]})
-NAMES = ["out.csv", "out.csv.certificate.json", "out.csv.mapping.csv"]
+NAMES = ["out.csv", "out.csv.certificate.json", "out.csv.mapping.csv", "out.csv.rows.csv"]
+KEPT = RowOrder(np.arange(2), None)
 
 
 def promises(text: pd.DataFrame) -> list[Guarantee]:
@@ -32,7 +35,7 @@ def papers(written: Written) -> tuple[dict[str, Any], bytes]:
 
 def release(folder: Path, **changed: Any) -> tuple[Written, dict[str, Any]]:
     places = reserve(folder / "out.csv", overwrite=True)
-    given: dict[str, Any] = {"formula_guard": False, "promises": promises, "papers": papers} | changed
+    given: dict[str, Any] = {"rows": KEPT, "formula_guard": False, "promises": promises, "papers": papers} | changed
     return write(places, FRAME, **given)
 
 
@@ -40,12 +43,12 @@ def content(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_three_files_and_nothing_else(tmp_path: Path) -> None:
+def test_four_files_and_nothing_else(tmp_path: Path) -> None:
     written, certificate = release(tmp_path)
     assert sorted(content(tmp_path)) == NAMES
     assert certificate == json.loads((tmp_path / NAMES[1]).read_text()) == {"sha256": written.sha256}
     assert written.guarantees[0].found == 2
-    assert stat.S_IMODE((tmp_path / NAMES[2]).stat().st_mode) == 0o600
+    assert [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in NAMES[2:]] == [0o600, 0o600]
     mask = os.umask(0)
     os.umask(mask)
     assert stat.S_IMODE((tmp_path / NAMES[0]).stat().st_mode) == 0o666 & ~mask
@@ -79,7 +82,7 @@ def test_a_failure_before_the_end_leaves_everything(tmp_path: Path, before: dict
 
 
 @pytest.mark.parametrize("links", [True, False], ids=["links", "no-links"])
-@pytest.mark.parametrize("fails", [1, 2, 3, 4])
+@pytest.mark.parametrize("fails", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("before", [{}, dict.fromkeys([*NAMES, "note"], "mine"), {NAMES[0]: "mine"}])
 def test_a_failing_rename_takes_all_others_back(
     tmp_path: Path, before: dict[str, str], fails: int, links: bool, monkeypatch: pytest.MonkeyPatch
@@ -115,7 +118,35 @@ def test_the_protected_file_gets_its_name_last(tmp_path: Path, monkeypatch: pyte
     honest = _transaction._rename_all
     monkeypatch.setattr(_transaction, "_rename_all", lambda renames: (given.append(renames), honest(renames)))
     release(tmp_path)
-    assert [path.name for _, path in given[0]] == [NAMES[2], NAMES[1], NAMES[0]]
+    assert [path.name for _, path in given[0]] == [NAMES[2], NAMES[3], NAMES[1], NAMES[0]]
+
+
+def test_the_rows_file_of_what_is_replaced_goes_or_comes_back(tmp_path: Path) -> None:
+    release(tmp_path)
+    before = content(tmp_path)
+    none = RowOrder(np.arange(2), None, private_file=False)
+    with pytest.raises(SDCError):
+        release(tmp_path, rows=none, promises=broken)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Path, "replace", full(Path.replace, "out.csv"))
+        with pytest.raises(SDCFailure, match="No space"):
+            release(tmp_path, rows=none)
+    assert content(tmp_path) == before
+    release(tmp_path, rows=none)
+    assert sorted(content(tmp_path)) == NAMES[:3]
+
+
+def full(honest: Callable[..., Path], name: str) -> Callable[..., Path]:
+    """A rename that fails for that file, the first time."""
+    failed: list[Path] = []
+
+    def replace(self: Path, target: Path) -> Path:
+        if Path(target).name == name and not failed:
+            failed.append(self)
+            raise OSError(28, "No space left on device")
+        return honest(self, target)
+
+    return replace
 
 
 def test_a_folder_without_permission_is_a_sentence(

@@ -50,6 +50,14 @@ def test_numbers_are_compared_as_numbers() -> None:
     assert pairing.quasi_identifiers[0].fate is Fate.UNCHANGED
 
 
+def test_a_label_of_a_value_and_of_gaps_is_no_finer_one() -> None:
+    towns = pd.DataFrame({"town": ["Vic", "Vic", "Vic", None, "Olot", "Olot"]})
+    data = Microdata.from_frame(towns, quasi_identifiers=["town"], missing="category")
+    shown = pd.DataFrame({"town": ["Vic", "Vic", "Vic or ?", "Vic or ?", "Olot", "Olot"]})
+    pairing = pair_files(data, as_protected(shown), quasi_identifiers=["town"])
+    assert pairing.quasi_identifiers[0].fate is Fate.GENERALISED
+
+
 def test_suppressed_records_are_those_without_any_quasi_identifier() -> None:
     released = RELEASE.astype(object).copy()
     released.loc[0, ["age", "town"]] = "*"

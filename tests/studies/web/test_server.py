@@ -199,21 +199,25 @@ def test_a_release_goes_on_with_a_reason_that_the_certificate_repeats(client: Cl
 
 def test_a_release_is_the_one_of_sdc_release(client: Client, folder: Path, tmp_path: Path) -> None:
     from sdc_problems.studies.release import release
+    from sdc_problems.studies.release.value_mapping import ROWS_SEED, kept_seed
 
     ident = largest_k(folder)
     wanted = {"run": 0, "id": ident}
     assert client.json(f"/api/released?run=0&id={ident}&kind=table")[0] == 400
     status, done = client.json("/api/release", method="POST", body=wanted)
     assert status == 200
-    assert [f["kind"] for f in done["files"]] == ["table", "mapping", "certificate"]
+    assert [f["kind"] for f in done["files"]] == ["table", "mapping", "certificate", "rows"]
     assert any("Counted in the file" in line for line in done["summary"])
-    expected = release(folder, ident, tmp_path / "same.csv")
     status, headers, table = client.ask(f"/api/released?run=0&id={ident}&kind=table")
     assert status == 200
     assert headers["content-type"].startswith("text/csv")
-    assert table == expected.file.read_bytes()
     beside = folder.with_name("people-released")
-    assert (beside / f"released-{ident}.csv").read_bytes() == table
+    seed = kept_seed(beside / f"released-{ident}.csv.mapping.csv", ROWS_SEED)
+    expected = release(folder, ident, tmp_path / "same.csv", rows_seed=seed)
+    assert table == expected.file.read_bytes()
+    assert client.ask(f"/api/released?run=0&id={ident}&kind=rows")[2] == expected.rows.read_bytes()
+    assert client.json("/api/release", method="POST", body=wanted)[0] == 200
+    assert (beside / f"released-{ident}.csv").read_bytes() == table, "a second one has the same order"
     assert not list(folder.glob("*released*")), "a run folder holds no record"
     certificate = json.loads(client.ask(f"/api/released?run=0&id={ident}&kind=certificate")[2])
     assert certificate["solution"] == ident

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from sdc_problems.errors import SDCError
-from sdc_problems.studies.commands._options import json_option, kinds_by_name, names, pairs
+from sdc_problems.studies.commands._options import json_option, kinds_by_name, names, pairs, row_options
 from sdc_problems.studies.commands.files._reading import Reading, naming_options, reading_options
 from sdc_problems.studies.commands.files.evaluate import show
 from sdc_problems.studies.commands.files.protect._method_options import DEFAULT, MethodCommand, listed
@@ -61,6 +61,7 @@ def _list_methods(ctx: click.Context, param: click.Parameter, value: bool) -> No
     show_default=True,
     help="Leave suppressed records out, or keep them with stars.",
 )
+@row_options
 @click.option("--formula-guard", is_flag=True, help="Put an apostrophe before text that a spreadsheet would execute.")
 @click.option("--overwrite", is_flag=True, help="Replace files that exist already.")
 @json_option
@@ -87,16 +88,19 @@ def command(
     missing: str,
     seed: int | None,
     suppressed: Literal["drop", "star"],
+    keep_order: bool,
+    no_rows: bool,
+    rows_seed: int | None,
     formula_guard: bool,
     overwrite: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Protect columns of FILE by a method and write OUT, its certificate and its value mapping.
+    """Protect columns of FILE by a method and write OUT, its certificate, its value mapping and its rows file.
 
-    OUT is written as FILE is: delimiter, encoding, byte order mark and decimal mark. It is read back, and what the
-    method promises is counted in it; then follows the verdict of `sdc evaluate`. `sdc protect --methods` lists the
-    methods, `--method NAME --help` says all about one.
+    OUT is written as FILE is (delimiter, encoding, byte order mark, decimal mark), with its rows shuffled. It is read
+    back, and what the method promises is counted in it; then follows the verdict of `sdc evaluate`.
+    `sdc protect --methods` lists the methods, `--method NAME --help` says all about one.
     """
     from sdc_problems.methods.registry import find
     from sdc_problems.studies.release import protect
@@ -129,6 +133,9 @@ def command(
             seed=seed,
             keep=None if keep is None else names(keep),
             suppressed=suppressed,
+            keep_order=keep_order,
+            rows=not no_rows,
+            rows_seed=rows_seed,
             formula_guard=formula_guard,
             overwrite=overwrite,
             source=file,
@@ -153,6 +160,8 @@ def command(
     screen.print(f"written: {plain(str(done.places.file), 500)}")
     screen.print(f"certificate: {plain(str(done.places.certificate), 500)}")
     screen.print(f"value mapping (keep it to yourself): {plain(str(done.places.mapping), 500)}")
+    if done.rows is not None:
+        screen.print(f"which record each row is (keep it to yourself): {plain(str(done.rows), 500)}")
     if find(done.method).secret_seed:
         screen.print(
             "drawn at random, its seed is in the mapping: --seed repeats the draw; another draw of the same table,"

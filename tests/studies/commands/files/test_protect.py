@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -21,6 +22,7 @@ from sdc_problems.methods.registry import Method, built_in
 from sdc_problems.studies.cli import cli, main
 from sdc_problems.studies.commands.files.protect._method_options import as_typed
 from sdc_problems.studies.release import _protect as module
+from sdc_problems.studies.release.row_order import read_rows
 
 N = 30
 
@@ -67,7 +69,7 @@ def trial(method: Method) -> tuple[str, list[str]]:
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_every_method_protects_a_file(folder: Path, name: str) -> None:
+def test_every_method_protects_a_file(folder: Path, name: str, in_order: Any) -> None:
     method = METHODS[name]
     columns, words = trial(method)
     file = "few.csv"  # no method is for fewer records than these twelve
@@ -77,7 +79,7 @@ def test_every_method_protects_a_file(folder: Path, name: str) -> None:
     payload = json.loads(result.stdout)
     assert payload["method"] == name
     assert payload["verdict"]["schema"] == "sdc.verdict/2"
-    before, after = (pd.read_csv(folder / each, dtype=str) for each in (file, "out.csv"))
+    before, after = pd.read_csv(folder / file, dtype=str), in_order(folder / "out.csv", dtype=str)
     names = columns.split(",")
     assert list(after.columns) == [column for column in before.columns if column != "name"]
     counted = {g["name"]: g["found"] for g in payload["guarantees_checked_in_the_file"]}
@@ -103,12 +105,14 @@ def test_every_method_protects_a_file(folder: Path, name: str) -> None:
     assert certificate["promise"] == payload["promise"]
     assert set(certificate["leaf_counts"]) == ({"age"} if "--hierarchy" in words else set())
     mapping = pd.read_csv(folder / "out.csv.mapping.csv", dtype=str, keep_default_na=False)
+    assert (mapping["column"] == "(rows seed)").sum() == 1
     kept = mapping[mapping["column"] == "(seed)"]
     assert len(kept) == method.secret_seed
     if method.secret_seed:
         assert kept["released"].iloc[0] not in json.dumps(certificate)
-    assert set(mapping["column"]) - {"(seed)"} <= set(names)
-    for column in set(mapping["column"]) - {"(seed)"}:
+    changed = set(mapping["column"]) - {"(seed)", "(rows seed)"}
+    assert changed <= set(names)
+    for column in changed:
         part = mapping[mapping["column"] == column]
         assert part["records"].astype(int).sum() == len(before)
     assert stat.S_IMODE((folder / "out.csv.mapping.csv").stat().st_mode) == 0o600
@@ -268,8 +272,10 @@ def test_an_export_goes_out_as_it_came_in(folder: Path, encoding: str) -> None:
     assert pair.exit_code == 0, pair.exception
     out = (folder / "out.csv").read_bytes()
     assert out.startswith("Alter".encode(encoding))
-    assert out.decode(encoding).splitlines() == [
-        "Alter;Größe;Gewicht;Ort;Zimmer",
+    head, *lines = out.decode(encoding).splitlines()
+    order = np.argsort(read_rows(folder / "out.csv.rows.csv", folder / "out.csv"))
+    assert head == "Alter;Größe;Gewicht;Ort;Zimmer"
+    assert [lines[row] for row in order] == [
         "22,5;1,615;70,0;Köln;3",
         "22,5;1,615;;Köln;",
         "36,5;1,875;61,0;Jülich;1",
