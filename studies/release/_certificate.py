@@ -65,7 +65,7 @@ def certificate(
         "schema": SCHEMA,
         **about,
         "guarantees_checked_in_the_file": [g.as_dict() for g in written.guarantees],
-        "columns": _columns.payload(columns, alone),
+        "columns": _columns.payload(columns, alone, data.n_dropped),
         "leaf_counts": {name: counts.payload() for name, counts in leaves.items()},
         "measured_in_the_file": dict(measured),
         "input": {

@@ -205,8 +205,8 @@ def sentences(columns: Columns, found: SingledOut | None, *, least: int = 1) -> 
     return tuple(said)
 
 
-def payload(columns: Columns, found: SingledOut) -> dict[str, Any]:
-    """Entry of a certificate on its columns."""
+def payload(columns: Columns, found: SingledOut, dropped: int = 0) -> dict[str, Any]:
+    """Entry of a certificate on its columns; ``dropped`` records were left out before anything was counted."""
     return {
         "protected": list(columns.protected),
         "sensitive": list(columns.sensitive),
@@ -217,5 +217,6 @@ def payload(columns: Columns, found: SingledOut) -> dict[str, Any]:
             "together_with_protected": found.together,
             "by_all_columns": found.everything,
             "of": found.records,
+            "left_out_for_missing_values": dropped,
         },
     }

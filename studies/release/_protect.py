@@ -26,6 +26,7 @@ from sdc_problems.studies.release.csv_text import PLAIN, Form, as_written
 from sdc_problems.studies.release.guarantees import Guarantee, at_most
 from sdc_problems.studies.release.row_order import KEPT_SENTENCE, SHUFFLED_SENTENCE, RowOrder
 from sdc_problems.studies.release.value_mapping import ROWS_SEED, SEED, kept_seed, record_by_record, value_mapping
+from sdc_problems.studies.report.kept_records import left_out, with_records_kept
 from sdc_problems.studies.run.runner import versions
 from sdc_problems.studies.verdict import LINKAGE_LIMIT, Verdict
 from sdc_problems.studies.verdict.leaves import leaf_counts
@@ -262,7 +263,7 @@ def protect(
                 "promise": found.promise,
                 "what_was_done": [
                     *work.what_was_done,
-                    *_columns.sentences(columns, alone),
+                    *with_records_kept(_columns.sentences(columns, alone), len(data), data.n_dropped),
                     KEPT_SENTENCE if keep_order else SHUFFLED_SENTENCE,
                 ],
             },
@@ -342,9 +343,7 @@ def _protected(
     frame = columns.leaving(frame)
     if lost.any() and suppressed == "drop":
         frame = frame[~lost].reset_index(drop=True).infer_objects()
-    first = []
-    if data.n_dropped:
-        total = len(data) + data.n_dropped
-        first.append(f"{data.n_dropped:,} of {total:,} records are left out: they have missing values.")
-    work = _Work(data, method, demand, columns, frame, as_written(whole_table), lost, (*first, *done.sentences))
+    counts = len(data), data.n_dropped
+    said = (*left_out(*counts), *with_records_kept(done.sentences, *counts))
+    work = _Work(data, method, demand, columns, frame, as_written(whole_table), lost, said)
     return work, len(np.unique(found)) if method.form == "partition" else None  # type: ignore[arg-type]

@@ -29,6 +29,7 @@ from sdc_problems.studies.release.csv_text import PLAIN, Form, as_written
 from sdc_problems.studies.release.guarantees import Guarantee
 from sdc_problems.studies.release.row_order import KEPT_SENTENCE, SHUFFLED_SENTENCE, RowOrder
 from sdc_problems.studies.release.value_mapping import ROWS_SEED, SEED, kept_seed, record_by_record, value_mapping
+from sdc_problems.studies.report.kept_records import kept_of, left_out, with_records_kept
 from sdc_problems.studies.run.runner import file_digest, reopen, versions
 from sdc_problems.studies.store.folder import STUDY, check_folder, inside
 from sdc_problems.studies.store.reader import Run
@@ -228,7 +229,8 @@ def release(
         told = problem.describe(x)
         if linked is not None:
             told = (*problem.describe(x, form=linked.form), *linked.sentences(written.text, exposure=False))
-        done = [*_dropped(problem), *told, *_columns.sentences(columns, alone)]
+        counts = len(problem.data), problem.data.n_dropped
+        done = [*left_out(*counts), *with_records_kept([*told, *_columns.sentences(columns, alone)], *counts)]
         if linked is None:
             done.append(KEPT_SENTENCE if keep_order else SHUFFLED_SENTENCE)
         content = certificate(
@@ -244,6 +246,7 @@ def release(
                         "unit": objective.unit,
                         "better": objective.sense,
                         "value": values[objective.name],
+                        "measured_on": kept_of(*counts) or f"{counts[0]:,} records",
                         "meaning": objective.meaning,
                         "formula": objective.formula,
                         "source": objective.source,
@@ -426,12 +429,6 @@ def _protected(
     frame = task.release(problem, x, seed=seed, suppressed="star")
     lost = np.zeros(len(frame), dtype=np.bool_)
     return frame, lost if task.suppressed_rows is None else task.suppressed_rows(problem, x, frame)
-
-
-def _dropped(problem: SDCProblem) -> list[str]:
-    """Sentence on the records that were left out when the table was read."""
-    n = problem.data.n_dropped
-    return [f"{n:,} of {n + len(problem.data):,} records are left out: they have missing values."] if n else []
 
 
 def _measured(

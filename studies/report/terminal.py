@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sdc_problems.errors import SDCError
+from sdc_problems.studies.report.kept_records import kept_of, left_out
 from sdc_problems.studies.report.summary import FRONT_LINES, meets, number
 
 if TYPE_CHECKING:
@@ -41,11 +42,11 @@ def plain(text: str, longest: int = 80) -> str:
 
 
 def print_records(data: dict[str, Any]) -> None:
-    """Print how many records a run is about, and how many of its file were left out."""
-    dropped = int(data.get("dropped", 0))
-    if dropped:
-        total = int(data["records"]) + dropped
-        console().print(f"{dropped:,} of {total:,} records are left out: they have missing values.")
+    """Print how many records of its file a run leaves out, and what its shares are of."""
+    kept, dropped = int(data["records"]), int(data.get("dropped", 0))
+    for sentence in left_out(kept, dropped):
+        console().print(sentence)
+        console().print(f"Objectives are measured on the {kept_of(kept, dropped)}.")
 
 
 def print_fingerprint(run: Run) -> None:

@@ -114,6 +114,7 @@ def _data(value: Any) -> bool:
         and _text(value.get("digest"))
         and _count(value.get("records"))
         and _count(value.get("columns"))
+        and _count(value.get("dropped", 0))
         and all(key in value and (value[key] is None or _text(value[key])) for key in ("file", "sha256"))
     )
 

@@ -16,7 +16,7 @@ from sdc_problems._validation import whole
 from sdc_problems.microdata import Microdata
 from sdc_problems.studies.verdict.leaves import Leaves
 from sdc_problems.studies.verdict.pairing import Pairing, as_protected, check_roles, pair_files, placed
-from sdc_problems.studies.verdict.parts import Measure, Report, Skipped, share
+from sdc_problems.studies.verdict.parts import Measure, Report, Skipped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,6 +61,7 @@ class Verdict:
         return {
             "schema": VERDICT_SCHEMA,
             "records": self.n_records,
+            "records_of": self.n_records + self.n_dropped,
             "suppressed": self.n_suppressed,
             "records_dropped_for_missing_values": self.n_dropped,
             "weakest_records": self.weakest,
@@ -182,15 +183,15 @@ def verdict(
         same_rows=same_rows or rows is not None,
         missing_as_star=original.missing_as_star if missing_as_star is None else missing_as_star,
     )
-    report = Report(pairing, limit, leaf_counts or {})
+    report = Report(pairing, limit, leaf_counts or {}, n_dropped=original.n_dropped)
     known = beyond(original, population=population, weights=weights, households=households)
     if protected is None:
         risks_alone(report, known)
-        said = _risk_alone(report, original.n_dropped), "nothing was compared: one file was given"
+        said = _risk_alone(report), "nothing was compared: one file was given"
     else:
         all_risks(report, known)
         all_losses(report)
-        said = _risk(report, original.n_dropped), _utility(report)
+        said = _risk(report), _utility(report)
     return _verdict(original, report, report.weakest, *said, compared=protected is not None)
 
 
@@ -223,16 +224,17 @@ def _unpaired_risk(report: Report) -> str:
     k = int(report.value("k"))
     alone = "at least one record is alone with its quasi-identifiers"
     hidden = alone if k == 1 else f"in the file every record looks like at least {k - 1:,} others"
-    return (
+    unknown = (
         "not known: the rows are shuffled, and without the file that says which record each row is nobody can count"
-        f" whom an intruder finds again; {hidden}"
+        " whom an intruder finds again"
     )
+    return "; ".join([unknown, hidden, *_dropped(report)])
 
 
-def _risk(report: Report, dropped: int) -> str:
+def _risk(report: Report) -> str:
     suppressed = report.pairing.n_records - report.n
     parts = [
-        f"an intruder who knows the quasi-identifiers finds about {share(report.linked, report.n)} again, "
+        f"an intruder who knows the quasi-identifiers finds about {report.share(report.linked)} again, "
         f"{report.weakest:,} of them for certain"
     ]
     if report.has("certain_complete") and report.value("certain_complete") > report.weakest:
@@ -241,18 +243,19 @@ def _risk(report: Report, dropped: int) -> str:
         parts.append("in some group all have the same sensitive value")
     if suppressed:
         parts.append(f"{suppressed:,} records are suppressed and not counted")
-    if dropped:
-        total = report.pairing.n_records + dropped
-        parts.append(f"{dropped:,} of {total:,} records are left out for missing values and not counted")
-    return "; ".join(parts)
+    return "; ".join([*parts, *_dropped(report)])
 
 
-def _risk_alone(report: Report, dropped: int) -> str:
-    said = f"who knows the quasi-identifiers finds {share(report.value('sample_uniques'), report.n)} alone with them"
-    if dropped:
-        total = report.pairing.n_records + dropped
-        said += f"; {dropped:,} of {total:,} records are left out for missing values and not counted"
-    return said
+def _risk_alone(report: Report) -> str:
+    said = f"who knows the quasi-identifiers finds {report.share(report.value('sample_uniques'))} alone with them"
+    return "; ".join([said, *_dropped(report)])
+
+
+def _dropped(report: Report) -> list[str]:
+    if not report.n_dropped:
+        return []
+    gone = f"{report.n_dropped:,} of {report.of_all:,} records"
+    return [f"{gone} are left out for missing values and not counted"]
 
 
 def _others(data: Microdata, measured: Sequence[str]) -> list[str]:
@@ -281,4 +284,7 @@ def _utility(report: Report, *, all_measured: bool = True) -> str:
         lost.append(f"{report.n_stars:,} of {cells:,} cells are starred ({100 * report.n_stars / cells:.3g} %)")
     if not all_measured:
         lost.append("what the coarser or changed cells of a record have lost is not known without pairs")
+    if report.n_dropped:
+        gone = 100 * report.n_dropped / report.of_all
+        lost.append(f"{report.n_dropped:,} of {report.of_all:,} records are left out for missing values ({gone:.3g} %)")
     return "; ".join(lost) if lost else "nothing, as far as these measures see"

@@ -13,7 +13,7 @@ from sdc_problems._tables.intervals import parse_interval
 from sdc_problems.errors import SDCError
 from sdc_problems.microdata import Kind, Microdata
 from sdc_problems.studies.verdict.pairing import PairedColumn
-from sdc_problems.studies.verdict.parts import Report, share
+from sdc_problems.studies.verdict.parts import Report
 
 AGENCY = "Risk as agencies report it"
 _SPECIAL = 3  # most attributes of a combination
@@ -73,7 +73,7 @@ def agency(report: Report, beyond: Beyond) -> None:
     alone = int((sizes == 1).sum())
     report.add(
         AGENCY, "sample_uniques", "sample uniques", alone,
-        f"{share(alone, n)} are the only ones in the file with their quasi-identifiers.", unit="records", high=n,
+        f"{report.share(alone)} are the only ones in the file with their quasi-identifiers.", unit="records", high=n,
     )  # fmt: skip
     report.add(
         AGENCY, "prosecutor_max", "prosecutor risk, highest", 100 / int(sizes.min()),
@@ -116,7 +116,7 @@ def special(report: Report) -> None:
     parts = ", ".join(f"{names[j]} ({found.contributions[j]:.0f} %)" for j in order if found.contributions[j] > 0)
     report.add(
         AGENCY, "special_uniques", "special uniques (SUDA2)", singled,
-        f"{share(singled, report.n)} are singled out by {most} or fewer of the {len(names)} quasi-identifiers"
+        f"{report.share(singled)} are singled out by {most} or fewer of the {len(names)} quasi-identifiers"
         + (f"; most take part: {parts}." if parts else "."),
         unit="records", high=report.n,
     )  # fmt: skip
@@ -138,7 +138,7 @@ def by_weights(
     uniques = float((1.0 / stands_for)[sizes == 1].sum())
     report.add(
         AGENCY, "population_uniques", "population uniques, estimated", uniques,
-        f"About {share(uniques, n)} are expected to be unique in the population, too.", unit="records", high=n,
+        f"About {report.share(uniques)} are expected to be unique in the population, too.", unit="records", high=n,
     )  # fmt: skip
     report.add(
         AGENCY, "individual_risk_max", "individual risk, highest", 100 * float(risk.max()),
@@ -147,7 +147,7 @@ def by_weights(
     )  # fmt: skip
     report.add(
         AGENCY, "global_risk", "global risk", 100 * total / n,
-        f"About {share(total, n)} are expected to be re-identified if the whole file is attacked.", unit="%",
+        f"About {report.share(total)} are expected to be re-identified if the whole file is attacked.", unit="%",
     )  # fmt: skip
     report.add(
         AGENCY, "k_map", "k-map, estimated", float(stands_for.min()),
@@ -177,7 +177,7 @@ def in_population(report: Report, sizes: NDArray[np.int64], population: Microdat
     uniques = int((fits == 1).sum())
     report.add(
         AGENCY, "population_uniques", "population uniques", uniques,
-        f"{share(uniques, report.n)} fit one person of the population only.", unit="records", high=report.n,
+        f"{report.share(uniques)} fit one person of the population only.", unit="records", high=report.n,
     )  # fmt: skip
     report.add(
         AGENCY, "k_map", "k-map", int(fits.min()),
@@ -195,7 +195,7 @@ def _journalist(report: Report, stands_for: NDArray[np.float64]) -> None:
     )  # fmt: skip
     report.add(
         AGENCY, "marketer", "marketer risk", mean,
-        f"Who links the whole file to the population is right for about {share(mean * report.n / 100, report.n)}.",
+        f"Who links the whole file to the population is right for about {report.share(mean * report.n / 100)}.",
         unit="%",
     )  # fmt: skip
 
@@ -210,7 +210,7 @@ def in_households(report: Report, risk: NDArray[np.float64], households: NDArray
     )  # fmt: skip
     report.add(
         AGENCY, "household_risk_mean", "household risk, mean", 100 * float(together.mean()),
-        f"About {share(float(together.sum()), report.n)} live in a household of which somebody is found.", unit="%",
+        f"About {report.share(float(together.sum()))} live in a household of which somebody is found.", unit="%",
     )  # fmt: skip
 
 

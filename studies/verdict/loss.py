@@ -119,7 +119,8 @@ def detail(report: Report) -> None:
         wrong = evaluators.cm(classes, column.protected, suppressed=suppressed)
         report.add(
             LOSS, "cm", f"CM, prediction of {column.name}", wrong,
-            f"{share(wrong, n)} are suppressed, or a majority vote within their group predicts them wrongly.",
+            f"{share(wrong, n, report.of_all)} are suppressed, or a majority vote within their group predicts them"
+            " wrongly.",
             unit="records", high=n, of=column.name, before=evaluators.cm(before, column.original),
         )  # fmt: skip
 
@@ -146,9 +147,11 @@ def general_loss(report: Report, columns: list[PairedColumn], without: str) -> N
         f"Sum over the cells of the share of other values that a published one may stand for; {of}{without}.",
         high=float(leaves.size),
     )  # fmt: skip
+    lost = report.with_those_left_out(percent)
     report.add(
         LOSS, f"glm{end}_percent", f"{label}, percent", percent,
-        f"A published value stands for {percent:.3g} % of the other values of its attribute on average; {of}{without}.",
+        f"A published value stands for {percent:.3g} % of the other values of its attribute on average{lost};"
+        f" {of}{without}.",
         unit="%",
     )  # fmt: skip
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems.microdata import Kind
+from sdc_problems.studies.report.kept_records import with_records_kept
 from sdc_problems.studies.verdict.leaves import Leaves
 from sdc_problems.studies.verdict.pairing import Fate, PairedColumn, Pairing
 
@@ -44,10 +45,19 @@ class Skipped:
     why: str
 
 
-def share(part: float, whole: int) -> str:
-    """A count and its percentage, in words."""
+def share(part: float, whole: int, of_all: int = 0) -> str:
+    """A count and its percentage, in words; where records were left out, the share of all that there were, too.
+
+    Examples
+    --------
+    >>> share(2, 54), share(2, 54, 60)
+    ('2 of 54 records (3.7 %)', '2 of 54 records kept of 60 (3.7 %; 3.33 % of all 60)')
+    """
     count = f"{part:,.0f}" if part >= 10 or part == int(part) else f"{part:.1f}"
-    return f"{count} of {whole:,} records ({100 * part / whole:.3g} %)"
+    if not of_all:
+        return f"{count} of {whole:,} records ({100 * part / whole:.3g} %)"
+    both = f"{100 * part / whole:.3g} %; {100 * part / of_all:.3g} % of all {of_all:,}"
+    return f"{count} of {whole:,} records kept of {of_all:,} ({both})"
 
 
 def names_of(columns: list[PairedColumn]) -> str:
@@ -64,8 +74,12 @@ def hold(columns: list[PairedColumn]) -> str:
 class Report:
     """Collects the measures that apply to a pair of files."""
 
-    def __init__(self, pairing: Pairing, linkage_limit: int, leaf_counts: Mapping[str, Leaves]) -> None:
+    def __init__(
+        self, pairing: Pairing, linkage_limit: int, leaf_counts: Mapping[str, Leaves], n_dropped: int = 0
+    ) -> None:
         self.pairing = pairing
+        self.n_dropped = n_dropped
+        self.of_all = pairing.n_records + n_dropped if n_dropped else 0
         self.leaf_counts = leaf_counts
         self.limit = linkage_limit
         self.measures: list[Measure] = []
@@ -80,6 +94,17 @@ class Report:
         self.categorical = [c for c in self.quasi if c.kind is not Kind.NUMERIC and c.fate is not Fate.GENERALISED]
         self.perturbed = [c for c in self.quasi if c.fate is Fate.PERTURBED]
         self.generalised = [c for c in self.quasi if c.fate is Fate.GENERALISED]
+
+    def share(self, part: float) -> str:
+        """A count of the records that are left, in words."""
+        return share(part, self.n, self.of_all)
+
+    def with_those_left_out(self, percent: float) -> str:
+        """Loss in percent of all records that there were, with those left out for missing values as wholly lost."""
+        if not self.n_dropped:
+            return ""
+        all_in_all = (percent * self.pairing.n_records + 100 * self.n_dropped) / self.of_all
+        return f"; {all_in_all:.3g} % of all, with the records left out for missing values as wholly lost"
 
     def has(self, name: str) -> bool:
         """Whether a measure was taken."""
@@ -108,6 +133,8 @@ class Report:
         if not math.isfinite(value):
             self.skip(group, label, "it is infinite here")
             return
+        counts = self.pairing.n_records, self.n_dropped
+        (sentence,) = with_records_kept([sentence], *counts, every=unit in ("%", "records"))
         self.measures.append(Measure(group, name, label, value, unit, low, high, better, sentence, of, before))
 
     def skip(self, group: str, label: str, why: str) -> None:

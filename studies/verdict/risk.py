@@ -20,7 +20,7 @@ from sdc_problems.studies.report.summary import number
 from sdc_problems.studies.verdict.agency import Beyond, agency
 from sdc_problems.studies.verdict.attacks import attacks
 from sdc_problems.studies.verdict.pairing import PairedColumn
-from sdc_problems.studies.verdict.parts import Report, hold, names_of, share
+from sdc_problems.studies.verdict.parts import Report, hold, names_of
 
 ANONYMITY = "Anonymity of the protected file"
 ALONE = "Anonymity of the file"
@@ -71,14 +71,14 @@ def anonymity(report: Report) -> None:
         )  # fmt: skip
     report.add(
         ANONYMITY, "smallest_groups", "records in groups of size k", weakest,
-        f"{share(weakest, n)} are in the smallest groups: the weakest records.",
+        f"{report.share(weakest)} are in the smallest groups: the weakest records.",
         unit="records", high=n,
     )  # fmt: skip
     for bound in (3, 5):
         small = int((sizes < bound).sum())
         report.add(
             ANONYMITY, f"groups_below_{bound}", f"records in groups below {bound}", small,
-            f"{share(small, n)} share their quasi-identifiers with fewer than {bound - 1} others.",
+            f"{report.share(small)} share their quasi-identifiers with fewer than {bound - 1} others.",
             unit="records", high=n, before=int((evaluators.class_sizes(before) < bound).sum()),
         )  # fmt: skip
     mean = evaluators.average_class_size(classes)
@@ -114,7 +114,7 @@ def diversity(report: Report, column: PairedColumn, classes: NDArray[np.int64]) 
     known = evaluators.class_sizes(classes) == evaluators.sensitive_counts(classes, values)
     report.add(
         ANONYMITY, "revealed", f"records whose {column.name} is certain", int(known.sum()),
-        f"For {share(int(known.sum()), report.n)} knowing the quasi-identifiers tells the value.",
+        f"For {report.share(int(known.sum()))} knowing the quasi-identifiers tells the value.",
         unit="records", high=report.n, of=column.name,
     )  # fmt: skip
     entropy = evaluators.entropy_l(classes, values)
@@ -274,12 +274,12 @@ def linkage(report: Report) -> None:
     report.weakest = int((ties == 1).sum())
     report.add(
         RISK, "dbrl", "distance linkage", 100 * report.linked / report.n,
-        f"An intruder who takes the nearest record is right for about {share(report.linked, report.n)}"
+        f"An intruder who takes the nearest record is right for about {report.share(report.linked)}"
         f"{'; a star is near to every value' if report.n_stars else ''}.", unit="%",
     )  # fmt: skip
     report.add(
         RISK, "certain_links", "records found for certain", report.weakest,
-        f"For {share(report.weakest, report.n)} the nearest record is the own one and no other is as near.",
+        f"For {report.share(report.weakest)} the nearest record is the own one and no other is as near.",
         unit="records", high=report.n,
     )  # fmt: skip
     if report.n_stars:
@@ -301,7 +301,7 @@ def linkage(report: Report) -> None:
     report.linked = max(report.linked, found.share * report.n / 100)
     report.add(
         RISK, "prl", "probabilistic linkage", found.share,
-        f"An intruder who weighs agreements is right for about {share(found.share * report.n / 100, report.n)}.",
+        f"An intruder who weighs agreements is right for about {report.share(found.share * report.n / 100)}.",
         unit="%",
     )  # fmt: skip
 
@@ -321,10 +321,10 @@ def without_stars(report: Report, tables: Compared) -> None:
         report.weakest = max(report.weakest, certain)
     report.add(
         RISK, "dbrl_complete", "linkage, stars passed over", 100 * linked / report.n,
-        f"An intruder who passes over records with a star is right for about {share(linked, report.n)}.", unit="%",
+        f"An intruder who passes over records with a star is right for about {report.share(linked)}.", unit="%",
     )  # fmt: skip
     report.add(
         RISK, "certain_complete", "certain, stars passed over", certain,
-        f"For {share(certain, report.n)} the own record is the nearest one without a star, and no other is as near.",
+        f"For {report.share(certain)} the own record is the nearest one without a star, and no other is as near.",
         unit="records", high=report.n,
     )  # fmt: skip

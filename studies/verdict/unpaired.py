@@ -72,7 +72,7 @@ def unpaired_report(
         starred,
         (NOTE,),
     )
-    report = Report(pairing, linkage_limit, leaf_counts)
+    report = Report(pairing, linkage_limit, leaf_counts, n_dropped=original.n_dropped)
     anonymity(report)
     report.skip(RISK, "interval disclosure, distance and probabilistic linkage", NO_PAIRS)
     report.skip(RISK, "risk for who knows a population, weights or households", NO_PAIRS)
@@ -140,8 +140,9 @@ def _detail(report: Report, left_out: int) -> None:
     leaves = np.stack([np.append(cells, [total] * left_out) for cells, total in known], axis=1)
     suppressed = np.append(report.pairing.suppressed, np.ones(left_out, dtype=np.bool_))
     percent = evaluators.glm_percent(leaves, [total for _, total in known], suppressed=suppressed)
+    lost = report.with_those_left_out(percent)
     report.add(
         LOSS, "glm_percent", "GLM, percent", percent,
-        f"A published value stands for {percent:.3g} % of the other values of its attribute on average; by the leaves"
-        " of the hierarchies.", unit="%",
+        f"A published value stands for {percent:.3g} % of the other values of its attribute on average{lost}; by the"
+        " leaves of the hierarchies.", unit="%",
     )  # fmt: skip

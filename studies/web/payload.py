@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 from sdc_problems import __version__
 from sdc_problems.errors import SDCError
 from sdc_problems.problem import SDCProblem
+from sdc_problems.studies.report.kept_records import kept_of
+from sdc_problems.studies.report.small_counts import LEAST
 from sdc_problems.studies.store.hypervolume import nondominated
 from sdc_problems.studies.store.reader import Run
 from sdc_problems.studies.store.tables import Axis, History, Solutions
@@ -160,6 +162,7 @@ def _run(source: Source, total: int) -> dict[str, Any]:
         "created": str(run.meta.get("created", "")),
         "versions": {str(k): str(v) for k, v in dict(run.meta.get("versions", {})).items()},
         "records": run.meta.get("data", {}).get("records"),
+        "kept": _kept(run.meta["data"]),
         "data_digest": str(run.meta.get("data", {}).get("digest", "")),
         "require": study.get("require", {}),
         "states": [
@@ -185,6 +188,12 @@ def _run(source: Source, total: int) -> dict[str, Any]:
         "leaving": [] if source.problem is None else list(leaving(source.problem, source.keep)),
         "shortlist": read_shortlist(run),
     }
+
+
+def _kept(data: Mapping[str, Any]) -> str:
+    """Records that the run's shares are of, in words."""
+    kept = int(data["records"])
+    return kept_of(kept, int(data.get("dropped", 0)), least=LEAST) or f"{kept:,} records"
 
 
 def _history(history: History) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from sdc_problems.errors import SDCError
 from sdc_problems.microdata import Attribute, Kind, Role
 from sdc_problems.problem import SDCProblem
 from sdc_problems.studies.release._columns import columns_that_leave, protected_columns, sentences, singled_out
+from sdc_problems.studies.report.kept_records import kept_of, left_out, with_records_kept
 from sdc_problems.studies.report.picture_types import Matrix
 from sdc_problems.studies.report.small_counts import LEAST, bin_bars, label_bars, nice_edges, rounded, shortened
 from sdc_problems.studies.store.tables import Solutions
@@ -69,7 +70,14 @@ def leaving(problem: SDCProblem, keep: Sequence[str] | None, released: pd.DataFr
         columns = columns_that_leave(problem.data, protected_columns(problem), keep)
     except SDCError as error:
         return (f"This would not be released: {error}.",)
-    return sentences(columns, None if released is None else singled_out(released, columns), least=LEAST)
+    said = sentences(columns, None if released is None else singled_out(released, columns), least=LEAST)
+    return tuple(with_records_kept(said, len(problem.data), problem.data.n_dropped, least=LEAST))
+
+
+def described(problem: SDCProblem, x: NDArray[Any]) -> list[str]:
+    """Sentences on a solution, and first on the records that none of its figures counts."""
+    counts = len(problem.data), problem.data.n_dropped
+    return [*left_out(*counts, least=LEAST), *with_records_kept(map(str, problem.describe(x)), *counts, least=LEAST)]
 
 
 class Detail:
@@ -91,7 +99,7 @@ class Detail:
         assert solution.X is not None
         x = self.problem.genome(solution.X[0])
         found: dict[str, Any] = {
-            "sentences": [str(s) for s in self.problem.describe(x)],
+            "sentences": described(self.problem, x),
             "closed": "",
             "pictures": self._pictures(x),
             "after": [],
@@ -182,6 +190,8 @@ class Detail:
         dropped = self.problem.data.n_dropped
         total = len(self._codes) + dropped
         why = f", of which {dropped:,} are left out for missing values" if dropped >= LEAST else ""
+        whole = kept_of(len(self._codes), dropped, least=LEAST)
+        of = f"; {whole}" if whole else ""
         facts = [_fact("Records released", len(released), "", f"of {total:,} in the original{why}")]
         if cells:
             facts.append(
@@ -189,7 +199,7 @@ class Detail:
                     "Changed cells",
                     100.0 * changed / cells,
                     "%",
-                    "of the quasi-identifiers' values",
+                    f"of the quasi-identifiers' values{of}",
                 )
             )
         quasi = [texts[name] for name in self.problem.data.quasi_identifiers if name in texts]
@@ -205,7 +215,7 @@ class Detail:
                         "Records alone",
                         100.0 * alone / len(released),
                         "%",
-                        "share them with nobody",
+                        f"share them with nobody{of}",
                     )
                 )
             facts.append(_fact("Groups", len(sizes), "", "of records that share them"))

@@ -17,6 +17,7 @@ from sdc_problems.errors import SDCError, SDCFailure
 from sdc_problems.studies.store.reader import Run
 from sdc_problems.studies.store.tables import Solutions
 from sdc_problems.studies.web.payload import MOST_POINTS, SHORTLIST, Source, overview, read_shortlist
+from sdc_problems.studies.web.pictures import described
 
 PAGE = Path(__file__).parent / "dist" / "page.html"
 DATA_SLOT = "<!-- data -->"
@@ -164,7 +165,7 @@ def _briefs(source: Source, known: set[str]) -> dict[str, list[str]]:
         return found
     for ident, x in list(zip(front.ids, front.X, strict=True))[:MOST_BRIEFS]:
         if ident not in known:
-            found[ident] = [str(s)[:300] for s in source.problem.describe(x)][:14]
+            found[ident] = [s[:300] for s in described(source.problem, x)][:14]
     return found
 
 

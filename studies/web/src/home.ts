@@ -151,7 +151,7 @@ export function homePart(app: App): Part {
             "tbody",
             {},
             runs.map((run) =>
-              h("tr", {}, h("th", { scope: "row" }, short(run.name, 40)), h("td", {}, short(run.task, 30)), h("td", {}, short(run.algorithm, 30)), h("td", { class: "number" }, run.records ?? "–"), h("td", {}, short(run.created.slice(0, 16).replace("T", " "), 20)),
+              h("tr", {}, h("th", { scope: "row" }, short(run.name, 40)), h("td", {}, short(run.task, 30)), h("td", {}, short(run.algorithm, 30)), h("td", {}, short(run.kept, 80)), h("td", {}, short(run.created.slice(0, 16).replace("T", " "), 20)),
                 h("td", {}, h("code", { title: short(run.data_digest, 64) }, short(run.data_digest.slice(0, 16), 16))), h("td", {}, h("code", { title: short(run.fingerprint, 64) }, short(run.fingerprint.slice(0, 16), 16))),
                 h("td", {}, Object.entries(run.versions).map(([name, version]) => `${short(name, 20)} ${short(version, 20)}`).join(", "))),
             ),

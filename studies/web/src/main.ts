@@ -88,8 +88,7 @@ function start(payload: Payload, details: Details, server: Server | null): App {
     const found = runs.reduce((sum, run) => sum + run.found, 0);
     const text = runs.length === 1 ? short(runs[0].label, 90) : `${runs.length} runs`;
     replace(title, text);
-    const records = runs[0].records;
-    replace(subtitle, `${runs.map((run) => short(run.task && run.algorithm ? `${run.task}, ${run.algorithm}` : run.name, 50)).slice(0, 4).join(" · ")}${records === null ? "" : ` · ${count(records)} records`} · ${count(found)} solutions measured, ${count(front)} on the front`);
+    replace(subtitle, `${runs.map((run) => short(run.task && run.algorithm ? `${run.task}, ${run.algorithm}` : run.name, 50)).slice(0, 4).join(" · ")}${runs[0].kept ? ` · ${short(runs[0].kept, 80)}` : ""} · ${count(found)} solutions measured, ${count(front)} on the front`);
     document.title = `${text} – sdc explorer`;
   }
 

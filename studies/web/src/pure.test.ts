@@ -21,7 +21,7 @@ const axes: Axis[] = [
 
 const run: Run = {
   name: "run", label: "Run", task: "pbg", algorithm: "NSGA2", seeds: [1, 2], finished: true, found: 6, fingerprint: "", created: "",
-  versions: {}, records: 10, data_digest: "", require: { k: { min: 2 } }, states: [], history: [],
+  versions: {}, records: 10, kept: "10 records", data_digest: "", require: { k: { min: 2 } }, states: [], history: [],
   band: { evaluated: [], quantiles: [], seeds: 0 }, attributes: [], closed: "", leaving: [], shortlist: [],
 };
 

@@ -69,6 +69,8 @@ export interface Run {
   created: string;
   versions: Record<string, string>;
   records: number | null;
+  /** What the run's shares are of: its records, and how many there were if some were left out. */
+  kept: string;
   data_digest: string;
   require: Record<string, { min?: number; max?: number }>;
   states: SeedState[];

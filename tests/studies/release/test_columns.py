@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 
 from sdc_problems import Hierarchy, Microdata, PBGProblem, SDCError, protect
 from sdc_problems.studies.release._columns import Columns, SingledOut, columns_that_leave, sentences, singled_out
-from sdc_problems.studies.web.payload import Source
+from sdc_problems.studies.web.payload import Source, overview
 
 Sdc = Callable[..., Any]
 N = 60
@@ -115,7 +116,7 @@ def test_protect_says_what_leaves_unchanged_and_whom_it_singles_out(
     assert certificate["columns"]["left_as_they_were"] == ["born", "floor"]
     assert certificate["columns"]["records_singled_out"] == {
         "by_columns_left_as_they_were": counts[0], "together_with_protected": counts[1], "by_all_columns": everything,
-        "of": 60,
+        "of": 60, "left_out_for_missing_values": 0,
     }  # fmt: skip
     sdc("protect", tmp_path / "in.csv", *given, "--overwrite", "--keep", "floor")
     assert list(pd.read_csv(tmp_path / "out.csv").columns) == ["age", "town", "floor", "ill"]
@@ -173,8 +174,43 @@ def test_records_dropped_for_gaps_stand_in_the_first_line(frame: pd.DataFrame, t
     assert measured["schema"] == "sdc.verdict/2"
     assert measured["records_dropped_for_missing_values"] == 6
     assert measured["risk"].endswith("6 of 60 records are left out for missing values and not counted")
-    detail = Source.open(tmp_path / "run").detail(ident)
+    source = Source.open(tmp_path / "run")
+    detail = source.detail(ident)
     assert detail["facts"][0]["sentence"].startswith("of 60 in the original, of which 6 are left out")
+    assert overview([source])["runs"][0]["kept"] == "54 records kept of 60"
+    assert detail["sentences"][0] == first
+    evaluated = [
+        tmp_path / "in.csv",
+        tmp_path / "a.csv",
+        "--quasi-identifiers",
+        "age,town",
+        "--sensitive",
+        "ill",
+        "--missing",
+        "drop",
+    ]
+    shown = sdc("evaluate", *evaluated).out
+    verdict = json.loads(sdc("evaluate", *evaluated, "--json").out)
+    assert (verdict["records"], verdict["records_of"]) == (54, 60)
+    for text in (verdict, measured):
+        assert re.search(r"finds about \S+ of 54 records kept of 60 \(\S+ %; \S+ % of all 60\) again", text["risk"])
+        assert "6 of 60 records are left out for missing values (10 %)" in text["utility"]
+        says = {m["name"]: m["sentence"] for m in text["measures"]}
+        assert all(re.search(r"\b60\b", s) for s in says.values() if "%" in s), says
+        assert any(m["unit"] == "%" for m in text["measures"])
+    glm = next(m for m in measured["measures"] if m["name"] == "glm_percent")
+    lost = 100 * (54 * glm["value"] / 100 + 6) / 60
+    assert f"{lost:.3g} % of all, with the records left out" in glm["sentence"]
+    # Everywhere: no sentence says a share without the records that there were.
+    lines = [*shown.splitlines(), *said.splitlines(), *ran.splitlines(), *content["what_was_done"]]
+    lines += detail["sentences"]
+    lines += [*detail["leaving"], *(f"{f['value']} {f['unit']} {f['sentence']}" for f in detail["facts"])]
+    for line in " ".join(lines).split(". "):
+        if re.search(r"\d %|\d records", line) and "Beside each value" not in line:
+            assert re.search(r"\b60\b", line), line
+    for measure in content["measures"].values():
+        assert measure["measured_on"] == "54 records kept of 60"
+    assert content["columns"]["records_singled_out"]["left_out_for_missing_values"] == 6
 
 
 def test_shares_are_of_the_records_in_the_file() -> None:
