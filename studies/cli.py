@@ -11,6 +11,7 @@ import click
 
 from sdc_problems import __version__, _kernel
 from sdc_problems.errors import SDCError, SDCFailure, SDCWarning, did_you_mean
+from sdc_problems.studies.commands._progress import progress_bar
 
 _usual_warning = warnings.showwarning
 
@@ -112,7 +113,7 @@ def main() -> NoReturn:
     if sys.stderr.isatty():
         _kernel.on_compile = _say_compiling
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), progress_bar():
             warnings.showwarning = _show_warning
             code = cli.main(prog_name="sdc", standalone_mode=False)
     except click.Abort:

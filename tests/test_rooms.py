@@ -28,6 +28,7 @@ LAYERS = [
         "front",
         "objective",
         "_kernel",
+        "_slices",
         "_validation",
         "_sharing",
     ),

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sdc_problems._slices import listening
 from sdc_problems.errors import SDCError
 from sdc_problems.studies.report.kept_records import kept_of, left_out
 from sdc_problems.studies.report.summary import FRONT_LINES, meets, number
@@ -173,7 +174,7 @@ def watched(folder: Path, limits: Limits) -> Iterator[Any]:
         TextColumn("{task.description}"), BarColumn(bar_width=None), TextColumn("{task.fields[facts]}"),
         TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
     )  # fmt: skip
-    with Progress(*columns, console=err, transient=True) as bar:
+    with Progress(*columns, console=err, transient=True) as bar, listening(None):  # one bar at a time
         task = bar.add_task("searching", total=1.0, facts="")
         over = threading.Event()
 
