@@ -22,7 +22,7 @@ def row_options(function: F) -> F:
             type=click.IntRange(min=0),
             help="Seed of the order of the rows; keep it secret. Drawn if not given.",
         ),
-        click.option("--no-rows", is_flag=True, help="Do not write OUT.rows.csv, which `sdc evaluate` needs."),
+        click.option("--no-rows", is_flag=True, help="No OUT.rows.csv, which `sdc evaluate` needs."),
         click.option(
             "--keep-order", is_flag=True, help="Keep the rows in order: every record is linkable by its row number."
         ),

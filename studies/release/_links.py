@@ -14,14 +14,16 @@ from sdc_problems._validation import choice
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators.graph import Exposure, assortativity, degree_risk, exposure
 from sdc_problems.problems.social._problem import EGO_ARCS, FORMS, betrayal
-from sdc_problems.problems.social._release import INNER, LINKS, SIZE, nodes_and_links, super_nodes
+from sdc_problems.problems.social._release import LINKS, nodes_and_links, super_nodes
 from sdc_problems.studies.release._columns import Columns
 from sdc_problems.studies.release.guarantees import Guarantee, at_least, at_most
+from sdc_problems.studies.release.row_order import RowOrder, content_words
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from sdc_problems.graph import ProtectedGraph, SocialGraph
+    from sdc_problems.studies.release._transaction import Places, Written
 
 GraphForm = Literal["nodes", "supernodes"]
 
@@ -86,7 +88,7 @@ class LinkedRelease:
         """
         choice(form, "form", FORMS)
         least = 1 if k is None else k
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng([seed, *content_words(frame)])  # two files never share an order
         if form == "nodes":
             published, rows = nodes_and_links(graph, frame, list(columns.protected), least, rng)
             return cls(graph, least, form, published, rows, columns)
@@ -101,6 +103,20 @@ class LinkedRelease:
         hidden = (*columns.left_out, *columns.sensitive, *columns.unchanged)
         kept = replace(columns, sensitive=(), unchanged=(), left_out=tuple(n for n in graph.data.names if n in hidden))
         return cls(graph, least, form, published, rows, kept)
+
+    def order(self, records: NDArray[np.int64], private_file: bool) -> RowOrder:
+        """Order in which the nodes are written, as it is already; super-nodes are no record's row.
+
+        Parameters
+        ----------
+        records
+            Record of the original file that each node is.
+        private_file
+            Whether the file is written that says which row is which record.
+        """
+        if self.form == "nodes":
+            return RowOrder(records[np.argsort(self.rows)], None, private_file)
+        return RowOrder(np.arange(len(self.published.nodes)), None, False)
 
     # ------------------------------------------------------------------ the written nodes as records
 
@@ -245,6 +261,13 @@ class LinkedRelease:
         }
 
 
+def graph_entry(linked: LinkedRelease | None, written: Written, places: Places) -> dict[str, Any]:
+    """Entry of the certificate on the graph; none for a table."""
+    if linked is None or places.edges is None:
+        return {}
+    return {"graph": linked.payload(written.text, places.edges.name, written.edges_sha256)}
+
+
 def _whole(column: pd.Series[Any]) -> NDArray[np.int64]:
     """Whole numbers of a column of text; what is none is 0."""
     import pandas as pd
@@ -260,6 +283,3 @@ def _sorted(pairs: NDArray[np.int64], directed: bool) -> NDArray[np.int64]:
 
 def _codes(frame: pd.DataFrame) -> NDArray[np.int64]:
     return np.column_stack([frame[name].factorize(use_na_sentinel=False)[0] for name in frame.columns])
-
-
-__all__ = ["INNER", "SIZE", "GraphForm", "LinkedRelease"]

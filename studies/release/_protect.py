@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sdc_problems._tables.columns import STAR
 from sdc_problems._validation import choice
 from sdc_problems.errors import SDCError
+from sdc_problems.graph import SocialGraph
 from sdc_problems.methods._apply import apply, recoded
 from sdc_problems.methods.registry import Method, find
 from sdc_problems.microdata import Microdata
@@ -21,6 +22,7 @@ from sdc_problems.studies.release import _columns
 from sdc_problems.studies.release._certificate import certificate
 from sdc_problems.studies.release._columns import Columns, columns_that_leave, singled_out
 from sdc_problems.studies.release._demand import Demand
+from sdc_problems.studies.release._links import GraphForm, LinkedRelease, graph_entry
 from sdc_problems.studies.release._transaction import Places, Written, refuse_broken, reserve, write
 from sdc_problems.studies.release.csv_text import PLAIN, Form, as_written
 from sdc_problems.studies.release.guarantees import Guarantee, at_most
@@ -66,6 +68,8 @@ class Protected:
         What the file gives away and has lost, None if nothing was written.
     rows
         The file that says which record of the original each row is, None if it was not written.
+    links
+        The release of a graph with its links, None for a table.
     """
 
     frame: pd.DataFrame
@@ -78,6 +82,7 @@ class Protected:
     certificate: dict[str, Any] | None = None
     verdict: Verdict | None = None
     rows: Path | None = None
+    links: LinkedRelease | None = None
 
     def payload(self) -> dict[str, Any]:
         """Everything as JSON can hold it."""
@@ -93,6 +98,8 @@ class Protected:
             "promise": self.promise,
             "guarantees_checked_in_the_file": [g.as_dict() for g in self.guarantees],
             "columns": None if self.certificate is None else self.certificate["columns"],
+            "links": None if self.places is None or self.places.edges is None else self.places.edges.name,
+            "graph": None if self.certificate is None else self.certificate.get("graph"),
             "verdict": None if self.verdict is None else self.verdict.payload(),
         }
 
@@ -141,7 +148,7 @@ class _Work:
 
 
 def protect(
-    data: Microdata,
+    data: Microdata | SocialGraph,
     out: Path | str | None = None,
     *,
     method: str = "mdav",
@@ -162,6 +169,7 @@ def protect(
     source: Path | None = None,
     inputs: Sequence[Path] = (),
     form: Form = PLAIN,
+    graph_form: GraphForm = "nodes",
     **options: Any,
 ) -> Protected:
     """Protect the quasi-identifiers by a registered method and write the files of a release; all or nothing.
@@ -169,10 +177,11 @@ def protect(
     Parameters
     ----------
     data
-        The table; its quasi-identifiers are the columns that are protected.
+        The table; its quasi-identifiers are the columns that are protected. Of a social graph the nodes are protected,
+        and the links released with them.
     out
         The protected CSV file, its rows shuffled. Beside it come ``<out>.certificate.json``, ``<out>.mapping.csv`` and
-        ``<out>.rows.csv`` (both private). Nothing is written if it is not given.
+        ``<out>.rows.csv`` (both private) and, of a graph, ``<out>.edges.csv``. Nothing is written if it is not given.
     method
         Name of a method (``sdc_problems.methods.available``).
     k
@@ -208,6 +217,8 @@ def protect(
         Other files that were read, such as those of hierarchies; never written to either.
     form
         How the file is written: delimiter, encoding and decimal mark.
+    graph_form
+        Of a graph: "nodes", all of them under numbers in random order, or "supernodes", one row per group.
     **options
         The method's own options.
 
@@ -220,16 +231,21 @@ def protect(
     >>> done.frame["age"].tolist(), [(g.name, g.found) for g in done.guarantees if g.name == "k"]
     ([20.5, 60.5, 20.5, 60.5], [('k', 2.0)])
     """
+    graph = data if isinstance(data, SocialGraph) else None
+    data = data.data if isinstance(data, SocialGraph) else data
     found = find(method)
     choice(suppressed, "suppressed", ("drop", "star"))
     if not data.quasi_identifiers:
         raise SDCError("no column was named to be protected: name the quasi-identifiers")
     demand = Demand(k, l, entropy_l, t).checked(data)
-    if seed is not None and not found.random:
+    if seed is not None and not found.random and graph is None:
         raise SDCError(f"method {found.name} draws no random numbers: leave the seed out")
     if keep_order and rows_seed is not None:
         raise SDCError("a seed of the order of the rows (--rows-seed) is for rows that are shuffled: leave one out")
-    places = None if out is None else reserve(Path(out), overwrite=overwrite, inputs=[source, *inputs])
+    if graph is not None and (keep_order or rows_seed is not None):
+        raise SDCError("nodes of a graph are always in random order, by --seed: leave --keep-order and --rows-seed out")
+    read, linked_too = [source, *inputs], graph is not None
+    places = None if out is None else reserve(Path(out), overwrite=overwrite, inputs=read, edges=linked_too)
     columns = columns_that_leave(data, data.quasi_identifiers, keep)
     secret = found.secret_seed or (seed is not None and not keep_order)  # what also orders the rows is no longer told
     if not keep_order and rows_seed is None:
@@ -241,18 +257,31 @@ def protect(
         seed = secrets.randbits(63) if seed is None else seed
     if not keep_order and rows_seed is None:
         rows_seed = seed if found.secret_seed and seed is not None else secrets.randbits(63)
-    work, groups = _protected(data, found, demand, columns, hierarchies, seed, suppressed, options)
+    work, labels = _protected(data, found, demand, columns, hierarchies, seed, suppressed, options)
+    groups = None if labels is None else len(np.unique(labels))
+    linked = _linked(work, graph, labels, graph_form, rows_seed)
+    columns = columns if linked is None else linked.columns
+
+    def promises(text: pd.DataFrame, edges: pd.DataFrame | None = None) -> list[Guarantee]:
+        if linked is None or edges is None:
+            return work.promises(text)
+        counted = linked.promises(text, edges)
+        return counted if not all(g.holds for g in counted) else [*counted, *work.promises(linked.aligned(text))]
+
     if places is None:
-        counted = tuple(work.promises(as_written(work.frame)))
+        written_as = (work.frame,) if linked is None else (linked.published.nodes, linked.published.edges)
+        counted = tuple(promises(*map(as_written, written_as)))
         refuse_broken(counted)
-        return Protected(work.frame, found.name, work.what_was_done, counted, found.promise, groups)
+        return Protected(written_as[0], found.name, work.what_was_done, counted, found.promise, groups, links=linked)
     verdicts: list[Verdict] = []
 
     def papers(written: Written) -> tuple[dict[str, Any], bytes]:
-        aligned = record_by_record(written.text, work.original, work.lost, columns.protected)
+        text = written.text if linked is None else linked.aligned(written.text)
+        aligned = record_by_record(text, work.original, work.lost, columns.protected)
         leaves = leaf_counts(hierarchies or {}, {name: set(written.text[name]) for name in columns.protected})
         measured = _columns.measured(data, aligned, columns, linkage_limit=linkage_limit, leaf_counts=leaves)
-        alone = singled_out(written.text, columns)
+        alone = singled_out(text, columns)
+        told = () if linked is None else linked.sentences(written.text, exposure=True)
         verdicts.append(measured)
         content = certificate(
             {
@@ -263,9 +292,11 @@ def protect(
                 "promise": found.promise,
                 "what_was_done": [
                     *work.what_was_done,
+                    *told,
                     *with_records_kept(_columns.sentences(columns, alone), len(data), data.n_dropped),
-                    KEPT_SENTENCE if keep_order else SHUFFLED_SENTENCE,
+                    *([] if linked is not None else [KEPT_SENTENCE if keep_order else SHUFFLED_SENTENCE]),
                 ],
+                **graph_entry(linked, written, places),
             },
             {},
             written=written,
@@ -277,7 +308,7 @@ def protect(
             data=data,
             source=None if source is None else Path(source).name,
             file=None if source is None else Path(source),
-            content_digest=data.digest,
+            content_digest=data.digest if graph is None else graph.digest,
             suppressed=suppressed,
             formula_guard=formula_guard,
             shuffled=not keep_order,
@@ -288,19 +319,24 @@ def protect(
         seeds = {SEED: seed if secret else None, ROWS_SEED: rows_seed}
         return content, value_mapping(work.original, aligned, work.lost, seeds)
 
+    frame = work.frame if linked is None else linked.published.nodes
     dropped = len(work.frame) < len(data)
+    order = RowOrder(data.rows[~work.lost] if dropped else data.rows, rows_seed, rows)
+    if linked is not None:
+        order = linked.order(data.rows, rows)
     written, content = write(
         places,
-        work.frame,
-        rows=RowOrder(data.rows[~work.lost] if dropped else data.rows, rows_seed, rows),
+        frame,
+        rows=order,
         formula_guard=formula_guard,
-        promises=work.promises,
+        promises=promises,
         papers=papers,
         form=form,
+        edges=None if linked is None else linked.published.edges,
     )
     said = tuple(content["what_was_done"])
     return Protected(
-        work.frame,
+        frame,
         found.name,
         said,
         written.guarantees,
@@ -309,8 +345,25 @@ def protect(
         places,
         content,
         verdicts[0],
-        places.rows if rows else None,
+        places.rows if order.private_file else None,
+        linked,
     )
+
+
+def _linked(
+    work: _Work, graph: SocialGraph | None, labels: NDArray[Any] | None, form: GraphForm, seed: int | None
+) -> LinkedRelease | None:
+    """Put the nodes of a graph in random order, with their links."""
+    if graph is None or seed is None:
+        return None
+    if len(work.frame) < graph.n_nodes:
+        raise SDCError(
+            f"method {work.method.name} leaves records out, and their links would lead nowhere: keep them with stars"
+            ' (suppressed "star")'
+        )
+    k = work.demand.k if work.method.guarantee is not None and not work.lost.any() else None
+    clusters = None if labels is None else lambda: labels
+    return LinkedRelease.of(graph, work.frame, work.columns, k=k, form=form, clusters=clusters, seed=seed)
 
 
 def _protected(
@@ -322,7 +375,7 @@ def _protected(
     seed: int | None,
     suppressed: str,
     options: Mapping[str, Any],
-) -> tuple[_Work, int | None]:
+) -> tuple[_Work, NDArray[Any] | None]:
     def problem() -> Any:
         from sdc_problems.problems.microaggregation import MicroaggregationProblem
 
@@ -346,4 +399,4 @@ def _protected(
     counts = len(data), data.n_dropped
     said = (*left_out(*counts), *with_records_kept(done.sentences, *counts))
     work = _Work(data, method, demand, columns, frame, as_written(whole_table), lost, said)
-    return work, len(np.unique(found)) if method.form == "partition" else None  # type: ignore[arg-type]
+    return work, np.asarray(found) if method.form == "partition" else None

@@ -23,7 +23,7 @@ from sdc_problems.requirement import read_requirements
 from sdc_problems.studies.release import _columns
 from sdc_problems.studies.release._certificate import certificate
 from sdc_problems.studies.release._columns import Columns, columns_that_leave, protected_columns, singled_out
-from sdc_problems.studies.release._links import GraphForm, LinkedRelease
+from sdc_problems.studies.release._links import GraphForm, LinkedRelease, graph_entry
 from sdc_problems.studies.release._transaction import Places, Written, reserve, write
 from sdc_problems.studies.release.csv_text import PLAIN, Form, as_written
 from sdc_problems.studies.release.guarantees import Guarantee
@@ -85,7 +85,7 @@ def release(
     seed: int | None = None,
     new_draw: bool = False,
     suppressed: Literal["drop", "star"] = "drop",
-    form: GraphForm | None = None,
+    graph_form: GraphForm | None = None,
     keep: Sequence[str] | None = None,
     keep_order: bool = False,
     rows: bool = True,
@@ -111,7 +111,7 @@ def release(
         Whether a solution that was drawn before may be drawn anew.
     suppressed
         Whether suppressed records are left out, or stay with stars for their quasi-identifiers.
-    form
+    graph_form
         Of a social graph: "nodes" (the default), or "supernodes", one row per cluster.
     keep
         All columns without a role that may leave as they are; as the study says if not given.
@@ -141,7 +141,7 @@ def release(
     study, built, meta = reopen(folder, data=data, search=False)
     task = find_task(study.task)
     problem: Any = built.problem
-    if form is not None and task.clusters is None:
+    if graph_form is not None and task.clusters is None:
         raise SDCError(f"the task {study.task} releases a table without links: leave --form out")
     read = [built.table.file, built.table.edges, *_hierarchy_files(study)]
     places = reserve(places.file, overwrite=overwrite, inputs=read, edges=task.clusters is not None)
@@ -159,7 +159,7 @@ def release(
     columns = columns_that_leave(problem.data, protected, study.sections.data.keep if keep is None else keep)
     graph = task.clusters is not None
     again = [
-        *(["--form", form] if form is not None else []),
+        *(["--form", graph_form] if graph_form is not None else []),
         *(["--seed", "SEED"] if task.seeded else []),
         *(["--formula-guard"] if formula_guard else []),
     ]
@@ -195,7 +195,7 @@ def release(
         records = records[~lost]
     original = as_written(problem.data.frame())
     promised: list[str] = []
-    linked = _linked(task, problem, x, frame, columns, form, seed)
+    linked = _linked(task, problem, x, frame, columns, graph_form, seed)
     columns = columns if linked is None else linked.columns
 
     def promises(text: pd.DataFrame, edges: pd.DataFrame | None = None) -> list[Guarantee]:
@@ -257,7 +257,7 @@ def release(
                     name: wanted.model_dump(exclude_none=True) for name, wanted in study.sections.require.items()
                 },
                 "override": {"reason": override, "broken": broken} if broken else None,
-                **_graph_entry(linked, written, places),
+                **graph_entry(linked, written, places),
             },
             {
                 "run_fingerprint": fingerprint,
@@ -290,10 +290,8 @@ def release(
         return content, value_mapping(original, aligned, lost, seeds)
 
     order = RowOrder(records, rows_seed, rows)
-    if linked is not None:  # its nodes are in random order already, and no record has a row of its own in super-nodes
-        nodes = linked.form == "nodes"
-        at = np.argsort(linked.rows) if nodes else np.arange(len(linked.published.nodes))
-        order = RowOrder(records[at], None, rows and nodes)
+    if linked is not None:
+        order = linked.order(records, rows)
     _, content = write(
         places,
         frame if linked is None else linked.published.nodes,
@@ -332,12 +330,6 @@ def _linked(
         clusters=lambda: clusters(problem, x),
         seed=seed,
     )
-
-
-def _graph_entry(linked: LinkedRelease | None, written: Written, places: Places) -> dict[str, Any]:
-    if linked is None or places.edges is None:
-        return {}
-    return {"graph": linked.payload(written.text, places.edges.name, written.edges_sha256)}
 
 
 def _form(study: Study, file: Path | None) -> Form:

@@ -54,10 +54,10 @@ class RowOrder:
         """Row of the table at each place of the file."""
         if self.seed is None:
             return np.arange(len(frame), dtype=np.int64)
-        return np.random.default_rng([self.seed, *_words(frame)]).permutation(len(frame)).astype(np.int64)
+        return np.random.default_rng([self.seed, *content_words(frame)]).permutation(len(frame)).astype(np.int64)
 
 
-def _words(frame: pd.DataFrame) -> list[int]:
+def content_words(frame: pd.DataFrame) -> list[int]:
     """Digest of the cells as numbers for a generator."""
     import pandas as pd
 

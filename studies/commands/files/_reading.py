@@ -39,11 +39,11 @@ def reading_options(of: str) -> Callable[[F], F]:
                 click.option(
                     "--delimiter",
                     callback=_tab,
-                    help=f"Delimiter of {of} (\\t: tab); by default found where it is plain.",
+                    help=f"Delimiter of {of} (\\t: tab), if not plain.",
                 ),
                 click.option("--decimal", default=".", show_default=True, help=f"Decimal mark of {of}."),
                 click.option("--thousands", help=f"Mark between thousands in {of}, if it has one."),
-                click.option("--na-values", help="Texts that mean missing, separated by commas, besides empty cells."),
+                click.option("--na-values", help="Texts that mean missing, besides empty cells."),
                 click.option(
                     "--missing",
                     type=click.Choice(["error", "category", "star", "drop"]),
@@ -112,16 +112,21 @@ class Reading:
 
     def table(self, path: Path, **options: Any) -> tuple[Microdata, dict[str, Any]]:
         """Read a file; returns it with its encoding and delimiter, and says which columns have a category of gaps."""
-        from sdc_problems.microdata import Kind, Microdata
+        from sdc_problems.microdata import Microdata
 
         form = format_of(path, encoding=self.encoding, delimiter=self.delimiter)
         data = Microdata.from_csv(path, missing=self.missing, **options, **form, **self.marks)
-        gaps = [a.name for a in data.attributes if a.has_missing and a.kind is not Kind.NUMERIC]
-        if gaps and self.missing == "category":
-            click.echo(
-                f"note: missing cells of {', '.join(gaps)} count as a category of their own (--missing)", err=True
-            )
+        say_gaps(data, self.missing)
         return data, form
+
+
+def say_gaps(data: Microdata, missing: str) -> None:
+    """Say which columns have a category of gaps."""
+    from sdc_problems.microdata import Kind
+
+    gaps = [a.name for a in data.attributes if a.has_missing and a.kind is not Kind.NUMERIC]
+    if gaps and missing == "category":
+        click.echo(f"note: missing cells of {', '.join(gaps)} count as a category of their own (--missing)", err=True)
 
 
 @contextmanager

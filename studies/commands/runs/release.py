@@ -73,7 +73,7 @@ def command(
         seed=seed,
         new_draw=new_draw,
         suppressed=suppressed,
-        form=form,
+        graph_form=form,
         keep=None if keep is None else names(keep),
         keep_order=keep_order,
         rows=not no_rows,

@@ -99,7 +99,7 @@ def test_nodes_and_links_are_released_under_fresh_identifiers(run: Path, tmp_pat
 
 
 def test_super_nodes_are_released(run: Path, tmp_path: Path) -> None:
-    done = release(run, best(run), tmp_path / "out.csv", form="supernodes")
+    done = release(run, best(run), tmp_path / "out.csv", graph_form="supernodes")
     nodes, edges = pd.read_csv(done.file), pd.read_csv(tmp_path / "out.csv.edges.csv")
     assert list(nodes.columns) == ["id", "town", "age", "job", "size", "inner_links"]
     assert (nodes["size"].min(), nodes["size"].sum()) == (promises(done)["super-node"]["found"], 40)
@@ -202,7 +202,7 @@ def test_forms_are_for_graphs(run: Path, tmp_path: Path) -> None:
     done = CliRunner().invoke(cli, ["run", str(run.parent / "table.toml"), "--out", str(table), "--no-pictures"])
     assert done.exit_code == 0, done.output
     with pytest.raises(SDCError, match="releases a table without links: leave --form out"):
-        release(table, best(table), tmp_path / "out.csv", form="supernodes")
+        release(table, best(table), tmp_path / "out.csv", graph_form="supernodes")
 
 
 @pytest.mark.parametrize("how", [["--workers", "2"], pytest.param(["--scheduler", "local"], marks=pytest.mark.slow)])

@@ -11,6 +11,7 @@ import click
 
 from sdc_problems.errors import SDCError
 from sdc_problems.studies.commands._options import json_option, kinds_by_name, names, pairs, row_options
+from sdc_problems.studies.commands.files._links import Linked, links_options
 from sdc_problems.studies.commands.files._reading import Reading, naming_options, reading_options
 from sdc_problems.studies.commands.files.evaluate import show
 from sdc_problems.studies.commands.files.protect._method_options import DEFAULT, MethodCommand, listed
@@ -35,17 +36,17 @@ def _list_methods(ctx: click.Context, param: click.Parameter, value: bool) -> No
 @click.option(
     "--methods", is_flag=True, is_eager=True, expose_value=False, callback=_list_methods, help="List methods."
 )
-@click.option("--k", type=int, help="Fewest records that look alike, for methods that promise it.")
-@click.option("--l", type=int, help="Fewest different values of each sensitive column among them.")
-@click.option("--entropy-l", type=float, help="Least entropy ℓ-diversity of the sensitive columns among them.")
-@click.option("--t", type=float, help="Largest t-closeness of the sensitive columns among them, 0 to 1.")
+@click.option("--k", type=int, help="Fewest records that look alike, if promised.")
+@click.option("--l", type=int, help="Fewest values of a sensitive column in these.")
+@click.option("--entropy-l", type=float, help="Least entropy ℓ-diversity among them.")
+@click.option("--t", type=float, help="Largest t-closeness among them, 0 to 1.")
 @click.option("--columns", required=True, help="Columns to protect, separated by commas.")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="The protected CSV file to write.")
-@click.option("--sensitive", default="", help="Columns whose values must stay secret; they are not changed.")
+@click.option("--sensitive", default="", help="Columns that must stay secret; not changed.")
 @click.option("--identifiers", default="", help="Columns that are left out.")
 @click.option("--keep", help="All other columns that may leave unchanged; those not named are left out.")
 @click.option("--kinds", default="", help="Kinds that are not as they look, as in age=numeric,zip=nominal.")
-@click.option("--order", multiple=True, metavar="NAME=A,B,…", help="Categories of an ordinal column, first to last.")
+@click.option("--order", multiple=True, metavar="NAME=A,B,…", help="Categories of an ordinal column, in order.")
 @click.option(
     "--hierarchy",
     multiple=True,
@@ -53,6 +54,12 @@ def _list_methods(ctx: click.Context, param: click.Parameter, value: bool) -> No
     help="Hierarchy of a column: an ARX file, or as in a study, age={intervals = [5, 10]}.",
 )
 @reading_options("FILE")
+@links_options
+@click.option(
+    "--form",
+    type=click.Choice(["nodes", "supernodes"]),
+    help="Every node with all links, or only groups.",
+)
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of methods that draw random numbers.")
 @click.option(
     "--suppressed",
@@ -86,6 +93,9 @@ def command(
     thousands: str | None,
     na_values: str | None,
     missing: str,
+    edges: Path | None,
+    links: str | None,
+    form: Literal["nodes", "supernodes"] | None,
     seed: int | None,
     suppressed: Literal["drop", "star"],
     keep_order: bool,
@@ -100,29 +110,38 @@ def command(
 
     OUT is written as FILE is (delimiter, encoding, byte order mark, decimal mark), with its rows shuffled. It is read
     back, and what the method promises is counted in it; then follows the verdict of `sdc evaluate`.
-    `sdc protect --methods` lists the methods, `--method NAME --help` says all about one.
+    `sdc protect --methods` lists the methods, `--method NAME --help` says all about one. People with links (--edges, or
+    a FILE in GraphML or GML) leave with these, in OUT.edges.csv.
     """
     from sdc_problems.methods.registry import find
     from sdc_problems.studies.release import protect
-    from sdc_problems.studies.release.csv_text import Form
+    from sdc_problems.studies.release.csv_text import PLAIN, Form
     from sdc_problems.studies.report.summary import as_json as to_json
     from sdc_problems.studies.report.terminal import console, plain
 
     reading = Reading(encoding, delimiter, decimal, thousands, na_values, missing)
+    linked = Linked.of(edges, links)
+    roles = {
+        "quasi_identifiers": names(columns),
+        "sensitive": names(sensitive),
+        "identifiers": names(identifiers),
+        "kinds": kinds_by_name(kinds),
+        "orders": {name: names(listed) for name, listed in pairs(order, "--order")},
+    }
+    graph = None
     with naming_options(columns="--columns"):
-        data, form = reading.table(
-            file,
-            quasi_identifiers=names(columns),
-            sensitive=names(sensitive),
-            identifiers=names(identifiers),
-            kinds=kinds_by_name(kinds),
-            orders={name: names(listed) for name, listed in pairs(order, "--order")},
-        )
+        if linked.there(file):
+            graph, read = linked.read(file, reading, **roles)
+            data = graph.data
+        elif form is not None:
+            raise SDCError("--form is for records with links: give their file as --edges")
+        else:
+            data, read = reading.table(file, **roles)
     hierarchies, files = _hierarchies(hierarchy, data)
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", UserWarning)
         done = protect(
-            data,
+            data if graph is None else graph,
             out,
             method=method,
             k=k,
@@ -139,8 +158,9 @@ def command(
             formula_guard=formula_guard,
             overwrite=overwrite,
             source=file,
-            inputs=files,
-            form=Form.of(file, decimal=decimal, **form),
+            inputs=files if linked.edges is None else [*files, linked.edges],
+            form=Form.of(file, decimal=decimal, **read) if read else PLAIN,
+            graph_form=form or "nodes",
             **{name: value for name, value in options.items() if value is not None},
         )
     for warning in warned:
@@ -158,6 +178,8 @@ def command(
         screen.print(f"checked in the file: {promise.name} {promise.found:g} (promised {promise.promised:g})")
     screen.print(f"guarantee: {done.promise}")
     screen.print(f"written: {plain(str(done.places.file), 500)}")
+    if done.places.edges is not None:
+        screen.print(f"links: {plain(str(done.places.edges), 500)}")
     screen.print(f"certificate: {plain(str(done.places.certificate), 500)}")
     screen.print(f"value mapping (keep it to yourself): {plain(str(done.places.mapping), 500)}")
     if done.rows is not None:

@@ -1,0 +1,157 @@
+"""``sdc protect`` and ``sdc evaluate`` of people with their links: both releases, one sentence for wrong input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import networkx
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner, Result
+
+from sdc_problems import datasets, protect
+from sdc_problems.errors import SDCError
+from sdc_problems.studies.cli import cli
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = datasets.crawl(60, 150)
+    people = made.data.frame().assign(id=[f"u{i}" for i in range(60)])
+    people["age"] = np.random.default_rng(1).integers(18, 80, 60)
+    people.to_csv(tmp_path / "people.csv", index=False)
+    friends = pd.DataFrame([(f"u{a}", f"u{b}") for a, b in made.edges], columns=["Source", "Target"])
+    friends.assign(Type="Undirected", Id=range(len(friends)), Weight=1.0).to_csv(tmp_path / "friends.csv", index=False)
+    graph = networkx.from_pandas_edgelist(friends, "Source", "Target")
+    networkx.set_node_attributes(graph, people.set_index("id").to_dict("index"))
+    networkx.write_graphml(graph, tmp_path / "graph.graphml")
+    return tmp_path
+
+
+def sdc(folder: Path, command: str, *words: str) -> Result:
+    return CliRunner().invoke(cli, [command, *(str(folder / w) if "." in w else w for w in words)])
+
+
+LINKED = ("people.csv", "--edges", "friends.csv", "--k", "4", "--columns", "topic1,age", "--keep", "topic2")
+
+
+def released(folder: Path, name: str = "out.csv") -> networkx.Graph:
+    nodes, edges = pd.read_csv(folder / name), pd.read_csv(folder / f"{name}.edges.csv")
+    graph = networkx.from_pandas_edgelist(edges, edge_attr="links" if "links" in edges else None)
+    graph.add_nodes_from(nodes.set_index("id").to_dict("index").items())
+    return graph
+
+
+@pytest.mark.parametrize("original", ["people.csv", "graph.graphml"])
+def test_nodes_and_links(original: str, folder: Path) -> None:
+    words = LINKED if original == "people.csv" else (original, *LINKED[3:])
+    done = sdc(folder, "protect", *words, "--out", "out.csv")
+    assert done.exit_code == 0, done.output
+    assert "The links stay, and betray people: of 60 nodes," in done.output.replace("\n", " ")
+    assert "links: " in done.output
+    before = networkx.read_graphml(folder / "graph.graphml")
+    after = released(folder)
+    assert networkx.is_isomorphic(before, after)
+    nodes = pd.read_csv(folder / "out.csv")
+    assert list(nodes.columns) == ["id", "topic1", "topic2", "age"]
+    assert nodes.groupby(["topic1", "age"]).size().min() >= 4
+    certificate = json.loads((folder / "out.csv.certificate.json").read_text())
+    assert all(promise["holds"] for promise in certificate["guarantees_checked_in_the_file"])
+    assert certificate["graph"]["form"] == "nodes"
+    assert certificate["seed"] is None
+    assert (folder / "out.csv.rows.csv").is_file()
+
+
+def test_super_nodes_and_json(folder: Path) -> None:
+    done = sdc(folder, "protect", *LINKED, "--out", "out.csv", "--form", "supernodes", "--json")
+    assert done.exit_code == 0, done.output
+    said = json.loads(done.stdout)
+    assert said["links"] == "out.csv.edges.csv"
+    assert said["graph"]["super_nodes"] == said["groups"] == released(folder).number_of_nodes()
+    nodes = pd.read_csv(folder / "out.csv")
+    assert list(nodes.columns) == ["id", "topic1", "age", "size", "inner_links"]
+    assert (nodes["size"].min(), nodes["size"].sum()) == (4, 60)
+
+
+def test_the_seed_of_the_order_repeats_it(folder: Path) -> None:
+    for name, seed in (("a.csv", "7"), ("b.csv", "7"), ("c.csv", "8")):
+        assert sdc(folder, "protect", *LINKED, "--out", name, "--seed", seed).exit_code == 0
+    one, two, three = ((folder / name).read_bytes() for name in ("a.csv", "b.csv", "c.csv"))
+    assert one == two != three
+    assert '"7"' not in (folder / "a.csv.certificate.json").read_text()
+
+
+def test_links_released_elsewhere_are_random(folder: Path) -> None:
+    words = (
+        "--edges",
+        "friends.csv",
+        "--method",
+        "rank-swap",
+        "--columns",
+        "age",
+        "--keep",
+        "topic1",
+        "--window",
+        "20",
+    )
+    done = sdc(folder, "protect", "people.csv", *words, "--out", "out.csv")
+    assert done.exit_code == 0, done.output
+    assert released(folder).number_of_edges() == 150
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--edges", "absent.csv"), "absent.csv"),
+        (("--edges", "people.csv"), "name them with --links source= and --links target="),
+        (("--form", "supernodes"), "--form is for records with links"),
+        (("--links", "id=id"), "--links says how links are read: give their file as --edges"),
+        (("--edges", "friends.csv", "--links", "id"), "--links 'id' is not NAME=VALUE"),
+        (("--edges", "friends.csv", "--links", "loops=drop"), "[--links] has no key 'loops'"),
+        (("--edges", "friends.csv", "--links", "directed=maybe"), "--links.directed"),
+        (("--edges", "friends.csv", "--links", "id=who"), "the nodes have no column 'who': name it with --links id="),
+        (("--edges", "friends.csv", "--links", "source=x"), "has no column 'x'"),
+        (("--edges", "friends.csv", "--links", "weight=Type"), "line 2 of friends.csv: the weight is not a number"),
+        (
+            ("--edges", "friends.csv", "--links", "directed=true"),
+            "are undirected: leave --links directed= out",
+        ),
+        (("--edges", "loops.csv"), "give --links self_loops=drop to leave them out"),
+        (("--edges", "twice.csv"), "give --links repeated=sum"),
+        (("--edges", "strangers.csv"), "1 link(s) have an end that is no node, the first is the target at line 2"),
+        (("--edges", "friends.csv", "--columns", "id"), "column 'id' names the nodes"),
+        (("--edges", "friends.csv", "--k", "50"), "k"),
+        (("--edges", "friends.csv", "--rows-seed", "3"), "always in random order, by --seed"),
+        (("--edges", "friends.csv", "--out", "friends.csv"), "or another input: nothing is written"),
+    ],
+)
+def test_wrong_links_are_one_sentence(words: tuple[str, ...], says: str, folder: Path) -> None:
+    (folder / "loops.csv").write_text("Source,Target\nu1,u2\nu3,u3\n")
+    (folder / "twice.csv").write_text("Source,Target\nu1,u2\nu1,u2\n")
+    (folder / "strangers.csv").write_text("Source,Target\nu1,nobody\n")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    usual = ["--k", "4", "--columns", "topic1,age", "--keep", "topic2", "--out", "out.csv"]
+    for option in words[::2]:
+        if option in usual:
+            at = usual.index(option)
+            del usual[at : at + 2]
+    done = sdc(folder, "protect", "people.csv", *words, *usual)
+    assert isinstance(done.exception, SDCError), done.output
+    assert says in str(done.exception)
+    assert "\n" not in str(done.exception)
+    assert "nobody" not in str(done.exception)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_methods_that_leave_records_out_or_make_no_groups(folder: Path) -> None:
+    graph = datasets.crawl(60, 150).graph.with_roles(quasi_identifiers=["topic1", "topic2"], identifiers=["id"])
+    options: dict[str, Any] = {"k": 4, "keep": []}
+    with pytest.raises(SDCError, match="this protection makes no clusters"):
+        protect(graph, method="mondrian", graph_form="supernodes", **options)
+    done = protect(graph, method="mdav", graph_form="supernodes", **options)
+    assert done.links is not None
+    assert done.frame["size"].sum() == 60
+    assert done.links.published.edges["links"].sum() + done.frame["inner_links"].sum() == 150
