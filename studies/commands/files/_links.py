@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 EDGES = "File of links: pairs of identifiers."
-HOW = "How to read them: id=…,source=…,directed=…"
+HOW = "Reading of links: id=…,source=…,directed=…"
 
 
 def links_options(function: F) -> F:
