@@ -49,7 +49,7 @@ def input_file(path: str | os.PathLike[str], *, largest: float | None = None) ->
         kind = "a pipe" if stat.S_ISFIFO(state.st_mode) else "a socket" if stat.S_ISSOCK(state.st_mode) else "a device"
         raise SDCError(f"{found} is no regular file but {kind}: copy what it gives to a file first")
     if largest is None:
-        gib = _limit()
+        gib = largest_file()
         if state.st_size > gib * _GIB:
             raise SDCError(
                 f"{found} has {state.st_size / _GIB:.1f} GiB, more than the limit of {gib:g}: raise it by the"
@@ -60,7 +60,8 @@ def input_file(path: str | os.PathLike[str], *, largest: float | None = None) ->
     return found
 
 
-def _limit() -> float:
+def largest_file() -> float:
+    """Limit of the bytes that are read of one file, unpacked if it is packed, in GiB."""
     text = os.environ.get(LIMIT, "")
     if not text:
         return _DEFAULT

@@ -88,6 +88,11 @@ class Attribute:
         return bool(self._spec["missing"])
 
     @property
+    def holds_numbers(self) -> bool:
+        """Whether the categories are numbers, whatever the kind (but for one of missing values)."""
+        return self._spec["storage"] in ("int", "float")
+
+    @property
     def numbers(self) -> NDArray[np.float64]:
         """The categories of a numeric attribute as numbers, NaN for the missing values."""
         if self.kind is not Kind.NUMERIC:

@@ -11,6 +11,7 @@ import pytest
 
 from sdc_problems import Hierarchy, Microdata, SDCError
 from sdc_problems._files import LIMIT, check_encoding, input_file, resolved
+from sdc_problems._tables import open_file
 from sdc_problems._tables.look import found_delimiter, found_encoding
 from sdc_problems.graph._edge_list import read_bytes
 from sdc_problems.studies.study.schema import Study
@@ -83,3 +84,60 @@ def test_encodings_that_no_file_has(encoding: str, tmp_path: Path) -> None:
 )
 def test_encodings_that_files_have(encoding: str) -> None:
     check_encoding(encoding)
+
+
+def packed(path: Path, size: int, how: str, line: bytes) -> Path:
+    """A packed file of so many bytes."""
+    import bz2
+    import gzip
+    import lzma
+    import zipfile
+
+    block = line * ((1 << 20) // len(line))
+    if how == "zip":
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("t.csv", "w") as member:
+            for _ in range(size >> 20):
+                member.write(block)
+        return path
+    opened = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}[how]
+    with opened(path, "wb") as stream:  # type: ignore[operator]
+        for _ in range(size >> 20):
+            stream.write(block)
+    return path
+
+
+@pytest.mark.parametrize("how", ["gzip", "bzip2", "xz", "zip"])
+def test_a_packed_file_that_holds_too_much_is_left_early(
+    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = packed(tmp_path / "bomb.csv", 24 << 20, how, b"1,2\n")
+    assert path.stat().st_size < 1 << 20
+    given: list[int] = []
+    read = open_file._Bounded.readinto
+
+    def counted(self: open_file._Bounded, buffer: memoryview) -> int:
+        n = read(self, buffer)
+        given.append(n)
+        return n
+
+    monkeypatch.setattr(open_file._Bounded, "readinto", counted)
+    monkeypatch.setenv(LIMIT, str(4 / 1024))
+    with pytest.raises(SDCError, match=rf"holds more than 0\.00390625 GiB when it is unpacked, .* {LIMIT}"):
+        Microdata.from_csv(path)
+    assert sum(given) <= 9 << 20  # the look at the header, and one pass up to the limit
+
+
+def test_links_that_hold_too_much_are_left_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = packed(tmp_path / "edges.csv.gz", 8 << 20, "gzip", b"1,2\n")
+    assert len(read_bytes(path)) == 8 << 20
+    monkeypatch.setenv(LIMIT, str(4 / 1024))
+    with pytest.raises(SDCError, match="when it is unpacked"):
+        read_bytes(path)
+
+
+@pytest.mark.parametrize("how", ["gzip", "zip"])
+def test_a_line_without_end_is_no_table(how: str, tmp_path: Path) -> None:
+    path = packed(tmp_path / "line.csv", (open_file.LONGEST_LINE >> 20) + 3 << 20, how, b"1,2,")
+    for read in (Microdata.from_csv, found_delimiter):
+        with pytest.raises(SDCError, match="has a line of more than 64 MiB: it is no table in CSV"):
+            read(path)

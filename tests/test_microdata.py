@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from sdc_problems import Kind, Microdata, Role, SDCError
 from sdc_problems._sharing.arrays import SharedArrays
+from sdc_problems.errors import SDCWarning
 
 
 @pytest.fixture
@@ -402,7 +403,13 @@ def test_missing_values_as_a_category(holes: pd.DataFrame) -> None:
     with pytest.raises(
         SDCError, match=r"'age' .* first in row 3, and numbers have no category.*declare the column ordinal"
     ):
-        Microdata.from_frame(holes, missing="category")
+        Microdata.from_frame(holes, missing="category", kinds={"age": "numeric"})
+    with pytest.warns(SDCWarning, match=r"'age' .* first in row 3, .*it counts as ordinal.*missing='drop' leaves"):
+        by_itself = Microdata.from_frame(holes, missing="category")
+    assert by_itself.attribute("age").kind is Kind.ORDINAL
+    assert by_itself.categories("age").tolist() == [20.0, 39.0, 50.0, "?"]
+    assert by_itself.attribute("age").holds_numbers
+    assert not by_itself.attribute("town").holds_numbers
 
 
 def test_missing_values_as_a_star(holes: pd.DataFrame) -> None:
@@ -425,7 +432,7 @@ def test_gaps_of_numbers_in_a_column_without_role(missing: str) -> None:
     assert data.frame()["wage"].tolist() == pytest.approx(kept["wage"].tolist(), nan_ok=True)
     assert data.attribute("wage").numbers.tolist()[:-1] == [1.5, 2.5][: len(data.attribute("wage").numbers) - 1]
     with pytest.raises(SDCError, match=r"'wage' has missing values in 1 of 3 rows.*numbers have no category"):
-        Microdata.from_frame(frame, quasi_identifiers=["wage"], missing="star")
+        Microdata.from_frame(frame, quasi_identifiers=["wage"], missing="star", kinds={"wage": "numeric"})
     with pytest.raises(SDCError, match="'town' is nominal: only numeric columns are numbers"):
         Microdata.from_frame(pd.DataFrame({"town": ["a", "b"]})).attribute("town").numbers
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from sdc_problems._sharing.arrays import Array
 from sdc_problems._tables.columns import MISSING, Column, Kind, Role, label, parse_numbers
 from sdc_problems._tables.frames import column_from_series
-from sdc_problems.errors import SDCError, did_you_mean
+from sdc_problems.errors import SDCError, SDCWarning, did_you_mean
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -142,6 +143,9 @@ def assemble(
         absent = bool((column.codes < 0).any())
         if absent:
             without = bool(named) and role in (Role.OTHER, Role.IDENTIFIER)
+            if kind is Kind.NUMERIC and not without and column.name not in kinds:
+                warnings.warn(_ordinal_for_gaps(column), SDCWarning, stacklevel=4)
+                kind = Kind.ORDINAL
             column = _missing_category(column, kind, numbers_too=without)
         if role is Role.QUASI_IDENTIFIER:
             refuse_constant(column)
@@ -288,6 +292,13 @@ def _missing_error(column: Column) -> SDCError:
     if column.declared != Kind.NUMERIC:
         others += ", missing='category' makes them a category, and na_values= says which text means missing"
     return SDCError(f"{_missing_place(column)}: {others}")
+
+
+def _ordinal_for_gaps(column: Column) -> str:
+    return (
+        f"{_missing_place(column)}, and numbers have no category for them: it counts as ordinal, its numbers in their"
+        " order and missing behind the last; missing='drop' leaves such records out instead"
+    )
 
 
 def _missing_category(column: Column, kind: Kind, *, numbers_too: bool) -> Column:

@@ -9,13 +9,16 @@ import re
 import zipfile
 import zlib
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
-from sdc_problems._files import input_file
+from sdc_problems._files import LIMIT, input_file, largest_file
 from sdc_problems.errors import SDCError
 
 #: What reading a damaged packed file raises, besides OSError.
 DAMAGED = (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
+
+LONGEST_LINE = 1 << 26
+"""Bytes that a line of a table may have: one that never ends would fill the memory."""
 
 _HEAD = 10
 _TOLD = re.compile(r"\ufeff?\"?sep=(.)\"?[\r\n]*")
@@ -38,7 +41,63 @@ def packing(path: str | os.PathLike[str]) -> str | None:
 
 
 def open_bytes(path: str | os.PathLike[str]) -> IO[bytes]:
-    """Open a file for reading, unpacked if it is packed; a zip file must hold one file only."""
+    """Open a file for reading, unpacked if it is packed; a zip file must hold one file only.
+
+    A small packed file may hold more than any memory does: reading ends with an SDCError where it has given more than
+    a file may have, or a line without end.
+    """
+    return io.BufferedReader(_Bounded(_unpacked(path), path))
+
+
+def gunzipped(path: str | os.PathLike[str]) -> bytes:
+    """Content of a gzip file, which must not be more than a file may have."""
+    import gzip
+
+    with io.BufferedReader(_Bounded(cast("IO[bytes]", gzip.open(path, "rb")), path, longest_line=None)) as stream:
+        return stream.read()
+
+
+class _Bounded(io.RawIOBase):
+    """Bytes of a stream, as long as they and their lines are of bounded number."""
+
+    def __init__(
+        self, stream: IO[bytes], path: str | os.PathLike[str], longest_line: int | None = LONGEST_LINE
+    ) -> None:
+        self._stream = stream
+        self._path = path
+        self._longest = longest_line
+        self._gib = largest_file()
+        self._read = 0
+        self._line = 0
+
+    def readable(self) -> bool:
+        """Whether it can be read: always."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read the next bytes; refuse too many."""
+        data = self._stream.read(len(buffer))
+        n = len(data)
+        buffer[:n] = data
+        self._read += n
+        last = data.rfind(b"\n")
+        self._line = n - last - 1 if last >= 0 else self._line + n
+        if self._read > self._gib * 2**30:
+            raise SDCError(
+                f"{self._path} holds more than {self._gib:g} GiB when it is unpacked, which is the limit: raise it by"
+                f" the environment variable {LIMIT} (in GiB) if the memory is there"
+            )
+        if self._longest is not None and self._line > self._longest:
+            raise SDCError(f"{self._path} has a line of more than {self._longest >> 20} MiB: it is no table in CSV")
+        return n
+
+    def close(self) -> None:
+        """Close the stream, too."""
+        self._stream.close()
+        super().close()
+
+
+def _unpacked(path: str | os.PathLike[str]) -> IO[bytes]:
     how = packing(path)
     if how == "gzip":
         import gzip

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sdc_problems._files import input_file
+from sdc_problems._tables.open_file import DAMAGED, gunzipped
 from sdc_problems.errors import SDCError, SDCFailure, did_you_mean
 
 _SOURCES = ("source", "from", "fromnodeid", "src")
@@ -38,12 +39,11 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """Content of a file, decompressed if its name ends in .gz."""
     path = Path(path)
     try:
-        content = input_file(path).read_bytes()
-        return gzip.decompress(content) if path.suffix == ".gz" else content
+        return gunzipped(input_file(path)) if path.suffix == ".gz" else input_file(path).read_bytes()
     except FileNotFoundError:
         near = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
         raise SDCError(f"there is no file {path}{did_you_mean(path.name, near)}") from None
-    except (gzip.BadGzipFile, EOFError):
+    except (gzip.BadGzipFile, *DAMAGED):
         raise SDCError(f"{path} is named .gz but is not a whole gzip file") from None
     except OSError as error:
         raise SDCFailure(f"cannot read {path}: {error.strerror}") from error

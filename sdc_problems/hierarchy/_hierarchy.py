@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from sdc_problems._files import input_file
 from sdc_problems._sharing.arrays import SharedArrays, digest_of, pack_strings, unpack_strings
-from sdc_problems._tables.columns import label
+from sdc_problems._tables.columns import MISSING, label
 from sdc_problems._tables.dates import are_dates, date_rows
 from sdc_problems._tables.levels import (
     TOP,
@@ -217,8 +217,15 @@ class Hierarchy:
         ('2024-Q1', '2024-Q4')
         """
         values = values if isinstance(values, np.ndarray) else list(values)
-        make = date_rows if are_dates(values, widths) else interval_rows
-        rows, phrases = make(values, widths, origin, top=top, what=_what(name))
+        if are_dates(values, widths):
+            rows, phrases = date_rows(values, widths, origin, top=top, what=_what(name))
+            return cls._from_rows(rows, name, phrases)
+        shown = [value for value in values if not (isinstance(value, str) and value == MISSING)]
+        rows, phrases = interval_rows(
+            values if len(shown) == len(values) else shown, widths, origin, top=top, what=_what(name)
+        )
+        if len(shown) < len(values):  # a missing value lies in no band
+            rows.append([MISSING] * len(phrases) + [TOP if top else MISSING])
         return cls._from_rows(rows, name, phrases)
 
     @classmethod

@@ -33,6 +33,7 @@ from sdc_problems.studies.report.kept_records import kept_of, left_out, with_rec
 from sdc_problems.studies.run.runner import file_digest, reopen, versions
 from sdc_problems.studies.store.folder import STUDY, check_folder, inside
 from sdc_problems.studies.store.reader import Run
+from sdc_problems.studies.study.data import written_as
 from sdc_problems.studies.study.links import holds_links
 from sdc_problems.studies.tasks import find_task
 from sdc_problems.studies.verdict.leaves import Leaves, leaf_counts
@@ -335,11 +336,7 @@ def _linked(
 def _form(study: Study, file: Path | None) -> Form:
     """Form of the released file: that of the original, if it was CSV."""
     how = study.sections.data
-    return (
-        PLAIN
-        if file is None or holds_links(file)
-        else Form.of(file, delimiter=how.delimiter, encoding=how.encoding, decimal=how.decimal)
-    )
+    return PLAIN if file is None or holds_links(file) else Form.of(file, **written_as(how, file), decimal=how.decimal)
 
 
 def _hierarchy_files(study: Study) -> list[Path]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from sdc_problems._files import resolved
-from sdc_problems.errors import SDCError, did_you_mean
+from sdc_problems._files import check_encoding, resolved
+from sdc_problems.errors import SDCError, SDCWarning, did_you_mean
 from sdc_problems.studies.study.links import LinksSection, holds_links, read_graph
 from sdc_problems.studies.study.validation import Section, shown
 
@@ -82,8 +83,12 @@ class DataSection(Section):
     )
     missing: Literal["error", "category", "star", "drop"] = "error"
     na_values: list[str] | None = Field(default=None, description="Text that stands for a missing value.")
-    delimiter: Annotated[str, Field(min_length=1, max_length=1)] = ","
-    encoding: str = "utf-8"
+    delimiter: Annotated[str, Field(min_length=1, max_length=1)] | None = Field(
+        default=None, description="What separates the cells; found where it is plain if not given, else a comma."
+    )
+    encoding: str | None = Field(
+        default=None, description="UTF-8 if not given, or what a byte order mark at the file's beginning says."
+    )
     decimal: Annotated[str, Field(min_length=1, max_length=1)] = "."
     thousands: str | None = None
     hierarchies: dict[str, HierarchySection] = Field(default_factory=dict)
@@ -147,7 +152,7 @@ def load_table(section: DataSection, folder: Path) -> Table:
         if edges is None and not holds_links(file):
             data = _from_file(section, file)
         else:
-            graph = read_graph(file, edges, section.links or LinksSection(), _reading(section))
+            graph = read_graph(file, edges, section.links or LinksSection(), _reading(section, file))
             data = graph.data
     for name, how in section.hierarchies.items():
         if name not in data.names:
@@ -186,15 +191,34 @@ def _by_name(section: DataSection) -> Dataset:
 def _from_file(section: DataSection, file: Path) -> Microdata:
     from sdc_problems.microdata import Microdata
 
-    return Microdata.from_csv(file, **_reading(section))
+    return Microdata.from_csv(file, **_reading(section, file))
 
 
-def _reading(section: DataSection) -> dict[str, Any]:
-    """Options of the reader of a table."""
+def written_as(section: DataSection, file: Path) -> dict[str, str]:
+    """Delimiter and encoding of a table's file: as the study says, or as they are found."""
+    from sdc_problems._tables.look import found_delimiter, found_encoding
+
+    encoding = section.encoding
+    if encoding is None:
+        encoding = "utf-8" if holds_links(file) else found_encoding(file)
+    else:
+        check_encoding(encoding)
+    delimiter = section.delimiter
+    if delimiter is None:
+        delimiter = (None if holds_links(file) else found_delimiter(file, encoding=encoding)) or ","
+    return {"delimiter": delimiter, "encoding": encoding}
+
+
+def _reading(section: DataSection, file: Path) -> dict[str, Any]:
+    """Options of the reader of a table; a delimiter that was found is said unless it is the usual one."""
+    written = written_as(section, file)
+    if section.delimiter is None and written["delimiter"] != ",":
+        found = json.dumps(written["delimiter"])
+        warnings.warn(f"{file.name} is read with delimiter = {found}, as it looks", SDCWarning, stacklevel=2)
     options: dict[str, Any] = {} if section.na_values is None else {"na_values": section.na_values}
     roles = {name: getattr(section, name) or () for name in ("quasi_identifiers", "sensitive", "identifiers")}
-    same = ("kinds", "orders", "missing", "delimiter", "encoding", "decimal", "thousands")
-    return {**roles, **{name: getattr(section, name) for name in same}, **options}
+    same = ("kinds", "orders", "missing", "decimal", "thousands")
+    return {**roles, **written, **{name: getattr(section, name) for name in same}, **options}
 
 
 def load_hierarchy(how: HierarchySection, data: Microdata, name: str, folder: Path) -> Hierarchy:

@@ -413,6 +413,8 @@ def paired_column(
                 f"column {name!r} has different types: numeric in the original, text in the protected file (first in "
                 f"row {int(np.argmax(labelled[new_codes])) + 1}); only quasi-identifiers may hold labels of intervals"
             )
+    elif before.holds_numbers:
+        new = [text if p is None else label(p[0]) for p, text in zip(_numbers(new), new, strict=True)]
     elif (
         parse_numbers(new) is not None
         and parse_numbers(old) is None

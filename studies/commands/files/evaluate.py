@@ -126,10 +126,9 @@ def _protected(
 ) -> Microdata:
     """Read the protected file: in UTF-8 as sdc writes it, or as the original is; paired if its rows file says how."""
     from sdc_problems._tables.look import found_encoding
-    from sdc_problems.microdata import Kind
     from sdc_problems.studies.verdict.pairing import read_protected, without_gaps
 
-    numeric = [a.name for a in data.attributes if a.kind is Kind.NUMERIC]
+    numeric = [a.name for a in data.attributes if a.holds_numbers]
     encoding = found_encoding(path, form["encoding"])
     other = format_of(path, encoding=encoding, delimiter=None, otherwise=form["delimiter"])
     table = read_protected(path, numeric=numeric, **other, **reading.marks)
