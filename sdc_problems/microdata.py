@@ -185,8 +185,8 @@ class Microdata:
             What to do about missing values: "error" names the first one; "drop" leaves out every record that
             has one in a column with a role, or in any column if none has one (`n_dropped` says how many);
             "category" makes them the last category, "?", of ordinal and nominal columns; "star" does so too, and
-            a verdict takes such a cell as compatible with every value. Numbers have no such category: they may be
-            missing only in columns without a role (or direct identifiers) of a table that has roles.
+            a verdict takes such a cell as compatible with every value. Numbers have no such category: missing in a
+            column with a role they make it ordinal, with an SDCWarning (an SDCError if its kind is given as numeric).
         na_values
             Text that stands for a missing value; ``()`` for none. Blanks around a cell are no part of it.
         delimiter, encoding, decimal, thousands
