@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 # Name for `sdc reproduce NAME` (the module's name): one line for --help.
 REPRODUCTIONS: dict[str, str] = {
+    "evolution": "Marés (2013), ch. 3: protected files that evolve cell by cell.",
     "gomm": "Balasch-Masoliver (2010): attribute groups for microaggregation by GOMM and D-GOMM.",
     "microaggregation": "Solanas et al. (2006), Martínez-Ballesté et al. (2007): genetic microaggregation.",
     "pbg": "Dewri et al. (2010): property based generalisations of the Adult file.",

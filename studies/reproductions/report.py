@@ -203,7 +203,8 @@ class Report:
 
 
 def _defined(objective: Objective) -> str:
-    return f"`{objective.name}`, {objective.label}: {objective.sentence} `{objective.formula}`, {objective.source}."
+    source = f", {objective.source}" if objective.source else ""
+    return f"`{objective.name}`, {objective.label}: {objective.sentence} `{objective.formula}`{source}."
 
 
 def _line(entries: list[str] | tuple[str, ...]) -> str:
