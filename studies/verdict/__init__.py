@@ -10,5 +10,6 @@ if TYPE_CHECKING:
     from sdc_problems.studies.verdict._verdict import LINKAGE_LIMIT as LINKAGE_LIMIT
     from sdc_problems.studies.verdict._verdict import Verdict as Verdict
     from sdc_problems.studies.verdict._verdict import verdict as verdict
+    from sdc_problems.studies.verdict.links import graph_verdict as graph_verdict
 
 __getattr__, __dir__, __all__ = _attach(__name__, __file__)

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sdc_problems.errors import SDCError
 from sdc_problems.studies.commands._options import json_option, kinds_by_name, names
+from sdc_problems.studies.commands.files._links import Linked, links_options
 from sdc_problems.studies.commands.files._reading import Reading, format_of, naming_options, reading_options
 
 if TYPE_CHECKING:
+    import pandas as pd
     from rich.console import Console
 
     from sdc_problems.microdata import Microdata
@@ -36,6 +39,12 @@ if TYPE_CHECKING:
 @click.option("--weights", help="Column of ORIGINAL with sampling weights, for the same where there is no population.")
 @click.option("--households", help="Column of ORIGINAL that says who lives together.")
 @reading_options("ORIGINAL")
+@links_options
+@click.option(
+    "--protected-edges",
+    type=click.Path(path_type=Path),
+    help="Links of PROTECTED; by default PROTECTED.edges.csv, as sdc protect and sdc release write it.",
+)
 @click.option("--same-rows", is_flag=True, help="The rows do correspond, although a column looks shuffled.")
 @click.option(
     "--rows",
@@ -68,6 +77,9 @@ def command(
     thousands: str | None,
     na_values: str | None,
     missing: str,
+    edges: Path | None,
+    links: str | None,
+    protected_edges: Path | None,
     same_rows: bool,
     rows: Path | None,
     hierarchies: Path | None,
@@ -79,7 +91,8 @@ def command(
     Both are CSV files with the same columns (but direct identifiers), each read as it is written. The rows of PROTECTED
     are paired by the rows file that `sdc protect` and `sdc release` write beside it; without one they must be those of
     ORIGINAL in its order. Quasi-identifiers of PROTECTED may hold generalised labels; a suppressed cell is "*" or
-    empty. Without PROTECTED it is the risk of ORIGINAL as it is, as far as that needs no other file.
+    empty. With --edges both are social graphs, and their links are measured, too. Without PROTECTED it is the risk of
+    ORIGINAL as it is, as far as that needs no other file.
     """
     from sdc_problems.studies.report.summary import as_json as to_json
     from sdc_problems.studies.verdict import LINKAGE_LIMIT, verdict
@@ -87,34 +100,51 @@ def command(
     from sdc_problems.studies.verdict.leaves import certified
 
     reading = Reading(encoding, delimiter, decimal, thousands, na_values, missing)
+    linked = Linked.of(edges, links)
+    roles = {
+        "quasi_identifiers": names(quasi_identifiers),
+        "sensitive": names(sensitive),
+        "identifiers": names(identifiers),
+        "kinds": kinds_by_name(kinds),
+    }
+    graph = None
     with naming_options():
-        data, form = reading.table(
-            original,
-            quasi_identifiers=names(quasi_identifiers),
-            sensitive=names(sensitive),
-            identifiers=names(identifiers),
-            kinds=kinds_by_name(kinds),
-        )
+        if linked.there(original):
+            graph, form = linked.read(original, reading, **roles)
+            data = graph.data
+        elif protected_edges is not None:
+            raise click.UsageError("--protected-edges is for two graphs: name the links of ORIGINAL, too (--edges)")
+        else:
+            data, form = reading.table(original, **roles)
         if keep is not None:
             data = _without(data, names(keep))
         persons = None if population is None else _population(population, data, reading)
         known: dict[str, Any] = {"population": persons, "weights": weights, "households": households}
         if protected is None:
-            _refuse_pair_options(same_rows=same_rows, rows=rows, hierarchies=hierarchies, linkage_limit=linkage_limit)
+            pair = {"same_rows": same_rows, "rows": rows, "hierarchies": hierarchies, "linkage_limit": linkage_limit}
+            _refuse_pair_options(**pair, protected_edges=protected_edges)
+            if graph is not None:
+                raise click.UsageError("links are measured in two graphs: name PROTECTED, too")
             found = verdict(data, **known)
         else:
             records = rows_of_file(protected, rows)
             table = _protected(protected, original, data, form, reading, paired=records is not None)
-            found = verdict(
-                data,
-                table,
-                same_rows=same_rows,
-                rows=records,
-                shuffled=records is None and not same_rows and says_shuffled(certificate_of(protected)),
-                leaf_counts=certified(protected) if hierarchies is None else _leaves(hierarchies, data, table),
-                linkage_limit=LINKAGE_LIMIT if linkage_limit is None else linkage_limit,
-                **known,
-            )
+            known |= {
+                "leaf_counts": certified(protected) if hierarchies is None else _leaves(hierarchies, data, table),
+                "linkage_limit": LINKAGE_LIMIT if linkage_limit is None else linkage_limit,
+            }
+            if graph is None:
+                shuffled = records is None and not same_rows and says_shuffled(certificate_of(protected))
+                found = verdict(data, table, same_rows=same_rows, rows=records, shuffled=shuffled, **known)
+            else:
+                from sdc_problems.studies.verdict import graph_verdict
+
+                pairs = _released_links(protected, protected_edges)
+                records = data.rows if same_rows and records is None else records
+                people = graph.with_roles(
+                    quasi_identifiers=data.quasi_identifiers, sensitive=data.sensitive, identifiers=data.identifiers
+                )
+                found = graph_verdict(people, table.frame(), pairs, rows=records, **known)
     if as_json:
         click.echo(to_json(found.payload()))
     else:
@@ -135,6 +165,19 @@ def _protected(
     if not paired and data.n_dropped and len(table) == len(data) + data.n_dropped:
         table = without_gaps(table, read_protected(original, **form, **reading.marks), data)
     return table
+
+
+def _released_links(protected: Path, named: Path | None) -> pd.DataFrame:
+    """Read the links of the protected graph; between super-nodes with their number."""
+    from sdc_problems._tables.look import found_encoding
+
+    path = protected.with_name(f"{protected.name}.edges.csv") if named is None else named
+    if named is None and not path.is_file():
+        raise SDCError(f"the links of {protected.name} are not beside it ({path.name}): name them (--protected-edges)")
+    other = format_of(path, encoding=found_encoding(path, "utf-8"), delimiter=None)
+    from sdc_problems.studies.release.csv_text import Form, read_text
+
+    return read_text(path, Form(**other)).rename(columns=str.lower)
 
 
 def _population(path: Path, data: Microdata, reading: Reading) -> Microdata:
@@ -171,7 +214,6 @@ def _without(data: Microdata, keep: list[str]) -> Microdata:
 
 def _leaves(folder: Path, data: Microdata, protected: Microdata) -> dict[str, Leaves]:
     """Leaf counts from a folder of hierarchies, one file per column."""
-    from sdc_problems.errors import SDCError
     from sdc_problems.hierarchy import Hierarchy
     from sdc_problems.studies.verdict.leaves import leaf_counts
 
@@ -246,4 +288,8 @@ def _figures(measure: Measure) -> tuple[str, str, str]:
     if measure.before is not None:
         value += f" (was {number(measure.before)})"
     top = "" if measure.high is None else f" {number(measure.high)}"
-    return measure.label, value, f"{'↑' if measure.better == 'higher' else '↓'} {number(measure.low)} …{top}"
+    return (
+        measure.label,
+        value,
+        f"{ {'higher': '↑', 'lower': '↓'}.get(measure.better, ' ') } {number(measure.low)} …{top}",
+    )

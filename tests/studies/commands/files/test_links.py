@@ -155,3 +155,70 @@ def test_methods_that_leave_records_out_or_make_no_groups(folder: Path) -> None:
     assert done.links is not None
     assert done.frame["size"].sum() == 60
     assert done.links.published.edges["links"].sum() + done.frame["inner_links"].sum() == 150
+
+
+def evaluate(folder: Path, *more: str) -> dict[str, Any]:
+    words = ("people.csv", "out.csv", "--edges", "friends.csv", "--quasi-identifiers", "topic1,age", "--keep", "topic2")
+    done = sdc(folder, "evaluate", *words, *more, "--json")
+    assert done.exit_code == 0, (done.output, done.exception)
+    said = json.loads(done.stdout)
+    return {**said, "values": {measure["name"]: measure["value"] for measure in said["measures"]}}
+
+
+def test_a_pair_of_graphs_is_measured(folder: Path) -> None:
+    assert sdc(folder, "protect", *LINKED, "--out", "out.csv").exit_code == 0
+    certificate = json.loads((folder / "out.csv.certificate.json").read_text())["graph"]
+    values = evaluate(folder)["values"]
+    told = certificate["exposed_by_links_alone"]
+    assert [values[f"exposed_{name}"] for name in ("degree", "links", "ego")] == [
+        told["degree"], told["links"], told["neighbourhood"],
+    ]  # fmt: skip
+    assert values["dr_degree"] == pytest.approx(certificate["by_attributes_and_degree"])
+    assert values["k"] == 4
+    people, nodes = pd.read_csv(folder / "people.csv"), pd.read_csv(folder / "out.csv")
+    before, after = people["topic1"].value_counts(), nodes["topic1"].value_counts()
+    deciles = np.unique(np.quantile(people["age"], np.arange(1, 10) / 10))
+    ages = [np.bincount(np.searchsorted(deciles, t["age"], side="right"), minlength=10) for t in (people, nodes)]
+    lost = before.sub(after, fill_value=0).abs().sum() + np.abs(ages[0] - ages[1]).sum()
+    assert values["cdil"] == pytest.approx(lost / (2 * 60) / 2)
+    assert 0 < values["aamil"] <= 1
+    assert 0 < values["mixing"] <= 1
+    assert 0 <= values["ego_risk"] <= 1
+
+
+def test_without_its_rows_file_nothing_is_said_of_who_is_who(folder: Path) -> None:
+    assert sdc(folder, "protect", *LINKED, "--out", "out.csv").exit_code == 0
+    paired = evaluate(folder)["values"]
+    (folder / "out.csv.rows.csv").unlink()
+    found = evaluate(folder)
+    assert not {"aamil", "mixing", "ego_risk"} & set(found["values"])
+    assert [entry["why"] for entry in found["not_applicable"] if "AAMIL" in entry["label"]]
+    for name in ("exposed_ego", "dr_degree", "homophily", "cdil", "transitivity"):
+        assert found["values"][name] == pytest.approx(paired[name])
+
+
+def test_super_nodes_are_measured(folder: Path) -> None:
+    assert sdc(folder, "protect", *LINKED, "--out", "out.csv", "--form", "supernodes").exit_code == 0
+    values = evaluate(folder)["values"]
+    assert values["super_node"] == 4
+    assert values["links"] == 150
+    assert 0 < values["nsil"] < 1
+    assert "exposed_ego" not in values
+
+
+def test_what_a_wrong_pair_of_graphs_is_told(folder: Path) -> None:
+    assert sdc(folder, "protect", *LINKED, "--out", "out.csv").exit_code == 0
+    words = ("people.csv", "out.csv", "--quasi-identifiers", "topic1,age", "--keep", "topic2")
+    done = sdc(folder, "evaluate", *words, "--protected-edges", "out.csv.edges.csv")
+    assert done.exit_code == 2
+    assert "name the links of ORIGINAL, too (--edges)" in done.output
+    (folder / "out.csv.edges.csv").rename(folder / "moved.csv")
+    done = sdc(folder, "evaluate", *words, "--edges", "friends.csv")
+    assert "name them (--protected-edges)" in str(done.exception)
+    assert evaluate(folder, "--protected-edges", "moved.csv")["values"]["k"] == 4
+    (folder / "moved.csv").write_text("source,target\n1,99\n")
+    done = sdc(folder, "evaluate", *words, "--edges", "friends.csv", "--protected-edges", "moved.csv")
+    assert "1 link(s) have an end that is no node" in str(done.exception)
+    done = sdc(folder, "evaluate", "people.csv", "--edges", "friends.csv", "--quasi-identifiers", "age")
+    assert done.exit_code == 2
+    assert "name PROTECTED, too" in done.output
