@@ -2,9 +2,9 @@
 
     python benchmarks/bench_measures.py [name …]
 
-Each line gives the best wall time of each side and how many times longer the peer takes. Where the peer computes the
-same number, the two are compared and the run stops if they differ. Adult is read from $SDC_DATA_HOME if it is there;
-otherwise a random table of the same shape stands in.
+Each line gives the least CPU time of each side, of several calls in turn, and how many times longer the peer takes.
+Where the peer computes the same number, the two are compared and the run stops if they differ. Adult is read from
+$SDC_DATA_HOME if it is there; otherwise a random table of the same shape stands in.
 """
 
 from __future__ import annotations
@@ -37,25 +37,29 @@ def bench(function: Callable[[], None]) -> Callable[[], None]:
     return function
 
 
-def best(function: Callable[[], Any], seconds: float = 1.0) -> tuple[float, Any]:
-    """Best wall time of a few calls, the first (which may compile) left out."""
-    result = function()
-    times: list[float] = []
-    while not times or (sum(times) < seconds and len(times) < 20):
-        begin = time.perf_counter()
-        result = function()
-        times.append(time.perf_counter() - begin)
-    return min(times), result
+def spent(function: Callable[[], Any]) -> float:
+    begin = time.process_time()
+    function()
+    return time.process_time() - begin
 
 
-def report(what: str, ours: Callable[[], Any], peers: dict[str, Callable[[], Any]], *, same: bool = True) -> None:
-    mine, answer = best(ours)
-    print(f"{what:<58} {1e3 * mine:10.2f} ms", flush=True)
-    for name, peer in peers.items():
-        theirs, other = best(peer)
+def report(
+    what: str, ours: Callable[[], Any], peers: dict[str, Callable[[], Any]], *, same: bool = True, seconds: float = 1.0
+) -> None:
+    """Print the least CPU time of each, called in turn: what else the machine does then weighs on all alike."""
+    everyone = [ours, *peers.values()]
+    answers = [function() for function in everyone]  # this may compile
+    least = [math.inf] * len(everyone)
+    begin = time.process_time()
+    for _ in range(20):
+        least = [min(before, spent(function)) for before, function in zip(least, everyone, strict=True)]
+        if time.process_time() - begin > seconds * len(everyone):
+            break
+    print(f"{what:<58} {1e3 * least[0]:10.2f} ms", flush=True)
+    for name, theirs, other in zip(peers, least[1:], answers[1:], strict=True):
         if same and other is not None:
-            np.testing.assert_allclose(np.asarray(other, float), np.asarray(answer, float), rtol=1e-6, atol=1e-9)
-        print(f"    {name:<54} {1e3 * theirs:10.2f} ms {theirs / mine:9.1f} ×", flush=True)
+            np.testing.assert_allclose(np.asarray(other, float), np.asarray(answers[0], float), rtol=1e-6, atol=1e-9)
+        print(f"    {name:<54} {1e3 * theirs:10.2f} ms {theirs / least[0]:9.1f} ×", flush=True)
 
 
 def adult() -> pd.DataFrame:
@@ -92,11 +96,10 @@ def compare_linkage(X: np.ndarray, noise: float, rng: np.random.Generator) -> No
 
     peers: dict[str, Callable[[], Any]] = {
         "scipy cKDTree": lambda: share_of_nearest(cKDTree(B).query(A)[0], own),
-        "scipy cKDTree, 2 workers": lambda: share_of_nearest(cKDTree(B).query(A, workers=2)[0], own),
         "scikit-learn NearestNeighbors, kd_tree": by_sklearn_tree,
     }
     if n <= 10_000:
-        peers["scikit-learn NearestNeighbors, brute, all cores"] = by_brute_force
+        peers["scikit-learn NearestNeighbors, brute"] = by_brute_force
     report(f"distance linkage {n:,} × {p}, noise {noise}", lambda: evaluators.distance_linkage(X, Y, ties="any"), peers)
 
 

@@ -5,216 +5,410 @@ and ties are ties in every engine. SciPy's k-d tree is not used: it sums in anot
 categories, and cannot stop at the first counterpart that is nearer than the own one, which is most of the speed.
 
 Columns are ordered: numeric, ordinal, nominal. ``a`` is the number of numeric ones, ``b`` that of numeric and
-ordinal ones. ``unit`` turns whole-number category distances into fractions when both kinds meet.
+ordinal ones. ``unit`` turns whole-number category distances into fractions when both kinds meet. A distance is squared
+Euclidean (numeric only), a sum of category distances (categorical only), or root plus sum (mixed).
+
+Many targets are measured at once, one attribute after the other: the processor's vector units do several targets
+together, and each sum is still taken in the order of the attributes. Targets stand in blocks, records × one attribute
+side by side. The tree is binary and balanced, in level order (children of node i: 2i + 1 and 2i + 2), but looked at
+``FAN`` levels at a time: the boxes of those descendants stand in a block, too.
+
+The helpers are small and without division on purpose: a helper that may raise keeps counting references of its arrays,
+which takes longer than the distances.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sdc_problems._kernel import kernel
+from sdc_problems._validation import FloatArray, IntArray
+
+FAN = 4
+"""Levels of the tree between a node and the boxes that are looked at together."""
+
+_BOXES = 1 << FAN
 
 
 @kernel()
-def _distances(
-    A: Any, i: int, BT: Any, begin: int, end: int, w: Any, a: int, b: int, unit: float, d: Any, s: Any
-) -> None:
-    """Distances of row i of A to the columns ``begin`` … ``end`` of BT, into ``d`` (``s`` is scratch).
-
-    Squared Euclidean (numeric only), sum of category distances (categorical only), or root plus sum (mixed). One
-    attribute after the other for many targets: the processor's vector units do several targets at once, and each sum
-    is still taken in the order of the attributes.
-    """
-    p = A.shape[1]
-    n = end - begin
-    for k in range(n):
+def _squares(row: Any, block: Any, m: int, w: Any, a: int, d: Any) -> None:
+    """Squared distances over the numeric attributes to the first m records of a block."""
+    for k in range(m):
         d[k] = 0.0
     for c in range(a):
-        x, scale = A[i, c], w[c]
-        column = BT[c, begin:end]
-        for k in range(n):
+        x, scale = row[c], w[c]
+        column = block[c]
+        for k in range(m):
             t = (x - column[k]) * scale
             d[k] += t * t
-    if a == p:
-        return
-    for k in range(n):
+
+
+@kernel()
+def _categories(row: Any, block: Any, m: int, w: Any, a: int, b: int, s: Any) -> None:
+    """Sums of category distances to the first m records of a block."""
+    for k in range(m):
         s[k] = 0.0
     for c in range(a, b):
-        x, scale = A[i, c], w[c]
-        column = BT[c, begin:end]
-        for k in range(n):
+        x, scale = row[c], w[c]
+        column = block[c]
+        for k in range(m):
             gap = abs(x - column[k])
             s[k] += (gap + 1.0) * scale if gap > 0.0 else 0.0
-    for c in range(b, p):
-        x, scale = A[i, c], w[c]
-        column = BT[c, begin:end]
-        for k in range(n):
+    for c in range(b, len(row)):
+        x, scale = row[c], w[c]
+        column = block[c]
+        for k in range(m):
             s[k] += scale if x != column[k] else 0.0
+
+
+@kernel()
+def _box_squares(row: Any, boxes: Any, m: int, w: Any, a: int, d: Any) -> None:
+    """Squared distances to the nearest corners of the first m boxes, never above that of a point in them.
+
+    The operations are those of ``_squares`` in the same order, and each is monotone also after rounding: a box
+    may be skipped when its bound is larger, without any tolerance.
+    """
+    for k in range(m):
+        d[k] = 0.0
+    for c in range(a):
+        x, scale = row[c], w[c]
+        bounds = boxes[c]
+        for k in range(m):
+            t = max(max(bounds[k] - x, x - bounds[_BOXES + k]), 0.0) * scale
+            d[k] += t * t
+
+
+@kernel()
+def _box_categories(row: Any, boxes: Any, m: int, w: Any, a: int, b: int, s: Any) -> None:
+    """As ``_categories``, to the nearest corners of the first m boxes."""
+    for k in range(m):
+        s[k] = 0.0
+    for c in range(a, b):
+        x, scale = row[c], w[c]
+        bounds = boxes[c]
+        for k in range(m):
+            gap = max(bounds[k] - x, x - bounds[_BOXES + k])
+            s[k] += (gap + 1.0) * scale if gap > 0.0 else 0.0
+    for c in range(b, len(row)):
+        x, scale = row[c], w[c]
+        bounds = boxes[c]
+        for k in range(m):
+            s[k] += scale if max(bounds[k] - x, x - bounds[_BOXES + k]) > 0.0 else 0.0
+
+
+@kernel()
+def _join(d: Any, s: Any, m: int, a: int, unit: float) -> None:
+    """Distances from their two parts."""
     if a == 0:
-        for k in range(n):
+        for k in range(m):
             d[k] = s[k]
     else:
-        for k in range(n):
+        for k in range(m):
             d[k] = np.sqrt(d[k]) + s[k] / unit
 
 
 @kernel()
-def _box_distance(A: Any, i: int, low: Any, high: Any, node: int, w: Any, a: int, b: int, unit: float) -> float:
-    """Distance to the nearest corner of a box, never above that of a point in it.
-
-    The operations are those of ``_distance`` in the same order, and each is monotone also after rounding: a box
-    may be skipped when its bound is larger, without any tolerance.
-    """
-    p = A.shape[1]
-    square = 0.0
-    for c in range(a):
-        x = A[i, c]
-        t = 0.0
-        if x < low[node, c]:
-            t = (low[node, c] - x) * w[c]
-        elif x > high[node, c]:
-            t = (x - high[node, c]) * w[c]
-        square += t * t
-    if a == p:
-        return square
-    total = 0.0
-    for c in range(a, b):
-        x = A[i, c]
-        if x < low[node, c]:
-            total += (low[node, c] - x + 1.0) * w[c]
-        elif x > high[node, c]:
-            total += (x - high[node, c] + 1.0) * w[c]
-    for c in range(b, p):
-        if A[i, c] < low[node, c] or A[i, c] > high[node, c]:
-            total += w[c]
-    if a == 0:
-        return total
-    return float(np.sqrt(square) + total / unit)
-
-
-@kernel()
-def _tied(d: Any, count: Any, begin: int, end: int, radius: float, found: int) -> int:
+def _tied(d: Any, count: Any, m: int, radius: float, found: int) -> int:
     """Add the records at the radius to those found; -1 when one is nearer."""
-    for k in range(end - begin):
-        if d[k] < radius:
-            return -1
-        if d[k] == radius:
-            found += count[begin + k]
+    least = np.inf
+    for k in range(m):
+        least = min(least, d[k])
+    if least < radius:
+        return -1
+    if least == radius:
+        for k in range(m):
+            if d[k] == radius:
+                found += count[k]
     return found
 
 
 @kernel()
-def own_distances(A: Any, BT: Any, w: Any, a: int, b: int, unit: float) -> Any:
-    """Distance of each row of A to the column of BT in its place."""
-    own = np.empty(len(A))
-    scratch = np.empty(1)
-    for i in range(len(A)):
-        _distances(A, i, BT, i, i + 1, w, a, b, unit, own[i : i + 1], scratch)
+def own_distances(A: Any, B: Any, w: Any, a: int, b: int, unit: float) -> Any:
+    """Distance of each row of A to the row of B in its place, by the operations above."""
+    n, p = A.shape
+    own = np.empty(n)
+    for i in range(n):
+        square, total = 0.0, 0.0
+        for c in range(a):
+            t = (A[i, c] - B[i, c]) * w[c]
+            square += t * t
+        for c in range(a, p):
+            gap = abs(A[i, c] - B[i, c])
+            if gap > 0.0:
+                total += (gap + 1.0) * w[c] if c < b else w[c]
+        if a == p:
+            own[i] = square
+        elif a == 0:
+            own[i] = total
+        else:
+            own[i] = np.sqrt(square) + total / unit
     return own
 
 
 @kernel()
-def brute_ties(A: Any, radius: Any, BT: Any, count: Any, w: Any, a: int, b: int, unit: float, block: int) -> Any:
-    """Number of records of B at exactly the radius, -1 when one is nearer; B is walked block by block."""
-    n, m = len(A), BT.shape[1]
-    ties = np.zeros(n, dtype=np.int64)
-    d, scratch = np.empty(block), np.empty(block)
-    for i in range(n):
-        found = 0
-        for begin in range(0, m, block):
-            end = min(begin + block, m)
-            _distances(A, i, BT, begin, end, w, a, b, unit, d, scratch)
-            found = _tied(d, count, begin, end, radius[i], found)
+def brute_ties(
+    A: Any, radius: Any, targets: Any, w: Any, a: int, b: int, unit: float, ties: Any, at: int, budget: int
+) -> int:  # fmt: skip
+    """Number of records at exactly the radius, -1 when one is nearer: every row of A against block after block.
+
+    From row ``at`` on until the budget of pairs is spent; returns the next row.
+    """
+    blocks, counts, sizes = targets
+    size = blocks.shape[2]
+    d, s = np.empty(size), np.empty(size)
+    while at < len(A) and budget > 0:
+        row, found = A[at], 0
+        for e in range(len(blocks)):
+            m = sizes[e]
+            _squares(row, blocks[e], m, w, a, d)
+            if a < len(w):
+                _categories(row, blocks[e], m, w, a, b, s)
+                _join(d, s, m, a, unit)
+            found = _tied(d, counts[e], m, radius[at], found)
+            budget -= size
             if found < 0:
                 break
-        ties[i] = found
-    return ties
+        ties[at] = found
+        at += 1
+    return at
 
 
 @kernel()
-def build_tree(B: Any, w: Any, a: int, b: int, unit: float, leaf: int) -> Any:
-    """A balanced tree of tight boxes in level order: the children of node i are 2i + 1 and 2i + 2."""
-    n, p = B.shape
-    n_leaves = 1
-    while n > n_leaves * leaf:
-        n_leaves *= 2
-    n_nodes = 2 * n_leaves - 1
-    order = np.arange(n)
-    begin = np.zeros(n_nodes, dtype=np.int64)
-    end = np.zeros(n_nodes, dtype=np.int64)
-    low = np.empty((n_nodes, p))
-    high = np.empty((n_nodes, p))
-    end[0] = n
-    for node in range(n_nodes):
+def _select(order: Any, keys: Any, low: int, high: int, middle: int) -> None:
+    """Partition order[low:high] so that no key before ``middle`` is larger than one from there on."""
+    high -= 1
+    while high > low:
+        center = (low + high) // 2
+        # Median of three, so that sorted columns are no worst case.
+        for x, y in ((low, center), (center, high), (low, center)):
+            if keys[y] < keys[x]:
+                keys[x], keys[y] = keys[y], keys[x]
+                order[x], order[y] = order[y], order[x]
+        key = keys[center]
+        i, j = low, high
+        while i <= j:
+            while keys[i] < key:
+                i += 1
+            while key < keys[j]:
+                j -= 1
+            if i <= j:
+                keys[i], keys[j] = keys[j], keys[i]
+                order[i], order[j] = order[j], order[i]
+                i += 1
+                j -= 1
+        if middle <= j:
+            high = j
+        elif middle >= i:
+            low = i
+        else:
+            return
+
+
+@kernel()
+def grow_tree(
+    B: Any, w: Any, a: int, b: int, unit: float, order: Any, keys: Any, begin: Any, end: Any, low: Any, high: Any,
+    node: int, budget: int,
+) -> int:  # fmt: skip
+    """Close the boxes of the nodes from ``node`` on and halve them along their widest attribute; returns the next node.
+
+    The records of a node are order[begin[node] : end[node]].
+    """
+    p = B.shape[1]
+    first_leaf = len(begin) // 2
+    smallest, largest = np.empty(p), np.empty(p)
+    while node < len(begin) and budget > 0:
+        first, last = begin[node], end[node]
+        for c in range(p):
+            smallest[c] = largest[c] = B[order[first], c]
+        for e in range(first + 1, last):
+            row = order[e]
+            for c in range(p):
+                smallest[c] = min(smallest[c], B[row, c])
+                largest[c] = max(largest[c], B[row, c])
         widest, width = 0, -1.0
         for c in range(p):
-            first = B[order[begin[node]], c]
-            smallest = largest = first
-            for e in range(begin[node] + 1, end[node]):
-                value = B[order[e], c]
-                smallest = min(smallest, value)
-                largest = max(largest, value)
-            low[node, c] = smallest
-            high[node, c] = largest
+            low[node, c], high[node, c] = smallest[c], largest[c]
+            extent = largest[c] - smallest[c]
             if c < a:
-                extent = (largest - smallest) * w[c]
+                extent *= w[c]
             elif c < b:
-                extent = (largest - smallest) * w[c] / unit
+                extent *= w[c] / unit
             else:
-                extent = w[c] / unit if largest > smallest else 0.0
+                extent = w[c] / unit if extent > 0.0 else 0.0
             if extent > width:
                 widest, width = c, extent
-        if node < n_leaves - 1:
-            members = order[begin[node] : end[node]].copy()
-            keys = np.empty(len(members))
-            for e in range(len(members)):
-                keys[e] = B[members[e], widest]
-            rank = np.argsort(keys, kind="mergesort")
-            for e in range(len(members)):
-                order[begin[node] + e] = members[rank[e]]
-            middle = (begin[node] + end[node]) // 2
-            begin[2 * node + 1] = begin[node]
+        if node < first_leaf:
+            for e in range(first, last):
+                keys[e] = B[order[e], widest]
+            middle = (first + last) // 2
+            _select(order, keys, first, last, middle)
+            begin[2 * node + 1] = first
             end[2 * node + 1] = middle
             begin[2 * node + 2] = middle
-            end[2 * node + 2] = end[node]
-    return order, (begin, end, low, high)
+            end[2 * node + 2] = last
+        budget -= (last - first) * (p + 8)
+        node += 1
+    return node
 
 
 @kernel()
-def tree_ties(A: Any, radius: Any, BT: Any, count: Any, tree: Any, w: Any, a: int, b: int, unit: float) -> Any:
-    """As ``brute_ties``, on the tree of B (columns in the tree's order), starting from the own distance as radius."""
-    begin, end, low, high = tree
-    n = len(A)
-    n_nodes = len(begin)
-    first_leaf = n_nodes // 2
-    ties = np.zeros(n, dtype=np.int64)
-    stack = np.empty(128, dtype=np.int64)
-    widest = 0
-    for node in range(first_leaf, n_nodes):
-        widest = max(widest, end[node] - begin[node])
-    d, scratch = np.empty(widest), np.empty(widest)
-    for i in range(n):
-        found = 0
-        stack[0] = 0
-        top = 1
-        while top > 0 and found >= 0:
-            top -= 1
-            node = stack[top]
-            if node >= first_leaf:
-                _distances(A, i, BT, begin[node], end[node], w, a, b, unit, d, scratch)
-                found = _tied(d, count, begin[node], end[node], radius[i], found)
-                continue
-            left = _box_distance(A, i, low, high, 2 * node + 1, w, a, b, unit)
-            right = _box_distance(A, i, low, high, 2 * node + 2, w, a, b, unit)
-            # The nearer child is pushed last and so visited first: a nearer record ends the search.
-            near, far = (2 * node + 1, 2 * node + 2) if left <= right else (2 * node + 2, 2 * node + 1)
-            if max(left, right) <= radius[i]:
-                stack[top] = far
-                top += 1
-            if min(left, right) <= radius[i]:
-                stack[top] = near
-                top += 1
+def fill_blocks(
+    B: Any, count: Any, order: Any, begin: Any, end: Any, low: Any, high: Any, tree: Any
+) -> None:  # fmt: skip
+    """Copy the records into blocks, one per leaf, and the boxes into blocks, one per node above them."""
+    blocks, counts, sizes, leaf_of, boxes, before = tree
+    first_leaf, depth = len(begin) // 2, len(before) - 1
+    for leaf in range(len(blocks)):
+        first = begin[first_leaf + leaf]
+        sizes[leaf] = end[first_leaf + leaf] - first
+        for e in range(sizes[leaf]):
+            row = order[first + e]
+            leaf_of[row] = leaf
+            counts[leaf, e] = count[row]
+            for c in range(B.shape[1]):
+                blocks[leaf, c, e] = B[row, c]
+    level = depth
+    while level > 0:
+        fan = min(level, FAN)
+        for e in range(1 << level):
+            node, parent = (1 << level) - 1 + e, before[level - fan] + (e >> fan)
+            for c in range(B.shape[1]):
+                boxes[parent, c, e & ((1 << fan) - 1)] = low[node, c]
+                boxes[parent, c, _BOXES + (e & ((1 << fan) - 1))] = high[node, c]
+        level -= fan
+
+
+class Blocks(NamedTuple):
+    """Records in blocks, one attribute side by side."""
+
+    records: FloatArray
+    counts: IntArray
+    """How often each record occurs."""
+    sizes: IntArray
+    """Records in each block: what follows them is not filled."""
+
+
+class Tree(NamedTuple):
+    """Balanced tree of tight boxes."""
+
+    records: FloatArray
+    """As in ``Blocks``: one block per leaf."""
+    counts: IntArray
+    sizes: IntArray
+    leaf_of: IntArray
+    """Leaf of each record."""
+    boxes: FloatArray
+    """Bounds of the boxes below each node that is looked at: first the lower ones, then the upper ones."""
+    before: IntArray
+    """How many nodes that are looked at stand on higher levels, for each level but that of the leaves."""
+
+
+def in_blocks(B: FloatArray, count: IntArray, size: int) -> Blocks:
+    """Rows of B, which occur ``count`` times, in blocks as they come."""
+    n, p = B.shape
+    size = min(size, n)
+    full = -(-n // size)
+    records, counts = np.zeros((full * size, p)), np.zeros(full * size, dtype=np.int64)
+    records[:n], counts[:n] = B, count
+    sizes = np.minimum(size, n - size * np.arange(full))
+    columns = np.ascontiguousarray(records.reshape(full, size, p).transpose(0, 2, 1))
+    return Blocks(columns, counts.reshape(full, size), sizes)
+
+
+def tree_of(
+    B: FloatArray, count: IntArray, w: FloatArray, a: int, b: int, unit: float, leaf: int, budget: int
+) -> Tree:  # fmt: skip
+    """Tree over the rows of B, which occur ``count`` times, with at most ``leaf`` rows in a leaf."""
+    n, p = B.shape
+    depth = max(0, (-(-n // leaf) - 1).bit_length())
+    n_leaves = 1 << depth
+    order, keys = np.arange(n), np.empty(n)
+    begin, end = np.zeros(2 * n_leaves - 1, dtype=np.int64), np.zeros(2 * n_leaves - 1, dtype=np.int64)
+    low, high = np.empty((len(begin), p)), np.empty((len(begin), p))
+    end[0] = n
+    node = 0
+    while node < len(begin):
+        node = grow_tree(B, w, a, b, unit, order, keys, begin, end, low, high, node, budget)
+    before, parents = np.zeros(depth + 1, dtype=np.int64), 0
+    for level in range(depth):
+        before[level] = parents
+        if level == 0 or (depth - level) % FAN == 0:
+            parents += 1 << level
+    widest = -(-n // n_leaves)
+    tree = Tree(
+        np.empty((n_leaves, p, widest)),
+        np.empty((n_leaves, widest), dtype=np.int64),
+        np.empty(n_leaves, dtype=np.int64),
+        np.empty(n, dtype=np.int64),
+        np.empty((max(parents, 1), p, 2 * _BOXES)),
+        before,
+    )
+    fill_blocks(B, count, order, begin, end, low, high, tree)
+    return tree
+
+
+@kernel()
+def tree_ties(
+    A: Any, radius: Any, start: Any, turn: Any, tree: Any, w: Any, a: int, b: int, unit: float, ties: Any, at: int,
+    budget: int,
+) -> int:  # fmt: skip
+    """As ``brute_ties``, on a tree, for the rows ``turn[at]``, ``turn[at + 1]``, …
+
+    The search begins in the leaf ``start`` of its row and climbs from there: most rows meet a nearer record at once, or
+    have all records of their radius around them. It begins at the root where ``start`` is -1.
+    """
+    blocks, counts, sizes, _, boxes, before = tree
+    depth, size = len(before) - 1, blocks.shape[2]
+    d, s = np.empty(max(size, _BOXES)), np.empty(max(size, _BOXES))
+    # A node is its level and its place there.
+    nodes, levels = np.empty((depth + FAN) * _BOXES, dtype=np.int64), np.empty((depth + FAN) * _BOXES, dtype=np.int64)
+    while at < len(turn) and budget > 0:
+        i = turn[at]
+        row, reach, found, top = A[i], radius[i], 0, 1
+        nodes[0], levels[0] = start[i], depth
+        came, climbed = start[i], depth
+        if start[i] < 0:
+            nodes[0], levels[0], climbed = 0, 0, 0
+        while found >= 0:
+            skipped = -1
+            if top > 0:
+                top -= 1
+                node, level = nodes[top], levels[top]
+                if level == depth:
+                    m = sizes[node]
+                    _squares(row, blocks[node], m, w, a, d)
+                    if a < len(w):
+                        _categories(row, blocks[node], m, w, a, b, s)
+                        _join(d, s, m, a, unit)
+                    found = _tied(d, counts[node], m, reach, found)
+                    budget -= size
+                    continue
+                # What is looked at ends at the level of the leaves: only below the root there may be fewer levels.
+                fan = FAN if (depth - level) % FAN == 0 else depth % FAN
+            elif climbed > 0:
+                fan = min(climbed, FAN)
+                level = climbed - fan
+                skipped, node = came & ((1 << fan) - 1), came >> fan
+                came, climbed = node, level
+            else:
+                break
+            below, m = boxes[before[level] + node], 1 << fan
+            _box_squares(row, below, m, w, a, d)
+            if a < len(w):
+                _box_categories(row, below, m, w, a, b, s)
+                _join(d, s, m, a, unit)
+            budget -= _BOXES
+            nearest, where = np.inf, -1
+            for e in range(m):
+                if d[e] <= reach and e != skipped:
+                    nodes[top], levels[top] = (node << fan) + e, level + fan
+                    if d[e] < nearest:
+                        nearest, where = d[e], top
+                    top += 1
+            if where >= 0:  # the nearest box is looked at first: a nearer record ends the search
+                nodes[where], nodes[top - 1] = nodes[top - 1], nodes[where]
         ties[i] = found
-    return ties
+        at += 1
+    return at

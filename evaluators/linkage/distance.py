@@ -6,16 +6,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
+from sdc_problems._kernel import SLICE, Progress
 from sdc_problems._validation import FloatArray, IntArray, cell_mask, choice, domain_sizes, kinds, pair
 from sdc_problems.errors import SDCError
-from sdc_problems.evaluators._codes import unique_rows
 from sdc_problems.evaluators.information_loss.numeric import location_and_scale
-from sdc_problems.evaluators.linkage._nearest import brute_ties, build_tree, own_distances, tree_ties
+from sdc_problems.evaluators.linkage._nearest import brute_ties, in_blocks, own_distances, tree_of, tree_ties
+from sdc_problems.evaluators.linkage._same_rows import same_rows, smallest_of
 from sdc_problems.evaluators.linkage._views import Recoding, View, all_views, check_recodings
 from sdc_problems.evaluators.linkage.probabilistic import (
     ConvergenceWarning,
@@ -40,10 +41,9 @@ ENGINES = ("auto", "brute", "table", "tree")
 
 _LARGEST = 1e150  # squares of larger numbers leave the doubles, and everything would tie at infinity
 _WHOLE = 2**53  # largest sum of whole-number category distances that a double holds exactly
-_LEAF = 256
+_LEAF = 64
 _BLOCK = 128
-_FEW_RECORDS = 2048
-_FEW_PAIRS = 2**21
+_FEW_PAIRS = 2**14
 
 
 Scales = tuple[int, int, float]
@@ -79,11 +79,14 @@ def _metric(X: object, Y: object, words: object, n_categories: object, standardi
     order = [j for word in KINDS for j in range(p) if kind[j] == word]
     a = kind.count("numeric")
     b = a + kind.count("ordinal")
-    A, B = np.ascontiguousarray(original[:, order]), np.ascontiguousarray(protected[:, order])
+    if order == list(range(p)):
+        A, B = np.ascontiguousarray(original), np.ascontiguousarray(protected)
+    else:
+        A, B = original[:, order].copy(), protected[:, order].copy()
     weights = np.ones(p)
     unit = 1.0
     if a:
-        if max(np.abs(A[:, :a]).max(), np.abs(B[:, :a]).max()) > _LARGEST:
+        if any(max(table[:, :a].max(), -table[:, :a].min()) > _LARGEST for table in (A, B)):
             raise SDCError(f"X or Y holds numbers beyond {_LARGEST:g}: their squared distances overflow; rescale them")
         if standardize:
             scale = location_and_scale(A[:, :a])[1]
@@ -130,6 +133,7 @@ def link_ties(
     engine: str = "auto",
     stars: object = None,
     recodings: Mapping[int, Recoding] | None = None,
+    progress: Progress | None = None,
 ) -> IntArray:
     """For each record, among how many equally near counterparts its own one is; 0 if another is nearer.
 
@@ -150,74 +154,121 @@ def link_ties(
     open_cells = cell_mask(stars, (n, p), "stars")
     known = check_recodings(recodings, np.asarray(X), metric.words)
     if open_cells.any() or known:
-        return _ties_of_views(metric, list(all_views(open_cells, known, metric.order)), towards, how)
+        return _ties_of_views(metric, list(all_views(open_cells, known, metric.order)), towards, how, progress)
     A, B = (metric.A, metric.B) if towards == "to_protected" else (metric.B, metric.A)
-    own: FloatArray = own_distances(A, np.ascontiguousarray(B.T), metric.weights, *metric.scales)
-    if how == "brute" or (how == "auto" and n <= _FEW_RECORDS and metric.numeric > 0):
-        ones = np.ones(n, dtype=np.int64)
-        near: IntArray = brute_ties(A, own, np.ascontiguousarray(B.T), ones, metric.weights, *metric.scales, _BLOCK)
-        return np.maximum(near, 0)
-    return _ties(A, own, B, metric.weights, metric.scales, how)
+    own: FloatArray = own_distances(A, B, metric.weights, *metric.scales)
+    return _ties(A, own, B, metric.weights, metric.scales, how, progress)
 
 
-def _ties(A: FloatArray, own: FloatArray, B: FloatArray, weights: FloatArray, scales: Scales, how: str) -> IntArray:
+class _Searchers(NamedTuple):
+    """Distinct records that look for counterparts: equal ones share one search."""
+
+    rows: FloatArray
+    radius: FloatArray
+    """Smallest own distance of equal records: one with a larger distance has been beaten by that."""
+    closest: IntArray
+    """The record that has it."""
+    who: IntArray
+    """Which of the distinct records each record is."""
+
+    @classmethod
+    def of(cls, records: FloatArray, own: FloatArray, how: str) -> _Searchers:
+        first, who, _ = _distinct(records, how)
+        if len(first) == len(records):
+            return cls(records, own, first, who)
+        radius, closest = smallest_of(own, who, len(first))
+        return cls(records[first], radius, closest, who)
+
+    def ties(self, own: FloatArray, found: IntArray) -> IntArray:
+        """Ties of each record, 0 where another is nearer."""
+        return np.where(own == self.radius[self.who], np.maximum(found, 0)[self.who], 0)
+
+
+def _distinct(records: FloatArray, how: str) -> tuple[IntArray, IntArray, IntArray]:
+    if how == "brute":
+        each = np.arange(len(records))
+        return each, each, np.ones(len(records), dtype=np.int64)
+    return same_rows(records)
+
+
+def _ties(
+    A: FloatArray, own: FloatArray, B: FloatArray, weights: FloatArray, scales: Scales, how: str,
+    progress: Progress | None,
+) -> IntArray:  # fmt: skip
     """Ties of the records of A at their own distances among those of B, 0 where one is nearer."""
-    # Equal records share one search: its radius is the smallest own distance among them, and a record with a larger
-    # one has been beaten by the counterpart of its twin.
-    searchers, who, _ = unique_rows(A)
-    radius = np.full(len(searchers), np.inf)
-    np.minimum.at(radius, who, own)
-    found = _found(searchers, radius, B, weights, scales, how)
-    return np.where(own == radius[who], np.maximum(found, 0)[who], 0)
+    searchers = _Searchers.of(A, own, how)
+    found = _found(searchers.rows, searchers.radius, searchers.closest, B, weights, scales, how, progress)
+    return searchers.ties(own, found)
 
 
 def _found(
-    searchers: FloatArray, radius: FloatArray, B: FloatArray, weights: FloatArray, scales: Scales, how: str
-) -> IntArray:
-    """Number of records of B at the radius, -1 where one is nearer."""
-    targets, _, count = unique_rows(B)
-    few = len(searchers) * len(targets) <= _FEW_PAIRS or len(targets) <= _LEAF
+    rows: FloatArray, radius: FloatArray, closest: IntArray | None, B: FloatArray, weights: FloatArray, scales: Scales,
+    how: str, progress: Progress | None,
+) -> IntArray:  # fmt: skip
+    """Number of records of B at the radius of each row, -1 where one is nearer.
+
+    ``closest`` names a record of B at the radius, if there is one.
+    """
+    first, which, count = _distinct(B, how)
+    targets = B if len(first) == len(B) else B[first]
+    found = np.empty(len(rows), dtype=np.int64)
+    budget = max(1, SLICE // (4 * rows.shape[1]))
+    few = len(rows) * len(targets) <= _FEW_PAIRS or len(targets) <= _LEAF
+    search: Callable[[int], int]
     if how in ("brute", "table") or (how == "auto" and few):
-        near: IntArray = brute_ties(
-            searchers, radius, np.ascontiguousarray(targets.T), count, weights, *scales, _BLOCK
-        )  # fmt: skip
-        return near
-    order, tree = build_tree(targets, weights, *scales, _LEAF)
-    ordered = np.ascontiguousarray(targets[order].T)
-    near = tree_ties(searchers, radius, ordered, count[order], tree, weights, *scales)
-    return near
+        blocks = in_blocks(targets, count, _BLOCK)
+
+        def search(at: int) -> int:
+            return int(brute_ties(rows, radius, blocks, weights, *scales, found, at, budget))
+    else:
+        tree = tree_of(targets, count, weights, *scales, _LEAF, SLICE)
+        start = np.full(len(rows), -1) if closest is None else tree.leaf_of[which[closest]]
+        # Neighbors look at the same leaves; 16 bits make that a radix sort.
+        turn = np.argsort(start.astype(np.int16) if len(tree.sizes) < 2**15 else start, kind="stable")
+
+        def search(at: int) -> int:
+            return int(tree_ties(rows, radius, start, turn, tree, weights, *scales, found, at, budget))
+
+    at = 0
+    while at < len(rows):
+        at = search(at)
+        if progress is not None:
+            progress(at, len(rows))
+    return found
 
 
-def _ties_of_views(metric: _Metric, views: list[View], towards: str, how: str) -> IntArray:
+def _ties_of_views(
+    metric: _Metric, views: list[View], towards: str, how: str, progress: Progress | None
+) -> IntArray:  # fmt: skip
     """Ties where the protected records fall into groups, each of which compares in its own way."""
     n = len(metric.A)
     ties = np.zeros(n, dtype=np.int64)
     own = np.empty(n)
     for view in views:
         own[view.records] = own_distances(
-            view.of(metric.A[view.records]),
-            np.ascontiguousarray(metric.B[view.records].T),
-            metric.seen_by(view),
-            *metric.scales,
+            view.of(metric.A[view.records]), metric.B[view.records], metric.seen_by(view), *metric.scales
         )
     if towards == "to_original":
         for view in views:
             originals, protected = view.of(metric.A), metric.B[view.records]
-            ties[view.records] = _ties(
-                protected, own[view.records], originals, metric.seen_by(view), metric.scales, how
+            searchers = _Searchers.of(protected, own[view.records], how)
+            found = _found(
+                searchers.rows, searchers.radius, view.records[searchers.closest], originals, metric.seen_by(view),
+                metric.scales, how, progress,
             )  # fmt: skip
+            ties[view.records] = searchers.ties(own[view.records], found)
         return ties
-    searchers, who, _ = unique_rows(metric.A)
-    radius = np.full(len(searchers), np.inf)
-    np.minimum.at(radius, who, own)
-    total = np.zeros(len(searchers), dtype=np.int64)
-    still = np.arange(len(searchers))
+    searchers = _Searchers.of(metric.A, own, how)
+    total = np.zeros(len(searchers.rows), dtype=np.int64)
+    still = np.arange(len(searchers.rows))
     for view in sorted(views, key=lambda view: -len(view.records)):
-        seen = view.of(searchers[still])
-        found = _found(seen, radius[still], metric.B[view.records], metric.seen_by(view), metric.scales, how)
+        seen, protected = view.of(searchers.rows[still]), metric.B[view.records]
+        found = _found(
+            seen, searchers.radius[still], None, protected, metric.seen_by(view), metric.scales, how, progress
+        )  # fmt: skip
         total[still] = np.where(found < 0, 0, total[still] + found)
         still = still[found >= 0]
-    return np.where(own == radius[who], total[who], 0)
+    return searchers.ties(own, total)
 
 
 def distance_linkage(
@@ -232,6 +283,7 @@ def distance_linkage(
     engine: str = "auto",
     stars: object = None,
     recodings: Mapping[int, Recoding] | None = None,
+    progress: Progress | None = None,
 ) -> float:
     """Distance-based record linkage: the share of records whose nearest counterpart is their own.
 
@@ -262,6 +314,8 @@ def distance_linkage(
     recodings
         Of nominal attributes whose labels stand for several values, by position: X holds values, Y labels, and a
         value is at no distance from the labels that may stand for it.
+    progress
+        Called as ``progress(distinct records done, all of them)`` a few times per second.
 
     Returns
     -------
@@ -273,7 +327,7 @@ def distance_linkage(
     Distance: Euclidean on the numeric attributes, plus the category distances of
     :func:`~sdc_problems.evaluators.information_loss.category_distance`. Exact: distances are compared without a
     tolerance, whole-number multiples of the smallest category step stay whole numbers, and each engine computes
-    each distance by the same operations. The search starts from the own distance and ends at the first counterpart
+    each distance by the same operations. The search starts from the own counterpart and ends at the first one
     that is nearer. O(n²·p) at worst, near O(n·p·log n) for lightly protected data of few attributes. Stars and
     recodings part the protected records into groups that are searched one after the other: times the number of
     different patterns of stars and levels.
@@ -290,7 +344,7 @@ def distance_linkage(
     policy = choice(ties, "ties", TIES)
     near = link_ties(
         X, Y, direction=direction, kinds=kinds, n_categories=n_categories, standardize=standardize, engine=engine,
-        stars=stars, recodings=recodings,
+        stars=stars, recodings=recodings, progress=progress,
     )  # fmt: skip
     return 100.0 * _linked(near, policy) / len(near)
 

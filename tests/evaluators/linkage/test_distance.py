@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import time
 from fractions import Fraction
 
 import numpy as np
@@ -9,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_problems import SDCError
-from sdc_problems.evaluators.linkage import distance_linkage, link_ties
+from sdc_problems.evaluators.linkage import distance, distance_linkage, link_ties
+from sdc_problems.evaluators.linkage._same_rows import same_rows
 from sdc_problems.evaluators.linkage.distance import DIRECTIONS, ENGINES
 
 SIZES = [5, 4, 7]
@@ -77,6 +79,58 @@ def test_engines_agree_on_tables_that_fill_several_leaves(seed: int) -> None:
     codes, masked = X[:, [0, 2, 3]], Y[:, [0, 2, 3]]
     answers = {link_ties(codes, masked, kinds=["ordinal", "nominal", "nominal"], engine=e).tobytes() for e in ENGINES}
     assert len(answers) == 1
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 300), st.sampled_from([1, 2, 3, 7, 40]), st.sampled_from([3, 50]))
+def test_trees_of_any_depth_give_the_brute_answer(seed: int, n: int, leaf: int, values: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, values, (n, 3)).astype(float)
+    Y = np.where(rng.random(X.shape) < rng.random(), X[rng.permutation(n)], X)
+    stars = rng.random(X.shape) < rng.choice([0.0, 0.2])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(distance, "_LEAF", leaf)
+        patch.setattr(distance, "SLICE", int(rng.choice([1, 10**8])))
+        for kinds in (["numeric"] * 3, ["nominal"] * 3, ["ordinal", "numeric", "nominal"]):
+            for direction in DIRECTIONS:
+                found = [
+                    link_ties(X, Y, kinds=kinds, direction=direction, stars=stars, engine=e) for e in ("tree", "brute")
+                ]
+                np.testing.assert_array_equal(*found)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 200), st.integers(1, 4), st.sampled_from([1, 2, 9]))
+def test_equal_rows_are_found_by_their_first(seed: int, n: int, p: int, values: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, values, (n, p)) * rng.choice([-1.0, 1.0], (n, p))  # -0.0 is 0.0
+    first, who, count = same_rows(X)
+    expected, of, times = np.unique(X + 0.0, axis=0, return_inverse=True, return_counts=True)
+    assert (np.diff(first) > 0).all()
+    assert len(first) == len(expected)
+    np.testing.assert_array_equal(X[first][who], X)
+    np.testing.assert_array_equal(count[who], times[of.ravel()])
+
+
+@pytest.mark.parametrize("engine", ["brute", "tree"])
+def test_progress_is_told_and_an_interrupt_is_heard(engine: str, rng: np.random.Generator) -> None:
+    X = rng.normal(size=(60_000, 8))
+    Y = X + 0.7 * rng.normal(size=X.shape)
+    link_ties(X[:2000], Y[:2000], engine=engine)  # compiled
+    told: list[tuple[int, int]] = []
+    gaps, last = [], time.process_time()
+
+    def tell(done: int, total: int) -> None:
+        nonlocal last
+        told.append((done, total))
+        gaps.append(time.process_time() - last)
+        last = time.process_time()
+        if len(told) == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        link_ties(X, Y, engine=engine, progress=tell)
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    assert {total for _, total in told} == {60_000}
+    assert max(gaps[1:]) < 0.7
 
 
 @pytest.mark.parametrize("p", [1, 5, 13])
