@@ -211,6 +211,20 @@ def _facts(data: Microdata, attribute: Attribute) -> ColumnFacts:
     )
 
 
+def direct_identifier(data: Microdata, column: str) -> str | None:
+    """Reason why a column looks as if it identified a person by itself; None if it does not.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> data = Microdata.from_frame(pd.DataFrame({"mail": ["a@x.org", "b@y.org"], "age": [20, 30]}))
+    >>> direct_identifier(data, "mail"), direct_identifier(data, "age")
+    ('looks like e-mail addresses', None)
+    """
+    facts = _facts(data, data.attribute(column))
+    return facts.reason if facts.role is Role.IDENTIFIER else None
+
+
 def _separation(counts: NDArray[np.int64], n: int) -> float:
     together = counts.astype(np.float64)
     return 1.0 - float((together * (together - 1)).sum()) / (n * (n - 1)) if n > 1 else 0.0

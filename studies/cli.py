@@ -17,7 +17,7 @@ _usual_warning = warnings.showwarning
 
 # name: (module that defines a click command called `command`, one line for --help); by section, in the order of --help
 COMMANDS: dict[str, tuple[str, str]] = {
-    "protect": ("files.protect", "Microaggregate a file in one step, with its verdict."),
+    "protect": ("files.protect", "Protect a file as asked (k, l, t) by the method that loses least, or by one."),
     "evaluate": ("files.evaluate", "Measure what a protected file gives away and what it has lost."),
     "scan": ("files.scan", "Propose which columns of a file identify a person, and which are secrets."),
     "hierarchy": ("files.hierarchy", "Suggest hierarchies for the columns of a file, or check those there are."),

@@ -53,6 +53,5 @@ METHODS = (
         guarantee="k",
         search=True,
         suppresses=True,
-        example={"max_suppression": 0.1},
     ),
 )

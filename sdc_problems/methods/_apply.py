@@ -28,6 +28,8 @@ def apply(
     l: int | None = None,
     entropy_l: float | None = None,
     t: float | None = None,
+    max_suppression: float | None = None,
+    seconds: float | None = None,
     hierarchies: Mapping[str, Hierarchy] | None = None,
     rng: np.random.Generator | None = None,
     problem: Callable[[], Any] | None = None,
@@ -47,6 +49,10 @@ def apply(
         For a method that takes one.
     l, entropy_l, t
         For a method that can promise them, of the sensitive columns.
+    max_suppression
+        How many records a method that suppresses any may suppress.
+    seconds
+        How long a method that searches may search.
     hierarchies
         By column, for a method that takes them.
     rng
@@ -82,6 +88,10 @@ def apply(
     for name, wanted in (("l", l), ("entropy_l", entropy_l), ("t", t)):
         if wanted is not None and not method.takes(name):
             raise SDCError(f"method {method.name} cannot promise {name}: use {', '.join(_that_take(name))}")
+    if max_suppression is not None and not method.takes("max_suppression"):
+        raise SDCError(f"method {method.name} leaves out no records: leave max_suppression out as well")
+    if seconds is not None and not method.takes("seconds"):
+        raise SDCError(f"method {method.name} takes the time that it needs: leave seconds out")
     if method.takes("hierarchies") and not hierarchies:
         raise SDCError(f"method {method.name} needs hierarchies: one for each column that it generalizes")
     table = data if tuple(names) == data.quasi_identifiers else _with_columns(data, names)
@@ -95,11 +105,16 @@ def apply(
         "l": lambda: l,
         "entropy_l": lambda: entropy_l,
         "t": lambda: t,
+        "max_suppression": lambda: max_suppression,
+        "seconds": lambda: seconds,
         "kinds": lambda: kinds,
         "missing_codes": lambda: missing_codes(data, names),
         "rng": lambda: rng,
     }
     given = {name: value() for name, value in supplied.items() if method.takes(name)}
+    for name, value in (("max_suppression", max_suppression), ("seconds", seconds)):
+        if value is None:
+            given.pop(name, None)  # the method has a default
     for name in ("problem", "rng"):
         if name in given and given[name] is None:
             raise SDCError(f"method {method.name} needs {name}")

@@ -20,6 +20,7 @@ from sdc_problems.methods.partition._centroids import span
 from sdc_problems.methods.partition._precluster import precluster
 from sdc_problems.methods.perturbation._swap_records import swap_records
 from sdc_problems.methods.recoding import _top_code
+from sdc_problems.methods.recoding._classes import Mix, smallest_k
 from sdc_problems.methods.recoding._generalize import Recoded, generalize
 from sdc_problems.methods.recoding._mondrian import mondrian
 from sdc_problems.methods.recoding._recode import recode_intervals, recode_map
@@ -282,7 +283,15 @@ def swap_columns(
 
 
 def mondrian_regions(
-    data: Microdata, k: int, *, strict: bool = True, summary: str = "interval", decimals: int | None = None
+    data: Microdata,
+    k: int,
+    *,
+    l: int | None = None,
+    entropy_l: float | None = None,
+    t: float | None = None,
+    strict: bool = True,
+    summary: str = "interval",
+    decimals: int | None = None,
 ) -> Recoded:
     """Mondrian: regions of at least k records by repeated cuts; each is published as one.
 
@@ -292,6 +301,8 @@ def mondrian_regions(
         The table.
     k
         Fewest records of a region.
+    l, entropy_l, t
+        What the sensitive columns must be like in each region: the smallest k is taken whose regions are.
     strict
         Whether equal values stay together; relaxed regions are halved between records and have k to 2k − 1.
     summary
@@ -315,7 +326,9 @@ def mondrian_regions(
     for j, name in enumerate(names):
         if kinds[j] == "numeric":
             X[:, j] = data.values(name)[:, 0]
-    found = mondrian(X, k, strict=strict, kinds=kinds, summary=summary, decimals=decimals)
+    mix = Mix.of(data.codes(data.sensitive) if data.sensitive else None, len(data), l, entropy_l, t)
+    size = k if not len(mix.limits) else smallest_k(lambda k: mondrian(X, k, strict=strict, kinds=kinds).labels, k, mix)
+    found = mondrian(X, size, strict=strict, kinds=kinds, summary=summary, decimals=decimals)
     columns: dict[str, NDArray[Any]] = {}
     for j, attribute in enumerate(attributes):
         if summary == "interval":
@@ -334,7 +347,7 @@ def precluster_columns(
     k: int,
     *,
     clusters: int,
-    method: str = "mdav",
+    inside: str = "mdav",
     restarts: int = 20,
     merge: str = "smallest",
     rng: np.random.Generator,
@@ -350,7 +363,7 @@ def precluster_columns(
         Fewest records that look alike.
     clusters
         How many clusters; those of fewer than k records are joined.
-    method
+    inside
         "mdav", or "global_median" of columns that have an order.
     restarts
         Starts of the clustering, of which the best counts.
@@ -375,10 +388,10 @@ def precluster_columns(
     for j, attribute in enumerate(attributes):
         if attribute.kind.value == "numeric":
             X[:, j] = data.values(attribute.name)[:, 0]
-        elif attribute.kind.value == "nominal" and method == "global_median":
-            raise SDCError(f"column {names[j]!r} is nominal and has no global_median: use method=mdav")
+        elif attribute.kind.value == "nominal" and inside == "global_median":
+            raise SDCError(f"column {names[j]!r} is nominal and has no global_median: use inside=mdav")
     found = precluster(
-        X, k, clusters=clusters, method=method, kinds=[attribute.kind.value for attribute in attributes],
+        X, k, clusters=clusters, method=inside, kinds=[attribute.kind.value for attribute in attributes],
         n_categories=[max(attribute.n_categories, 1) for attribute in attributes], restarts=restarts, merge=merge,
         rng=rng, progress=progress,
     )  # fmt: skip

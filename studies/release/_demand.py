@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -41,6 +42,30 @@ class Demand:
     l: int | None = None
     entropy_l: float | None = None
     t: float | None = None
+
+    @classmethod
+    def of(
+        cls,
+        k: int | None = None,
+        l: int | None = None,
+        entropy_l: float | None = None,
+        t: float | None = None,
+        max_risk: float | None = None,
+    ) -> Demand:
+        """Demand with the k that a largest risk needs: in a class of k records an intruder is right once in k times.
+
+        Examples
+        --------
+        >>> Demand.of(max_risk=15)
+        Demand(k=7, l=None, entropy_l=None, t=None)
+        """
+        if max_risk is not None:
+            percent = number(max_risk, "max_risk", low=0.0, high=100.0)
+            if not 0 < percent <= 50:
+                raise SDCError(f"max_risk is in percent, above 0 and at most 50 (two alike records), not {percent:g}")
+            needed = math.ceil(100 / percent - _ROUNDING)
+            k = needed if k is None else max(whole(k, "k", least=2), needed)
+        return cls(k, l, entropy_l, t)
 
     def checked(self, data: Microdata) -> Demand:
         """Refuse what no table, or not this one, can meet."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,12 +16,16 @@ from sdc_problems._validation import choice
 from sdc_problems.errors import SDCError
 from sdc_problems.graph import SocialGraph
 from sdc_problems.methods._apply import apply, recoded
+from sdc_problems.methods.recoding._generalize import Recoded
 from sdc_problems.methods.registry import Method, find
 from sdc_problems.microdata import Microdata
+from sdc_problems.roles import direct_identifier
 from sdc_problems.studies.release import _columns
 from sdc_problems.studies.release._certificate import certificate
+from sdc_problems.studies.release._choice import SEARCH_SEED, SECONDS, Choice, choose
 from sdc_problems.studies.release._columns import Columns, columns_that_leave, singled_out
 from sdc_problems.studies.release._demand import Demand
+from sdc_problems.studies.release._hierarchies import completed
 from sdc_problems.studies.release._links import GraphForm, LinkedRelease, graph_entry
 from sdc_problems.studies.release._transaction import Places, Written, refuse_broken, reserve, write
 from sdc_problems.studies.release.csv_text import PLAIN, Form, as_written
@@ -37,9 +41,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from sdc_problems.hierarchy import Hierarchy
-
-SEARCH_SEED = 1
-"""Seed of a search that is given none: its random numbers change no cell by themselves, so nobody need keep it."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,8 @@ class Protected:
         The file that says which record of the original each row is, None if it was not written.
     links
         The release of a graph with its links, None for a table.
+    choice
+        What the other methods would have cost, if one was chosen.
     """
 
     frame: pd.DataFrame
@@ -83,6 +86,7 @@ class Protected:
     verdict: Verdict | None = None
     rows: Path | None = None
     links: LinkedRelease | None = None
+    choice: Choice | None = None
 
     def payload(self) -> dict[str, Any]:
         """Everything as JSON can hold it."""
@@ -94,6 +98,8 @@ class Protected:
             "rows": None if self.rows is None else self.rows.name,
             "method": self.method,
             "groups": self.groups,
+            "compared": None if self.choice is None else [c.row() for c in self.choice.candidates],
+            "why": None if self.choice is None else list(self.choice.why()),
             "what_was_done": list(self.what_was_done),
             "promise": self.promise,
             "guarantees_checked_in_the_file": [g.as_dict() for g in self.guarantees],
@@ -151,11 +157,16 @@ def protect(
     data: Microdata | SocialGraph,
     out: Path | str | None = None,
     *,
-    method: str = "mdav",
+    method: str | None = None,
     k: int | None = None,
     l: int | None = None,
     entropy_l: float | None = None,
     t: float | None = None,
+    max_risk: float | None = None,
+    max_suppression: float | None = None,
+    seconds: float | None = None,
+    allow_perturbed: bool = False,
+    explain: bool = False,
     hierarchies: Mapping[str, Hierarchy] | None = None,
     seed: int | None = None,
     keep: Sequence[str] | None = None,
@@ -170,9 +181,14 @@ def protect(
     inputs: Sequence[Path] = (),
     form: Form = PLAIN,
     graph_form: GraphForm = "nodes",
+    say: Callable[[str], object] | None = None,
     **options: Any,
 ) -> Protected:
-    """Protect the quasi-identifiers by a registered method and write the files of a release; all or nothing.
+    """Protect the quasi-identifiers and write the files of a release; all or nothing.
+
+    A method may be named; or what is asked of alike records is said (k, l, t …), and the method that loses least is
+    chosen: among the lattice of generalizations, local recoding, local suppression and Mondrian, which publish true
+    values, and microaggregation if it is allowed.
 
     Parameters
     ----------
@@ -183,14 +199,24 @@ def protect(
         The protected CSV file, its rows shuffled. Beside it come ``<out>.certificate.json``, ``<out>.mapping.csv`` and
         ``<out>.rows.csv`` (both private) and, of a graph, ``<out>.edges.csv``. Nothing is written if it is not given.
     method
-        Name of a method (``sdc_problems.methods.available``).
+        Name of a method (``sdc_problems.methods.available``); if not given, one is chosen.
     k
-        For a method that takes one: every record looks like at least k − 1 others.
+        Demand, for a choice or a method that takes one: every record looks like at least k − 1 others.
     l, entropy_l, t
-        For a method that takes them: fewest different values of each sensitive column among alike records; least
-        entropy ℓ-diversity; largest distance of their shares from those of the whole table.
+        Further demands, of the sensitive columns: fewest different values of each among alike records; least entropy
+        ℓ-diversity; largest distance of their shares from those of the whole table.
+    max_risk
+        Largest risk to be found, in percent, instead of k: 20 means k = 5.
+    max_suppression
+        How many records may be left out: a share in [0, 1), or a whole number; 1 % if not given.
+    seconds
+        Time for a method that searches; in a choice for the lattice, where measuring all of it takes longer (20).
+    allow_perturbed
+        Whether a method may be chosen that publishes other than true values.
+    explain
+        Whether a choice also finds what the next larger k would cost.
     hierarchies
-        By column, for a method that takes them.
+        By column; of columns that have none they are made from the values where a method needs them.
     seed
         Of a method that draws random numbers. If not given, that of the mapping that is overwritten, or a new one.
     keep
@@ -219,6 +245,8 @@ def protect(
         How the file is written: delimiter, encoding and decimal mark.
     graph_form
         Of a graph: "nodes", all of them under numbers in random order, or "supernodes", one row per group.
+    say
+        Called with the name of each method that a choice tries.
     **options
         The method's own options.
 
@@ -230,16 +258,24 @@ def protect(
     >>> done = protect(data, method="mdav", k=2)
     >>> done.frame["age"].tolist(), [(g.name, g.found) for g in done.guarantees if g.name == "k"]
     ([20.5, 60.5, 20.5, 60.5], [('k', 2.0)])
+    >>> done = protect(data, k=2)  # the method that loses least
+    >>> done.method, done.choice.chosen.glm_percent
+    ('local-recoding', 33.33333333333333)
     """
     graph = data if isinstance(data, SocialGraph) else None
     data = data.data if isinstance(data, SocialGraph) else data
-    found = find(method)
     choice(suppressed, "suppressed", ("drop", "star"))
     if not data.quasi_identifiers:
         raise SDCError("no column was named to be protected: name the quasi-identifiers")
-    demand = Demand(k, l, entropy_l, t).checked(data)
-    if seed is not None and not found.random and graph is None:
-        raise SDCError(f"method {found.name} draws no random numbers: leave the seed out")
+    demand = Demand.of(k, l, entropy_l, t, max_risk)
+    if method is None:
+        demand = _to_choose_for(data, demand, options).checked(data)
+    else:
+        demand.checked(data)
+    found = None if method is None else find(method)
+    if seed is not None and graph is None and (found is None or not found.random):
+        drawn = "a choice" if found is None else f"method {found.name}"
+        raise SDCError(f"{drawn} draws no random numbers: leave the seed out")
     if keep_order and rows_seed is not None:
         raise SDCError("a seed of the order of the rows (--rows-seed) is for rows that are shuffled: leave one out")
     if graph is not None and (keep_order or rows_seed is not None):
@@ -247,17 +283,32 @@ def protect(
     read, linked_too = [source, *inputs], graph is not None
     places = None if out is None else reserve(Path(out), overwrite=overwrite, inputs=read, edges=linked_too)
     columns = columns_that_leave(data, data.quasi_identifiers, keep)
-    secret = found.secret_seed or (seed is not None and not keep_order)  # what also orders the rows is no longer told
-    if not keep_order and rows_seed is None:
-        rows_seed = seed if seed is not None or places is None else kept_seed(places.mapping, ROWS_SEED)
-    if seed is None and found.search:
-        seed = SEARCH_SEED
-    elif seed is None and found.random:
-        seed = None if places is None else kept_seed(places.mapping, SEED)
-        seed = secrets.randbits(63) if seed is None else seed
-    if not keep_order and rows_seed is None:
-        rows_seed = seed if found.secret_seed and seed is not None else secrets.randbits(63)
-    work, labels = _protected(data, found, demand, columns, hierarchies, seed, suppressed, options)
+    made: tuple[str, ...] = ()
+    if found is None or found.takes("hierarchies"):
+        hierarchies, made = completed(data, hierarchies)
+    compared, labels = None, None
+    if found is None:
+        compared = choose(
+            data,
+            demand,
+            hierarchies or {},
+            max_suppression=max_suppression,
+            seconds=SECONDS if seconds is None else seconds,
+            allow_perturbed=allow_perturbed,
+            explain=explain,
+            say=say,
+        )
+        best = compared.chosen
+        found, demand, options = find(best.method), best.demand, dict(best.options)
+        assert best.done is not None
+        done = best.done
+        secret, seed, rows_seed = _seeds(found, places, seed, rows_seed, keep_order)
+    else:
+        secret, seed, rows_seed = _seeds(found, places, seed, rows_seed, keep_order)
+        done, labels = _by_method(data, found, demand, max_suppression, seconds, hierarchies, seed, options)
+        if max_suppression is not None:
+            options = {**options, "max_suppression": max_suppression}
+    work = _work(data, found, demand, columns, done, suppressed, made)
     groups = None if labels is None else len(np.unique(labels))
     linked = _linked(work, graph, labels, graph_form, rows_seed)
     columns = columns if linked is None else linked.columns
@@ -272,7 +323,9 @@ def protect(
         written_as = (work.frame,) if linked is None else (linked.published.nodes, linked.published.edges)
         counted = tuple(promises(*map(as_written, written_as)))
         refuse_broken(counted)
-        return Protected(written_as[0], found.name, work.what_was_done, counted, found.promise, groups, links=linked)
+        return Protected(
+            written_as[0], found.name, work.what_was_done, counted, found.promise, groups, links=linked, choice=compared
+        )
     verdicts: list[Verdict] = []
 
     def papers(written: Written) -> tuple[dict[str, Any], bytes]:
@@ -290,6 +343,7 @@ def protect(
                 **demand.asked,
                 "options": {**found.fixed, **options},
                 "promise": found.promise,
+                **({} if compared is None else {"compared": [candidate.row() for candidate in compared.candidates]}),
                 "what_was_done": [
                     *work.what_was_done,
                     *told,
@@ -347,6 +401,7 @@ def protect(
         verdicts[0],
         places.rows if order.private_file else None,
         linked,
+        compared,
     )
 
 
@@ -366,25 +421,81 @@ def _linked(
     return LinkedRelease.of(graph, work.frame, work.columns, k=k, form=form, clusters=clusters, seed=seed)
 
 
-def _protected(
+def _to_choose_for(data: Microdata, demand: Demand, options: Mapping[str, Any]) -> Demand:
+    """Demand that a method can be chosen for; k is at least 2, and no quasi-identifier identifies by itself."""
+    if options:
+        given = ", ".join(options)
+        raise SDCError(f"{given} belongs to a method: name the method, or leave it out and one is chosen")
+    if demand.k is None and not demand.of_sensitive:
+        raise SDCError("nothing is asked for: say k (such as k=5), max_risk, l or t, or name a method")
+    for name in data.quasi_identifiers:
+        reason = direct_identifier(data, name)
+        if reason is not None:
+            raise SDCError(
+                f"column {name!r} {reason}: a direct identifier is not protected but left out; name it as identifier"
+            )
+    return demand if demand.k is not None else replace(demand, k=2)
+
+
+def _seeds(
+    method: Method, places: Places | None, seed: int | None, rows_seed: int | None, keep_order: bool
+) -> tuple[bool, int | None, int | None]:
+    """Whether the method's seed is a secret, that seed, and the one that orders the rows."""
+    secret = method.secret_seed or (seed is not None and not keep_order)  # what also orders the rows is no longer told
+    if not keep_order and rows_seed is None:
+        rows_seed = seed if seed is not None or places is None else kept_seed(places.mapping, ROWS_SEED)
+    if seed is None and method.search:
+        seed = SEARCH_SEED
+    elif seed is None and method.random:
+        seed = None if places is None else kept_seed(places.mapping, SEED)
+        seed = secrets.randbits(63) if seed is None else seed
+    if not keep_order and rows_seed is None:
+        rows_seed = seed if method.secret_seed and seed is not None else secrets.randbits(63)
+    return secret, seed, rows_seed
+
+
+def _by_method(
     data: Microdata,
     method: Method,
     demand: Demand,
-    columns: Columns,
+    max_suppression: float | None,
+    seconds: float | None,
     hierarchies: Mapping[str, Hierarchy] | None,
     seed: int | None,
-    suppressed: str,
     options: Mapping[str, Any],
-) -> tuple[_Work, NDArray[Any] | None]:
+) -> tuple[Recoded, NDArray[Any] | None]:
+    """Cells that a method makes, and the group of each record if it makes any."""
+
     def problem() -> Any:
         from sdc_problems.problems.microaggregation import MicroaggregationProblem
 
         assert demand.k is not None
         return MicroaggregationProblem(data, demand.k)
 
-    rng = None if seed is None else np.random.default_rng(seed)
-    found = apply(method, data, **asdict(demand), hierarchies=hierarchies, rng=rng, problem=problem, options=options)
-    done = recoded(method, data, found)
+    found = apply(
+        method,
+        data,
+        **asdict(demand),
+        max_suppression=max_suppression,
+        seconds=seconds,
+        hierarchies=hierarchies,
+        rng=None if seed is None else np.random.default_rng(seed),
+        problem=problem,
+        options=options,
+    )
+    labels = np.asarray(found) if method.form == "partition" else None
+    return recoded(method, data, found), labels
+
+
+def _work(
+    data: Microdata,
+    method: Method,
+    demand: Demand,
+    columns: Columns,
+    done: Recoded,
+    suppressed: str,
+    made: Sequence[str],
+) -> _Work:
     lost = np.zeros(len(data), dtype=np.bool_) if done.suppressed is None else np.asarray(done.suppressed, dtype=bool)
     whole_table = data.frame().reset_index(drop=True)
     frame = whole_table.copy()
@@ -397,6 +508,5 @@ def _protected(
     if lost.any() and suppressed == "drop":
         frame = frame[~lost].reset_index(drop=True).infer_objects()
     counts = len(data), data.n_dropped
-    said = (*left_out(*counts), *with_records_kept(done.sentences, *counts))
-    work = _Work(data, method, demand, columns, frame, as_written(whole_table), lost, said)
-    return work, np.asarray(found) if method.form == "partition" else None
+    said = (*left_out(*counts), *made, *with_records_kept(done.sentences, *counts))
+    return _Work(data, method, demand, columns, frame, as_written(whole_table), lost, said)

@@ -1,18 +1,26 @@
-"""Optimum of the lattice: the generalization with k that loses least, by measuring every node."""
+"""Optimum of the lattice: the generalization that loses least of all that meet a demand."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sdc_problems._tables.columns import STAR
 from sdc_problems._validation import whole
 from sdc_problems.errors import SDCError
+from sdc_problems.evaluators.anonymity import class_closeness, distinct_l, entropy_l, equivalence_classes
 from sdc_problems.hierarchy import Hierarchy
 from sdc_problems.methods.recoding._generalize import Recoded
 from sdc_problems.microdata import Microdata
+from sdc_problems.objective import Objective
 from sdc_problems.problems.generalization import MAX_SUPPRESSION, PBGProblem
+
+SIDES = {"k": 1.0, "l": 1.0, "entropy_l": 0.05, "t": 0.01, "glm_percent": 0.01}
+"""Sides of the archive's boxes when the lattice is searched."""
 
 
 def lattice_optimum(
@@ -20,8 +28,13 @@ def lattice_optimum(
     hierarchies: Mapping[str, Hierarchy],
     k: int,
     *,
+    l: int | None = None,
+    entropy_l: float | None = None,
+    t: float | None = None,
     max_suppression: float = MAX_SUPPRESSION,
     limit: int = 1_000_000,
+    evaluations: int | None = None,
+    rng: np.random.Generator | None = None,
 ) -> Recoded:
     """Generalize the quasi-identifiers to the levels that lose least (GLM) of all that are k-anonymous.
 
@@ -33,10 +46,16 @@ def lattice_optimum(
         A hierarchy for each quasi-identifier, by name.
     k
         Smallest class: 2 … n.
+    l, entropy_l, t
+        Demand on the sensitive columns in each class: fewest different values, least entropy ℓ, largest t-closeness.
     max_suppression
         How many records may be suppressed: a share in [0, 1), or a whole number.
     limit
         Largest number of nodes to measure.
+    evaluations
+        Number of nodes that a search measures, where all of them would take too long; by default all are measured.
+    rng
+        Where the search's draws come from.
 
     Examples
     --------
@@ -46,21 +65,135 @@ def lattice_optimum(
     >>> done.columns["age"].tolist()
     ['20-29', '20-29', '20-29', '20-29', '30-39', '30-39']
     """
-    smallest = whole(k, "k", least=2)
-    problem = PBGProblem(data, hierarchies, objectives=("k", "glm"), max_suppression=max_suppression)
-    front = problem.enumerate_front(limit=limit)
-    values = problem.natural(front.F)
-    enough = np.flatnonzero(values[:, 0] >= smallest)
-    if not len(enough):
-        raise SDCError(
-            f"no generalization has k = {smallest} with at most {problem.max_suppressed:,} records suppressed; the"
-            f" largest k is {values[:, 0].max():.0f}: allow more suppression, or end each hierarchy in one label"
+    lattice = DemandedLattice(data, hierarchies, k, l=l, entropy_l=entropy_l, t=t, max_suppression=max_suppression)
+    if evaluations is None:
+        return lattice.recoded(lattice.best_of_all(limit=limit))
+    if rng is None:
+        raise SDCError("a search of the lattice needs rng, such as numpy.random.default_rng(1)")
+    return lattice.recoded(lattice.search(rng, evaluations=whole(evaluations, "evaluations", least=2))[0])
+
+
+class DemandedLattice:
+    """Lattice of generalizations with a demand: its best node, of all or of those that a search finds.
+
+    Parameters
+    ----------
+    data, hierarchies, k, l, entropy_l, t, max_suppression
+        As for `lattice_optimum`.
+    """
+
+    def __init__(
+        self,
+        data: Microdata,
+        hierarchies: Mapping[str, Hierarchy],
+        k: int,
+        *,
+        l: int | None = None,
+        entropy_l: float | None = None,
+        t: float | None = None,
+        max_suppression: float = MAX_SUPPRESSION,
+    ) -> None:
+        self.demand = {"k": float(whole(k, "k", least=2))}
+        asked = {"l": l, "entropy_l": entropy_l, "t": t}
+        of_sensitive = {name: float(value) for name, value in asked.items() if value is not None}
+        if of_sensitive and not data.sensitive:
+            raise SDCError(f"{' and '.join(of_sensitive)} is about sensitive values: name the sensitive columns")
+        self.demand |= of_sensitive
+        further: list[Objective] = []
+        for number, name in enumerate(data.sensitive[1:], 2):  # the engine measures the first
+            further += _of_column(data, name, number, of_sensitive)
+        self.demand |= {own.name: of_sensitive[_measure(own)] for own in further}
+        self.problem = PBGProblem(
+            data,
+            {name: h for name, h in hierarchies.items() if name in data.quasi_identifiers},
+            objectives=("k", *of_sensitive, *further, "glm_percent"),
+            max_suppression=max_suppression,
         )
-    x = front.X[enough[np.argmin(values[enough, 1])]]
-    frame = problem.release(x, suppressed="star")
-    starred = (frame[list(problem.attributes)] == STAR).all(axis=1).to_numpy()
-    suppressed = starred if not starred.all() else np.zeros(len(starred), dtype=np.bool_)
-    columns = {
-        name: frame[name].to_numpy(dtype=object) for name in problem.attributes if problem.decode(x).levels[name]
-    }
-    return Recoded(columns, problem.describe(x), suppressed)
+
+    def best_of_all(self, *, limit: int = 1_000_000) -> NDArray[Any]:
+        """Best node of all, with its threshold."""
+        front = self.problem.enumerate_front(limit=limit)
+        best = self._best(front.X, front.F)
+        if best is None:
+            most = self.problem.natural(front.F)[:, 0].max()
+            text = ", ".join(f"{name} = {value:g}" for name, value in self.demand.items())
+            raise SDCError(
+                f"no generalization has {text} with at most {self.problem.max_suppressed:,} records suppressed; the"
+                f" largest k is {most:.0f}: allow more suppression, or end each hierarchy in one label"
+            )
+        return best
+
+    def search(
+        self, rng: np.random.Generator, *, evaluations: int | None = None, seconds: float | None = None
+    ) -> tuple[NDArray[Any], int]:
+        """Best node that a search finds, and the number of nodes that it measured.
+
+        Parameters
+        ----------
+        rng
+            Where its draws come from.
+        evaluations, seconds
+            When it ends: after so many nodes, or so much time.
+        """
+        from sdc_problems.algorithms.generalization.pbg_search import PBGSearch
+
+        sides = [SIDES[_measure(objective)] for objective in self.problem.objectives]
+        search = PBGSearch(max_evaluations=evaluations or self.problem.n_nodes, epsilon=sides)
+        search.setup(self.problem, seed=int(rng.integers(2**31)))
+        end = np.inf if seconds is None else time.monotonic() + seconds
+        while search.has_next() and time.monotonic() < end:
+            search.next()
+        best = self._best(search.archive.X, search.archive.F)
+        if best is None:
+            raise SDCError("the search found no generalization that meets the demand: give it more time")
+        return best, search.n_nodes
+
+    def _best(self, X: NDArray[Any], F: NDArray[np.float64]) -> NDArray[Any] | None:
+        if not len(X):
+            return None
+        values = self.problem.natural(F)
+        enough = np.ones(len(X), dtype=np.bool_)
+        for j, objective in enumerate(self.problem.objectives[:-1]):
+            wanted = self.demand[objective.name]
+            below = objective.sense == "min"
+            enough &= values[:, j] <= wanted + 1e-9 if below else values[:, j] >= wanted - 1e-9
+        met = np.flatnonzero(enough)
+        return None if not len(met) else X[met[np.argmin(values[met, -1])]]
+
+    def recoded(self, x: NDArray[Any]) -> Recoded:
+        """The table at a node."""
+        frame = self.problem.release(x, suppressed="star")
+        levels = self.problem.decode(x).levels
+        starred = (frame[list(self.problem.attributes)] == STAR).all(axis=1).to_numpy()
+        suppressed = starred if not starred.all() else np.zeros(len(starred), dtype=np.bool_)
+        columns = {name: frame[name].to_numpy(dtype=object) for name in self.problem.attributes if levels[name]}
+        return Recoded(columns, self.problem.describe(x), suppressed)
+
+
+def _measure(objective: Objective) -> str:
+    """Name of the measure of an objective, whichever sensitive column it is about."""
+    return objective.name.rstrip("0123456789").removesuffix("_") if objective.function else objective.name
+
+
+def _of_column(data: Microdata, name: str, number: int, asked: Mapping[str, float]) -> list[Objective]:
+    """Objectives on a further sensitive column, measured node by node."""
+    codes = data.codes(name)[:, 0]
+
+    def over(measure: str) -> Any:
+        def value(released: NDArray[Any], original: NDArray[Any]) -> float:
+            kept = (released >= 0).any(axis=1)
+            if not kept.any():
+                return 0.0
+            classes = equivalence_classes(released + 1)
+            if measure == "t":
+                of_record = class_closeness(classes, codes)[classes]  # from the shares of the whole table
+                return float(of_record[kept].max())
+            inside, values = np.unique(classes[kept], return_inverse=True)[1], codes[kept]
+            return float(distinct_l(inside, values) if measure == "l" else entropy_l(inside, values))
+
+        return value
+
+    return [
+        Objective(f"{m}_{number}", f"{m} of {name}", "min" if m == "t" else "max", (0.0, np.inf), function=over(m))
+        for m in asked
+    ]

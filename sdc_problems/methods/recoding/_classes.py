@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from sdc_problems._validation import IntArray, code_table, labels, number, whole
 from sdc_problems.errors import SDCError
 from sdc_problems.methods.recoding._agglomerate import agglomerate
 
-BLOCK = 16_384
+BLOCK = 8_192
 """Different rows among which neighbors are looked for; of more, the table is parted along the hierarchies first."""
 PASSES = 5
 
@@ -102,6 +102,48 @@ class Mix(NamedTuple):
                     f" {most:.3g}): no class has more"
                 )
         return cls(values.astype(np.int32), np.tile(wanted, (len(shares), 1)), shares)
+
+    def met(self, classes: IntArray) -> bool:
+        """Whether every class has it."""
+        for j, (fewest, entropy, farthest) in enumerate(self.limits):
+            pairs, counts = np.unique(np.column_stack([classes, self.values[:, j]]), axis=0, return_counts=True)
+            groups, values = pairs.T
+            own = counts / np.bincount(classes)[groups]
+            of_all = self.shares[j][values]
+            apart = (1 + np.bincount(groups, np.abs(own - of_all) - of_all)) / 2
+            mixed = np.exp(np.bincount(groups, -own * np.log(own)))
+            if np.bincount(groups).min() < fewest or mixed.min() < entropy - 1e-9 or apart.max() > farthest + 1e-9:
+                return False
+        return True
+
+
+def smallest_k(partition: Callable[[int], NDArray[Any]], k: int, mix: Mix) -> int:
+    """Smallest k, of those tried by doubling and then halving, whose classes have what is asked of sensitive values.
+
+    Parameters
+    ----------
+    partition
+        Class of each record, for a k.
+    k
+        The least.
+    mix
+        The demand.
+    """
+    n = len(mix.values)
+    failed, size = k - 1, k
+    while size < n and not mix.met(_dense(partition(size))):
+        failed, size = size, min(2 * size, n)
+    while size - failed > 1:
+        middle = (failed + size) // 2
+        if mix.met(_dense(partition(middle))):
+            size = middle
+        else:
+            failed = middle
+    return size
+
+
+def _dense(classes: NDArray[Any]) -> IntArray:
+    return np.unique(classes, return_inverse=True)[1].astype(np.int64)
 
 
 def alike(codes: object, k: int, trees: Trees, mix: Mix) -> tuple[IntArray, IntArray]:

@@ -35,22 +35,21 @@ def reading_options(of: str) -> Callable[[F], F]:
     def add(function: F) -> F:
         for option in reversed(
             [
-                click.option("--encoding", help=f"Encoding of {of}; by default UTF-8, or as its byte order mark says."),
+                click.option("--encoding", help=f"Encoding of {of}; else found, or UTF-8."),
                 click.option(
                     "--delimiter",
                     callback=_tab,
-                    help=f"Delimiter of {of} (\\t: tab), if not plain.",
+                    help=f"Delimiter of {of} (\\t: tab); else found.",
                 ),
                 click.option("--decimal", default=".", show_default=True, help=f"Decimal mark of {of}."),
-                click.option("--thousands", help=f"Mark between thousands in {of}, if it has one."),
-                click.option("--na-values", help="Texts that mean missing, besides empty cells."),
+                click.option("--thousands", help=f"Mark between thousands in {of}."),
+                click.option("--na-values", help="Further texts that mean missing."),
                 click.option(
                     "--missing",
                     type=click.Choice(["error", "category", "star", "drop"]),
                     default="category",
                     show_default=True,
-                    help="Missing values: stop at the first, a category, compatible with every value, or leave such "
-                    "records out.",
+                    help="Missing values: stop, a category, any value, or leave such records out.",
                 ),
             ]
         ):

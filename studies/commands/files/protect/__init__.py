@@ -1,7 +1,8 @@
-"""``sdc protect``: protect a file by a registered method and say what that did."""
+"""``sdc protect``: protect a file as asked, or by a named method, and say what that did and costs."""
 
 from __future__ import annotations
 
+import sys
 import tomllib
 import warnings
 from pathlib import Path
@@ -14,7 +15,8 @@ from sdc_problems.studies.commands._options import json_option, kinds_by_name, n
 from sdc_problems.studies.commands.files._links import Linked, links_options
 from sdc_problems.studies.commands.files._reading import Reading, naming_options, reading_options
 from sdc_problems.studies.commands.files.evaluate import show
-from sdc_problems.studies.commands.files.protect._method_options import DEFAULT, MethodCommand, listed
+from sdc_problems.studies.commands.files.protect._demand_options import demand_options, repeating_line, show_costs
+from sdc_problems.studies.commands.files.protect._method_options import MethodCommand, listed
 
 if TYPE_CHECKING:
     from sdc_problems.hierarchy import Hierarchy
@@ -32,26 +34,23 @@ def _list_methods(ctx: click.Context, param: click.Parameter, value: bool) -> No
 
 @click.command(name="protect", cls=MethodCommand)
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--method", default=DEFAULT, show_default=True, help="Method; with --help its own options.")
+@click.option("--method", help="One by name; with --help its options.")
 @click.option(
     "--methods", is_flag=True, is_eager=True, expose_value=False, callback=_list_methods, help="List methods."
 )
-@click.option("--k", type=int, help="Fewest records that look alike, if promised.")
-@click.option("--l", type=int, help="Fewest values of a sensitive column in these.")
-@click.option("--entropy-l", type=float, help="Least entropy ℓ-diversity among them.")
-@click.option("--t", type=float, help="Largest t-closeness among them, 0 to 1.")
-@click.option("--columns", required=True, help="Columns to protect, separated by commas.")
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="The protected CSV file to write.")
-@click.option("--sensitive", default="", help="Columns that must stay secret; not changed.")
+@demand_options
+@click.option("--quasi-identifiers", "--columns", "columns", required=True, help="Columns to protect.")
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="The CSV file to write.")
+@click.option("--sensitive", default="", help="Secret columns; they are not changed.")
 @click.option("--identifiers", default="", help="Columns that are left out.")
-@click.option("--keep", help="All other columns that may leave unchanged; those not named are left out.")
-@click.option("--kinds", default="", help="Kinds that are not as they look, as in age=numeric,zip=nominal.")
-@click.option("--order", multiple=True, metavar="NAME=A,B,…", help="Categories of an ordinal column, in order.")
+@click.option("--keep", help="All others that may leave unchanged.")
+@click.option("--kinds", default="", help="Kinds of columns, as in zip=nominal.")
+@click.option("--order", multiple=True, metavar="NAME=A,B,…", help="Ordinal categories, first to last.")
 @click.option(
     "--hierarchy",
     multiple=True,
     metavar="NAME=HOW",
-    help="Hierarchy of a column: an ARX file, or as in a study, age={intervals = [5, 10]}.",
+    help="ARX file or age={intervals = [5, 10]}.",
 )
 @reading_options("FILE")
 @links_options
@@ -60,25 +59,33 @@ def _list_methods(ctx: click.Context, param: click.Parameter, value: bool) -> No
     type=click.Choice(["nodes", "supernodes"]),
     help="Every node with all links, or only groups.",
 )
-@click.option("--seed", type=click.IntRange(min=0), help="Seed of methods that draw random numbers.")
+@click.option("--seed", type=click.IntRange(min=0), help="Seed of random methods.")
 @click.option(
     "--suppressed",
     type=click.Choice(["drop", "star"]),
     default="drop",
     show_default=True,
-    help="Leave suppressed records out, or keep them with stars.",
+    help="Left out, or starred.",
 )
 @row_options
-@click.option("--formula-guard", is_flag=True, help="Put an apostrophe before text that a spreadsheet would execute.")
+@click.option("--formula-guard", is_flag=True, help="Disarm text that a spreadsheet executes.")
 @click.option("--overwrite", is_flag=True, help="Replace files that exist already.")
 @json_option
+@click.pass_context
 def command(
+    ctx: click.Context,
+    /,
     file: Path,
-    method: str,
+    method: str | None,
     k: int | None,
     l: int | None,
     entropy_l: float | None,
     t: float | None,
+    max_risk: float | None,
+    max_suppression: float | None,
+    seconds: float | None,
+    allow_perturbed: bool,
+    explain: bool,
     columns: str,
     out: Path,
     sensitive: str,
@@ -106,11 +113,14 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Protect columns of FILE by a method and write OUT, its certificate, its value mapping and its rows file.
+    """Protect columns of FILE so that records look alike, and write OUT.
 
-    OUT is written as FILE is (delimiter, encoding, byte order mark, decimal mark), with its rows shuffled. It is read
-    back, and what the method promises is counted in it; then follows the verdict of `sdc evaluate`.
-    `sdc protect --methods` lists the methods, `--method NAME --help` says all about one. People with links (--edges, or
+    Say what is asked (--k 5 --l 2): lattice, local recoding, local suppression, Mondrian and microaggregation are
+    compared, and the one that loses least is written; hierarchies that are not given are made. Or name a --method
+    (`sdc protect --methods` lists them, `--method NAME --help` says all about one).
+
+    OUT is written as FILE is (delimiter, encoding, marks), with its rows shuffled. It is read back, and what is
+    promised is counted in it. Beside it come certificate, value mapping and rows file. People with links (--edges, or
     a FILE in GraphML or GML) leave with these, in OUT.edges.csv.
     """
     from sdc_problems.methods.registry import find
@@ -129,7 +139,7 @@ def command(
         "orders": {name: names(listed) for name, listed in pairs(order, "--order")},
     }
     graph = None
-    with naming_options(columns="--columns"):
+    with naming_options():
         if linked.there(file):
             graph, read = linked.read(file, reading, **roles)
             data = graph.data
@@ -138,6 +148,7 @@ def command(
         else:
             data, read = reading.table(file, **roles)
     hierarchies, files = _hierarchies(hierarchy, data)
+    _refuse_choosing(ctx, method)
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", UserWarning)
         done = protect(
@@ -148,6 +159,11 @@ def command(
             l=l,
             entropy_l=entropy_l,
             t=t,
+            max_risk=max_risk,
+            max_suppression=max_suppression,
+            allow_perturbed=allow_perturbed,
+            explain=explain,
+            say=None if method is not None else _trying,
             hierarchies=hierarchies,
             seed=seed,
             keep=None if keep is None else names(keep),
@@ -161,19 +177,23 @@ def command(
             inputs=files if linked.edges is None else [*files, linked.edges],
             form=Form.of(file, decimal=decimal, **read) if read else PLAIN,
             graph_form=form or "nodes",
+            seconds=seconds,
             **{name: value for name, value in options.items() if value is not None},
         )
     for warning in warned:
         if issubclass(warning.category, UserWarning):
             click.echo(f"note: {warning.message}", err=True)
     if as_json:
-        click.echo(to_json(done.payload()))
+        line = None if done.choice is None else repeating_line(ctx, done)
+        click.echo(to_json({**done.payload(), "repeat": line}))
         return
     assert done.places is not None
     assert done.verdict is not None
     screen = console()
     for sentence in done.what_was_done:
         screen.print(plain(sentence, 1000))
+    if done.choice is not None:
+        show_costs(done, explain)
     for promise in done.guarantees:
         screen.print(f"checked in the file: {promise.name} {promise.found:g} (promised {promise.promised:g})")
     screen.print(f"guarantee: {done.promise}")
@@ -189,8 +209,26 @@ def command(
             "drawn at random, its seed is in the mapping: --seed repeats the draw; another draw of the same table,"
             " published as well, gives more away than each alone"
         )
+    if done.choice is not None:
+        screen.print(f"the same again: {plain(repeating_line(ctx, done), 4000)}", soft_wrap=True)
     screen.print()
     show(done.verdict)
+
+
+def _trying(method: str) -> None:
+    """Say on a terminal which method has its turn."""
+    if sys.stderr.isatty():
+        click.echo(f"trying {method} …", err=True)
+
+
+def _refuse_choosing(ctx: click.Context, method: str | None) -> None:
+    """Refuse options of a choice where a method is named."""
+    from click.core import ParameterSource
+
+    for name in ("allow_perturbed", "explain") if method is not None else ():
+        if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            option = "--" + name.replace("_", "-")
+            raise SDCError(f"{option} is for a choice of method, and --method names one: leave one of them out")
 
 
 def _hierarchies(given: tuple[str, ...], data: Microdata) -> tuple[dict[str, Hierarchy], list[Path]]:

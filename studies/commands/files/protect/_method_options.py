@@ -17,8 +17,6 @@ from sdc_problems._signature import REQUIRED, UNKNOWN, Parameter
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.methods.registry import Method, available, find
 
-DEFAULT = "mdav"
-
 
 def named_method(args: Sequence[str]) -> str | None:
     """Value of ``--method`` on a command line; the last one counts, as in click."""
@@ -176,8 +174,8 @@ class MethodCommand(click.Command):
         """Take the method's options; one that it does not have is refused in a sentence that says who has it."""
         named = named_method(args)
         ctx.meta["method"] = named
-        if named is not None or not {"--help", "-h", "--methods"} & set(args):
-            ctx.meta["options"] = method_options(DEFAULT if named is None else named)
+        if named is not None:
+            ctx.meta["options"] = method_options(named)
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
@@ -188,13 +186,15 @@ class MethodCommand(click.Command):
         return [*super().get_params(ctx), *ctx.meta.get("options", ())]
 
     def _refusal(self, ctx: click.Context, option: str) -> str:
-        name = ctx.meta.get("method") or DEFAULT
+        name = ctx.meta.get("method")
         own = [flag for given in ctx.meta.get("options", ()) for flag in given.opts]
         every = [flag for given in self.get_params(ctx) for flag in given.opts if flag.startswith("--")]
         near = did_you_mean(option, every)
         if not near:
             others = [m.name for m in available().values() if option in [_flag(p.name) for p in m.options]]
             near = f"; it is one of {', '.join(others)}" if others else ""
+        if name is None:
+            return f"sdc protect has no option {option!r}{near or ' (a --method may have further ones)'}"
         listed = f"its options: {', '.join(own)}" if own else "it has none of its own"
         return f"method {name} has no option {option!r}{near} ({listed})"
 

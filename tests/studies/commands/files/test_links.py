@@ -66,7 +66,7 @@ def test_nodes_and_links(original: str, folder: Path) -> None:
 
 
 def test_super_nodes_and_json(folder: Path) -> None:
-    done = sdc(folder, "protect", *LINKED, "--out", "out.csv", "--form", "supernodes", "--json")
+    done = sdc(folder, "protect", *LINKED, "--method", "mdav", "--out", "out.csv", "--form", "supernodes", "--json")
     assert done.exit_code == 0, done.output
     said = json.loads(done.stdout)
     assert said["links"] == "out.csv.edges.csv"
@@ -138,7 +138,7 @@ def test_wrong_links_are_one_sentence(words: tuple[str, ...], says: str, folder:
         if option in usual:
             at = usual.index(option)
             del usual[at : at + 2]
-    done = sdc(folder, "protect", "people.csv", *words, *usual)
+    done = sdc(folder, "protect", "people.csv", "--method", "mdav", *words, *usual)
     assert isinstance(done.exception, SDCError), done.output
     assert says in str(done.exception)
     assert "\n" not in str(done.exception)

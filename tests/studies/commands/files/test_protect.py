@@ -46,6 +46,7 @@ def folder(tmp_path: Path) -> Path:
 def protect(folder: Path, *more: str, file: str = "in.csv", k: str | None = "3", columns: str = "age,wage") -> Result:
     where = [str(folder / file), "--out", str(folder / "out.csv"), "--columns", columns, *more]
     where += [] if k is None else ["--k", k]
+    where += [] if "--method" in more else ["--method", "mdav"]
     header = (folder / file).read_text().partition("\n")[0].split(",") if (folder / file).exists() else []
     where += ["--identifiers", "name"] if "name" in header else []
     others = [name for name in header if name not in ("name", *columns.split(","))]
@@ -256,9 +257,10 @@ def hospital(folder: Path, text: str, encoding: str, *more: str, columns: str = 
     (folder / "in.csv").write_bytes(text.encode(encoding))
     told = [] if encoding.startswith("utf") else ["--encoding", encoding]
     options = ["--decimal", ",", *told, *more]
+    method = ["--method", "mdav", "--k", "2"]
     kept = [name for name in ("Alter", "Größe", "Gewicht", "Ort", "Zimmer") if name not in columns.split(",")]
     where = ["protect", str(folder / "in.csv"), "--columns", columns, "--keep", ",".join(kept)]
-    done = CliRunner().invoke(cli, [*where, "--out", str(folder / "out.csv"), "--k", "2", *options, "--json"])
+    done = CliRunner().invoke(cli, [*where, "--out", str(folder / "out.csv"), *method, *options, "--json"])
     if done.exit_code:
         return done
     pair = [str(folder / "in.csv"), str(folder / "out.csv")]
@@ -292,7 +294,7 @@ def test_a_line_of_excel_and_a_packed_file(folder: Path) -> None:
     (folder / "in.csv.gz").write_bytes(gzip.compress(HOSPITAL.encode()))
     where = ["protect", str(folder / "in.csv.gz"), "--columns", "Alter,Größe", "--keep", "Gewicht,Ort,Zimmer"]
     done = CliRunner().invoke(
-        cli, [*where, "--out", str(folder / "out.csv"), "--k", "2", "--decimal", ",", "--overwrite"]
+        cli, [*where, "--out", str(folder / "out.csv"), "--method", "mdav", "--k", "2", "--decimal", ",", "--overwrite"]
     )
     assert done.exit_code == 0, done.exception
     assert (folder / "out.csv").read_bytes() == plain
@@ -336,8 +338,8 @@ def test_labels_that_the_encoding_lacks(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--columns", "agee"], "--columns names a column 'agee' that is not there; did you mean 'age'"),
-        (["--columns", "same"], "it tells no records apart; leave it out of --columns"),
+        (["--columns", "agee"], "--quasi-identifiers names a column 'agee' that is not there; did you mean 'age'"),
+        (["--columns", "same"], "it tells no records apart; leave it out of --quasi-identifiers"),
         (["--sensitive", "ii"], "--sensitive names a column 'ii'"),
         (["--identifiers", "nam"], "--identifiers names a column 'nam'"),
         (["--kinds", "agee=numeric"], "--kinds names a column 'agee'"),
@@ -483,7 +485,7 @@ def test_sensitive_values_are_counted_among_alike_records_of_the_file(folder: Pa
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--l", "2"], "method mdav cannot promise l: use local-recoding, suppress-cells"),
+        (["--l", "2"], "method mdav cannot promise l: use mondrian, local-recoding, suppress-cells, lattice"),
         (["--method", "suppress-cells", "--l", "3"], "'ill' has 2 values: l = 3 cannot be reached"),
         (["--method", "suppress-cells", "--l", "1"], "l must be a whole number ≥ 2"),
         (["--method", "suppress-cells", "--t", "1.5"], "t must be in [0, 1]"),
@@ -493,6 +495,7 @@ def test_sensitive_values_are_counted_among_alike_records_of_the_file(folder: Pa
 )
 def test_demands_that_cannot_be_met_are_a_sentence(folder: Path, more: list[str], message: str) -> None:
     where = ["protect", str(folder / "in.csv"), "--out", str(folder / "out.csv"), "--columns", "age", "--k", "3"]
+    where += [] if "--method" in more else ["--method", "mdav"]
     result = CliRunner().invoke(cli, [*where, "--sensitive", "ill", "--identifiers", "name", *more])
     assert isinstance(result.exception, SDCError)
     assert message in str(result.exception)

@@ -1,0 +1,263 @@
+"""Choice of a method for a demand: what each costs in one measure, and the one that loses least."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdc_problems._tables.columns import STAR
+from sdc_problems.algorithms.generalization.lattice_optimum import DemandedLattice
+from sdc_problems.errors import SDCError
+from sdc_problems.hierarchy import Hierarchy
+from sdc_problems.methods import mdav
+from sdc_problems.methods._apply import apply, points, recoded
+from sdc_problems.methods.recoding._classes import Mix, smallest_k
+from sdc_problems.methods.recoding._generalize import Recoded
+from sdc_problems.methods.registry import find
+from sdc_problems.microdata import Microdata
+from sdc_problems.problems.generalization import MAX_SUPPRESSION
+from sdc_problems.studies.release._demand import Demand
+from sdc_problems.studies.release._losses import glm_percent_of
+
+SECONDS = 20.0
+"""Time for the lattice, where measuring all of it takes longer."""
+NODES = 1_000_000
+"""Nodes of a lattice above which it is searched, however fast one is measured."""
+MANY = 1_000_000
+"""Records above which only the lattice and Mondrian are compared."""
+SEARCH_SEED = 1
+"""Seed of a search that is given none: its random numbers change no cell by themselves, so nobody need keep it."""
+
+COMPARED = ("lattice", "local-recoding", "suppress-cells", "mondrian", "mdav")
+TRUE_VALUES = COMPARED[:-1]
+"""Methods that publish true, if coarser, values."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A method that meets a demand, and what it costs.
+
+    Attributes
+    ----------
+    method, options
+        Its name, and the options that repeat it.
+    demand
+        The demand that repeats it: with a larger k where that was needed for the sensitive values.
+    done
+        The protected table; None if the method cannot meet the demand.
+    glm_percent
+        Percent of the detail that is lost: 0 where all values are published as they are, 100 if none is.
+    suppressed, stars
+        Records left out; single cells suppressed.
+    k
+        Records of its smallest class.
+    note
+        What a person should know of it, such as why it cannot.
+    """
+
+    method: str
+    demand: Demand
+    done: Recoded | None
+    glm_percent: float = np.inf
+    suppressed: int = 0
+    stars: int = 0
+    k: int = 0
+    note: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def true_values(self) -> bool:
+        """Whether it publishes true values."""
+        return self.method in TRUE_VALUES
+
+    def row(self) -> dict[str, Any]:
+        """Its line of the table of costs."""
+        costs = {"glm_percent": self.glm_percent, "suppressed_records": self.suppressed, "starred_cells": self.stars}
+        measured = {**costs, "k": self.k} if self.done is not None else dict.fromkeys([*costs, "k"])
+        return {"method": self.method, **measured, "true_values": self.true_values, "note": self.note}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Methods compared for a demand, the best first.
+
+    Attributes
+    ----------
+    chosen
+        The method that is published.
+    candidates
+        All of them, in the order of what they cost.
+    next_k
+        The chosen method asked for one record more: found only if it was to be explained.
+    """
+
+    chosen: Candidate
+    candidates: tuple[Candidate, ...]
+    next_k: Candidate | None = None
+
+    def why(self) -> tuple[str, ...]:
+        """Sentences on why this method, and what a larger k would cost."""
+        best = self.chosen
+        said = [f"{best.method} loses least of the methods that may be chosen: {best.glm_percent:.3g} % of the detail."]
+        for other in self.candidates:
+            if other is best or other.done is None:
+                continue
+            more = other.glm_percent - best.glm_percent
+            if not other.true_values and more < 0:
+                said.append(
+                    f"{other.method} would lose {other.glm_percent:.3g} %, but publishes values that nobody has:"
+                    " --allow-perturbed lets it be chosen."
+                )
+            else:
+                said.append(f"{other.method} would lose {other.glm_percent:.3g} %.")
+        if self.next_k is not None and self.next_k.done is not None:
+            said.append(
+                f"The next larger k is {self.next_k.k}: {best.method} would then lose {self.next_k.glm_percent:.3g} %."
+            )
+        return tuple(said)
+
+
+def choose(
+    data: Microdata,
+    demand: Demand,
+    hierarchies: Mapping[str, Hierarchy],
+    *,
+    max_suppression: float | None = None,
+    seconds: float = SECONDS,
+    allow_perturbed: bool = False,
+    explain: bool = False,
+    say: Callable[[str], object] | None = None,
+) -> Choice:
+    """Compare the methods that can meet a demand, and choose the one that loses least.
+
+    Parameters
+    ----------
+    data
+        The table; its quasi-identifiers are protected.
+    demand
+        What is asked of the classes of alike records.
+    hierarchies
+        A hierarchy for each quasi-identifier.
+    max_suppression
+        How many records may be left out: a share in [0, 1), or a whole number.
+    seconds
+        Time for the lattice, where measuring all of it takes longer.
+    allow_perturbed
+        Whether a method may be chosen that publishes other than true values.
+    explain
+        Whether the next larger k is looked for.
+    say
+        Called with the name of each method before its turn.
+    """
+    most = MAX_SUPPRESSION if max_suppression is None else max_suppression
+    found = []
+    for name in COMPARED:
+        if say is not None:
+            say(name)
+        found.append(_candidate(name, data, demand, hierarchies, most, seconds))
+    found.sort(key=lambda candidate: candidate.glm_percent)
+    allowed = [c for c in found if c.done is not None and (c.true_values or allow_perturbed)]
+    if not allowed:
+        reasons = "; ".join(f"{c.method}: {c.note}" for c in found if c.true_values)
+        raise SDCError(f"no method meets {demand.said()} ({reasons})")
+    best, next_k = allowed[0], None
+    if explain and best.k < len(data):
+        if say is not None:
+            say(f"{best.method} with k = {best.k + 1}")
+        more = replace(demand, k=best.k + 1)
+        next_k = _candidate(best.method, data, more, hierarchies, most, seconds)
+    return Choice(best, tuple(found), next_k)
+
+
+def _candidate(
+    name: str, data: Microdata, demand: Demand, hierarchies: Mapping[str, Hierarchy], most: float, seconds: float
+) -> Candidate:
+    if len(data) > MANY and name not in ("lattice", "mondrian"):
+        return Candidate(name, demand, None, note=f"left out: more than {MANY:,} records")
+    try:
+        if name == "lattice":
+            done, options, note = _lattice(data, demand, hierarchies, most, seconds)
+            return _measured(Candidate(name, demand, done, note=note, options=options), data, hierarchies, None)
+        if name == "mdav":
+            return _microaggregated(data, demand, hierarchies)
+        method = find(name)
+        done = recoded(method, data, apply(method, data, **asdict(demand), hierarchies=hierarchies))
+    except SDCError as error:
+        return Candidate(name, demand, None, note=str(error))
+    groups = _classes(data, done) if name == "mondrian" else None
+    return _measured(Candidate(name, demand, done), data, hierarchies, groups)
+
+
+def _measured(
+    candidate: Candidate, data: Microdata, hierarchies: Mapping[str, Hierarchy], groups: NDArray[Any] | None
+) -> Candidate:
+    done = candidate.done
+    assert done is not None
+    lost = np.zeros(len(data), dtype=bool) if done.suppressed is None else np.asarray(done.suppressed, dtype=bool)
+    classes = _classes(data, done)
+    stars = sum(int((np.asarray(cells, dtype=object)[~lost] == STAR).sum()) for cells in done.columns.values())
+    return replace(
+        candidate,
+        glm_percent=glm_percent_of(data, hierarchies, done, groups),
+        suppressed=int(lost.sum()),
+        stars=stars if candidate.method == "suppress-cells" else 0,
+        k=int(np.bincount(np.unique(classes[~lost], return_inverse=True)[1]).min()) if not lost.all() else 0,
+    )
+
+
+def _lattice(
+    data: Microdata, demand: Demand, hierarchies: Mapping[str, Hierarchy], most: float, seconds: float
+) -> tuple[Recoded, dict[str, Any], str]:
+    """The exact optimum, or the best that a search finds in the time."""
+    assert demand.k is not None
+    lattice = DemandedLattice(data, hierarchies, demand.k, **demand.of_sensitive, max_suppression=most)
+    options: dict[str, Any] = {"max_suppression": most}
+    needed = lattice.problem.seconds_to_enumerate()
+    nodes = lattice.problem.n_nodes
+    if nodes <= NODES and (needed is None or needed <= seconds):
+        return lattice.recoded(lattice.best_of_all()), options, f"the best of all {nodes:,} nodes"
+    x, tried = lattice.search(np.random.default_rng(SEARCH_SEED), seconds=seconds)
+    note = f"the best of {tried:,} of {nodes:,} nodes, found in {seconds:g} s"
+    return lattice.recoded(x), {**options, "evaluations": tried}, note
+
+
+def _microaggregated(data: Microdata, demand: Demand, hierarchies: Mapping[str, Hierarchy]) -> Candidate:
+    assert demand.k is not None
+    X = points(data, data.quasi_identifiers)
+    kinds = [data.attribute(name).kind.value for name in data.quasi_identifiers]
+    secret = data.codes(data.sensitive) if data.sensitive else None
+    mix = Mix.of(secret, len(data), demand.l, demand.entropy_l, demand.t)
+    size = demand.k if not len(mix.limits) else smallest_k(lambda k: mdav(X, k, kinds=kinds), demand.k, mix)
+    groups = mdav(X, size, kinds=kinds)
+    done = recoded(find("mdav"), data, groups)
+    note = "publishes values that nobody has"
+    own = replace(demand, k=size)
+    return _measured(Candidate("mdav", own, done, note=note), data, hierarchies, groups)
+
+
+def _classes(data: Microdata, done: Recoded) -> NDArray[np.intp]:
+    """Class of each record: those that look alike in the published columns."""
+    codes = [
+        np.unique(np.asarray(done.columns[name]).astype(str), return_inverse=True)[1]
+        if name in done.columns
+        else data.codes(name)[:, 0]
+        for name in data.quasi_identifiers
+    ]
+    classes: NDArray[np.intp] = np.unique(np.column_stack(codes), axis=0, return_inverse=True)[1].ravel()
+    return classes
+
+
+def costs(choice: Choice) -> Iterator[tuple[str, ...]]:
+    """Rows of a table for a person: what each method costs; an arrow marks the one that is written."""
+    for candidate in choice.candidates:
+        mark = "→" if candidate is choice.chosen else ""
+        if candidate.done is None:
+            yield mark, candidate.method, "-", "-", "-", candidate.note
+            continue
+        out = f"{candidate.suppressed:,} records" if candidate.suppressed else ""
+        out = f"{candidate.stars:,} cells" if candidate.stars else out
+        yield mark, candidate.method, f"{candidate.glm_percent:.3g}", out or "none", f"{candidate.k:,}", candidate.note

@@ -1,0 +1,84 @@
+"""Loss of detail of any protected table in one measure: the share of the other values that a cell may stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdc_problems._tables.columns import STAR
+from sdc_problems.hierarchy import Hierarchy
+from sdc_problems.methods.recoding._generalize import Recoded
+from sdc_problems.microdata import Attribute, Microdata
+
+
+def glm_percent_of(
+    data: Microdata, hierarchies: Mapping[str, Hierarchy], done: Recoded, groups: NDArray[Any] | None = None
+) -> float:
+    """General loss metric of a protected table, in percent (Iyengar 2002).
+
+    Parameters
+    ----------
+    data
+        The original; its quasi-identifiers count.
+    hierarchies
+        By column: how many values there are, and how many each label stands for.
+    done
+        The protected table. A star and a suppressed record count 1.
+    groups
+        Group of each record, where what is published stands for all the values of its group: between the smallest and
+        the largest of numbers and ordered categories, those that occur of others.
+    """
+    lost = np.zeros(len(data))
+    for name in data.quasi_identifiers:
+        if name not in done.columns:
+            continue
+        attribute, hierarchy = data.attribute(name), hierarchies[name]
+        if groups is not None:
+            lost += _range(attribute, hierarchy, data.codes(name)[:, 0], np.unique(groups, return_inverse=True)[1])
+            continue
+        texts, code = np.unique(np.asarray(done.columns[name]).astype(str), return_inverse=True)
+        leaves = _leaves(hierarchy)
+        total = max(hierarchy.n_values - 1, 1)
+        lost += np.array([1.0 if text == STAR else (leaves.get(text, 1) - 1) / total for text in texts])[code]
+    if done.suppressed is not None:
+        lost[np.asarray(done.suppressed, dtype=bool)] = len(data.quasi_identifiers)
+    return 100 * float(lost.sum()) / (len(data) * len(data.quasi_identifiers))
+
+
+def _leaves(hierarchy: Hierarchy) -> dict[str, int]:
+    """Values under each label; under one of several levels those of the highest."""
+    found: dict[str, int] = {}
+    for level in range(hierarchy.n_levels):
+        found.update(zip(hierarchy.labels(level), hierarchy.leaves(level).tolist(), strict=True))
+    return found
+
+
+def _range(
+    attribute: Attribute, hierarchy: Hierarchy, codes: NDArray[np.int32], groups: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Share of the other values that the range of each record's group covers."""
+    kind = attribute.kind.value
+    if kind == "nominal":
+        pairs = np.unique(np.column_stack([groups, codes]), axis=0)[:, 0]
+        return ((np.bincount(pairs) - 1) / max(hierarchy.n_values - 1, 1))[groups]
+    place = codes.astype(np.int64)
+    total = attribute.n_categories
+    if kind == "numeric":
+        numbers = _numbers(hierarchy)
+        if numbers is not None:
+            place, total = np.searchsorted(numbers, attribute.numbers)[codes], len(numbers)
+    order = np.argsort(groups, kind="stable")
+    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
+    span = np.maximum.reduceat(place[order], starts) - np.minimum.reduceat(place[order], starts)
+    return (span / max(total - 1, 1))[groups]
+
+
+def _numbers(hierarchy: Hierarchy) -> NDArray[np.float64] | None:
+    """The hierarchy's values in order, if they are numbers."""
+    try:
+        return np.unique(np.array(hierarchy.values, dtype=np.float64))
+    except ValueError:
+        return None

@@ -1,0 +1,291 @@
+"""Choice of a method for a demand: each candidate meets it, the one that loses least is written, a line repeats it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from sdc_problems import Hierarchy, Microdata, SDCError, protect
+from sdc_problems.methods import Recoded
+from sdc_problems.studies.cli import cli
+from sdc_problems.studies.release import _choice as module
+from sdc_problems.studies.release._choice import COMPARED, TRUE_VALUES, choose
+from sdc_problems.studies.release._demand import Demand
+from sdc_problems.studies.release._hierarchies import completed
+from sdc_problems.studies.release._losses import glm_percent_of
+
+N = 120
+
+
+@pytest.fixture
+def frame() -> pd.DataFrame:
+    rng = np.random.default_rng(4)
+    return pd.DataFrame({
+        "age": rng.integers(20, 60, N),
+        "zip": [f"{x:05d}" for x in rng.choice([8001, 8002, 8010, 8100, 9000], N)],
+        "sex": rng.choice(["f", "m"], N),
+        "ill": rng.choice(["flu", "cold", "none"], N),
+        "paid": rng.choice(["yes", "no"], N),
+    })  # fmt: skip
+
+
+@pytest.fixture
+def data(frame: pd.DataFrame) -> Microdata:
+    return Microdata.from_frame(frame, quasi_identifiers=["age", "zip", "sex"], sensitive=["ill"])
+
+
+@pytest.fixture
+def file(tmp_path: Path, frame: pd.DataFrame) -> Path:
+    frame.insert(0, "patient_no", np.arange(1000, 1000 + N))
+    frame.to_csv(tmp_path / "patients.csv", index=False)
+    return tmp_path / "patients.csv"
+
+
+def cells(data: Microdata, done: Recoded) -> pd.DataFrame:
+    found = data.frame().astype(str)
+    for name, column in done.columns.items():
+        found[name] = np.asarray(column).astype(str)
+    return found if done.suppressed is None else found[~done.suppressed]
+
+
+@pytest.mark.parametrize(
+    "asked", [{"k": 4}, {"k": 3, "l": 2}, {"k": 2, "l": 3, "t": 0.4}, {"k": 3, "entropy_l": 1.9}, {"k": 60}], ids=str
+)
+def test_every_candidate_meets_the_demand(data: Microdata, asked: dict[str, Any]) -> None:
+    trees = completed(data, None).hierarchies
+    found = choose(data, Demand(**asked), trees, max_suppression=0.05)
+    assert [c.method for c in found.candidates if c.done is not None and c.note.startswith("left out")] == []
+    assert {c.method for c in found.candidates} == set(COMPARED)
+    shares = data.frame()["ill"].value_counts(normalize=True)
+    for candidate in found.candidates:
+        assert candidate.done is not None, candidate.note
+        classes = cells(data, candidate.done).groupby(list(data.quasi_identifiers))["ill"]
+        assert candidate.k == classes.size().min() >= asked["k"]
+        assert classes.nunique().min() >= asked.get("l", 1)
+        for _, own in classes:
+            share = own.value_counts(normalize=True).reindex(shares.index, fill_value=0)
+            assert (share - shares).abs().sum() / 2 <= asked.get("t", 1) + 1e-9
+            assert np.exp(-sum(p * np.log(p) for p in share if p)) >= asked.get("entropy_l", 1) - 1e-9
+        assert 0 <= candidate.glm_percent <= 100
+        assert (
+            candidate.suppressed == (0 if candidate.done.suppressed is None else candidate.done.suppressed.sum()) <= 6
+        )
+    losses = [c.glm_percent for c in found.candidates]
+    assert losses == sorted(losses)
+    assert found.chosen.method in TRUE_VALUES
+    assert found.chosen.glm_percent == min(c.glm_percent for c in found.candidates if c.true_values)
+
+
+def test_the_lattice_is_its_exact_optimum(data: Microdata) -> None:
+    from sdc_problems import PBGProblem
+
+    trees = completed(data, None).hierarchies
+    found = choose(data, Demand(4), trees, max_suppression=3)
+    problem = PBGProblem(data, trees, objectives=["glm_percent"], require={"k": 4}, max_suppression=3)
+    lattice = next(c for c in found.candidates if c.method == "lattice")
+    assert lattice.glm_percent == pytest.approx(problem.natural(problem.enumerate_front().F).min())
+
+
+def test_several_sensitive_columns_are_protected_at_once(frame: pd.DataFrame) -> None:
+    data = Microdata.from_frame(frame, quasi_identifiers=["age", "sex"], sensitive=["ill", "paid"])
+    found = choose(data, Demand(2, l=2, t=0.45), completed(data, None).hierarchies, max_suppression=0.05)
+    for candidate in found.candidates:
+        assert candidate.done is not None, candidate.note
+        classes = cells(data, candidate.done).groupby(["age", "sex"])
+        for name in ("ill", "paid"):
+            shares = data.frame()[name].value_counts(normalize=True)
+            assert classes[name].nunique().min() >= 2
+            for _, own in classes[name]:
+                share = own.value_counts(normalize=True).reindex(shares.index, fill_value=0)
+                assert (share - shares).abs().sum() / 2 <= 0.45 + 1e-9
+
+
+def test_loss_of_labels_stars_and_ranges() -> None:
+    frame = pd.DataFrame({"age": [20, 21, 25, 30], "town": ["a", "b", "a", "c"]})
+    data = Microdata.from_frame(frame, quasi_identifiers=["age", "town"])
+    trees = {"age": Hierarchy.intervals(range(20, 31), [5]), "town": Hierarchy.suppression(["a", "b", "c", "d"])}
+    labels = Recoded({"age": np.array(["20-24", "20-24", "25", "*"], dtype=object)})
+    assert glm_percent_of(data, trees, labels) == pytest.approx(100 * (0.4 + 0.4 + 0 + 1) / 8)
+    lost = Recoded({}, (), np.array([True, False, False, False]))
+    assert glm_percent_of(data, trees, lost) == pytest.approx(100 * 2 / 8)
+    means = Recoded({"age": np.array([20.5, 20.5, 27.5, 27.5]), "town": np.array(["a", "a", "a", "a"])})
+    groups = np.array([0, 0, 1, 1])
+    assert glm_percent_of(data, trees, means, groups) == pytest.approx(100 * (0.1 * 2 + 0.5 * 2 + 4 / 3) / 8)
+
+
+def test_values_that_nobody_has_are_written_only_if_allowed(data: Microdata, monkeypatch: pytest.MonkeyPatch) -> None:
+    best = module._microaggregated
+
+    def free(*given: Any) -> Any:
+        found = best(*given)
+        return module.replace(found, glm_percent=0.0)
+
+    monkeypatch.setattr(module, "_microaggregated", free)
+    trees = completed(data, None).hierarchies
+    found = choose(data, Demand(4), trees)
+    assert found.candidates[0].method == "mdav"
+    assert found.chosen.method != "mdav"
+    assert "--allow-perturbed" in " ".join(found.why())
+    assert choose(data, Demand(4), trees, allow_perturbed=True).chosen.method == "mdav"
+    done = protect(data, k=4, allow_perturbed=True)
+    assert done.method == "mdav"
+    assert done.frame.groupby(["age", "zip", "sex"]).size().min() >= 4
+
+
+def test_a_lattice_too_large_is_searched_and_the_line_repeats_it(
+    data: Microdata, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "COMPARED", ("lattice",))
+    trees = completed(data, None).hierarchies
+    monkeypatch.setattr(module, "NODES", 2)
+    found = choose(data, Demand(3), trees, seconds=0.2)
+    assert "of" in found.chosen.note
+    assert found.chosen.options["evaluations"] >= 2
+    again = protect(data, method="lattice", k=3, **found.chosen.options)
+    pd.testing.assert_frame_equal(
+        again.frame.astype(str), cells(data, found.chosen.done).reset_index(drop=True), check_dtype=False
+    )
+
+
+def test_a_large_file_is_compared_by_two_methods(data: Microdata, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MANY", N - 1)
+    found = choose(data, Demand(3), completed(data, None).hierarchies)
+    left_out = {c.method: c.note for c in found.candidates if c.done is None}
+    assert set(left_out) == {"local-recoding", "suppress-cells", "mdav"}
+    assert all(note.startswith("left out: more than 119 records") for note in left_out.values())
+
+
+def test_the_next_k_is_dearer_and_explained(data: Microdata) -> None:
+    found = choose(data, Demand(3), completed(data, None).hierarchies, explain=True)
+    assert found.next_k is not None
+    assert found.next_k.k > found.chosen.k
+    assert found.next_k.glm_percent >= found.chosen.glm_percent
+    assert f"next larger k is {found.next_k.k}" in found.why()[-1]
+    assert found.why()[0].startswith(found.chosen.method)
+
+
+def test_python_and_command_do_the_same(file: Path, frame: pd.DataFrame) -> None:
+    out = file.parent / "out.csv"
+    where = [
+        "--quasi-identifiers",
+        "age,zip,sex",
+        "--sensitive",
+        "ill",
+        "--identifiers",
+        "patient_no",
+        "--keep",
+        "paid",
+    ]
+    asked = ["--k", "4", "--l", "2", "--max-suppression", "3 records"]
+    result = CliRunner().invoke(
+        cli, ["protect", str(file), *asked, *where, "--out", str(out), "--keep-order", "--json"]
+    )
+    assert result.exit_code == 0, result.output
+    said = json.loads(result.stdout)
+    roles = {"quasi_identifiers": ["age", "zip", "sex"], "sensitive": ["ill"], "identifiers": ["patient_no"]}
+    data = Microdata.from_csv(file, **roles)
+    done = protect(data, k=4, l=2, max_suppression=3, keep=["paid"])
+    assert done.choice is not None
+    assert said["compared"] == [json.loads(json.dumps(c.row())) for c in done.choice.candidates]
+    assert said["method"] == done.method
+    text = out.read_bytes()
+    pd.testing.assert_frame_equal(pd.read_csv(out, dtype=str), done.frame.astype(str))
+    counted = {g["name"]: g["found"] for g in said["guarantees_checked_in_the_file"]}
+    assert counted["k"] >= 4
+    assert counted["l"] >= 2
+    certificate = json.loads((file.parent / "out.csv.certificate.json").read_text())
+    assert certificate["compared"] == said["compared"]
+    assert "Hierarchies made from the values" in certificate["what_was_done"][0]
+    line = shlex.split(said["repeat"])
+    assert line[:2] == ["sdc", "protect"]
+    assert line[line.index("--method") + 1] == said["method"]
+    out.unlink()
+    assert CliRunner().invoke(cli, [*line[1:], "--overwrite"]).exit_code == 0
+    assert out.read_bytes() == text
+
+
+def test_the_best_lattice_is_written_again_by_its_line(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "COMPARED", ("lattice", "mdav"))
+    out = file.parent / "out.csv"
+    where = ["--quasi-identifiers", "age,zip,sex", "--identifiers", "patient_no", "--out", str(out), "--keep-order"]
+    result = CliRunner().invoke(cli, ["protect", str(file), "--max-risk", "20", *where, "--max-suppression", "2%"])
+    assert result.exit_code == 0, result.output
+    text = out.read_bytes()
+    line = next(row for row in result.stdout.splitlines() if row.startswith("the same again: "))
+    words = shlex.split(line.removeprefix("the same again: "))
+    assert words[words.index("--max-suppression") + 1] == "2%"
+    assert words[words.index("--k") + 1] == "5"
+    assert CliRunner().invoke(cli, [*words[1:], "--overwrite"]).exit_code == 0
+    assert out.read_bytes() == text
+
+
+def test_a_person_reads_what_each_method_costs(file: Path) -> None:
+    out = ["--out", str(file.parent / "out.csv")]
+    where = ["--quasi-identifiers", "age,zip,sex", "--identifiers", "patient_no", *out, "--explain"]
+    result = CliRunner().invoke(cli, ["protect", str(file), "--k", "3", *where])
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    rows = {word: row for row in lines for word in row.split()[:2] if word in COMPARED and "%" not in row}
+    assert set(rows) == set(COMPARED)
+    assert sum("→" in row for row in rows.values()) == 1
+    assert "publishes values" in rows["mdav"]
+    assert "loses least of the methods that may be chosen" in result.stdout
+    assert "next larger k" in " ".join(result.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ([], "nothing is asked for"),
+        (["--k", "500"], "k = 500 is more than the table's 120 records"),
+        (["--k", "3", "--quasi-identifiers", "patient_no,age"], "'patient_no'"),
+        (["--k", "3", "--quasi-identifiers", "nothing"], "--quasi-identifiers names a column 'nothing'"),
+        (["--max-risk", "90"], "above 0 and at most 50"),
+        (["--k", "3", "--l", "2"], "l is about sensitive values"),
+        (["--k", "3", "--seed", "1"], "draws no random numbers"),
+        (["--k", "3", "--method", "mdav", "--explain"], "--explain is for a choice of method"),
+        (["--k", "3", "--method", "mdav", "--max-suppression", "1%", "--keep", ""], "leaves out no records"),
+        (["--k", "3", "--method", "mdav", "--seconds", "1", "--keep", ""], "takes the time that it needs"),
+        (["--k", "3", "--gamma", "1"], "no option '--gamma'; it is one of v-mdav"),
+    ],
+)
+def test_what_cannot_be_asked_is_one_sentence(file: Path, more: list[str], message: str) -> None:
+    out = file.parent / "out.csv"
+    where = ["protect", str(file), "--quasi-identifiers", "age,zip,sex", "--out", str(out)]
+    result = CliRunner().invoke(cli, [*where, *more])
+    assert isinstance(result.exception, SDCError), result.output
+    assert message in str(result.exception)
+    assert "\n" not in str(result.exception)
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1", "1 could be 1% or '1 records'"),
+        ("0.01", "0.01 could be 0.01% or 1% (a share)"),
+        ("100%", "leaves nobody"),
+        ("some", "neither a percentage"),
+    ],
+)
+def test_an_amount_without_its_unit_is_refused(file: Path, text: str, message: str) -> None:
+    out = file.parent / "out.csv"
+    where = ["protect", str(file), "--quasi-identifiers", "age", "--k", "3", "--out", str(out)]
+    result = CliRunner().invoke(cli, [*where, "--max-suppression", text])
+    assert result.exit_code == 2
+    assert message in " ".join(result.output.split())
+
+
+def test_all_records_equal_are_refused(tmp_path: Path) -> None:
+    pd.DataFrame({"age": [30] * 9, "sex": ["f"] * 9}).to_csv(tmp_path / "in.csv", index=False)
+    where = ["protect", str(tmp_path / "in.csv"), "--quasi-identifiers", "age,sex", "--k", "3"]
+    result = CliRunner().invoke(cli, [*where, "--out", str(tmp_path / "out.csv")])
+    assert isinstance(result.exception, SDCError)
+    assert "tells no records apart" in str(result.exception)
