@@ -14,6 +14,7 @@ from sdc_problems.studies.reproductions.evolution.cases import (
     FLARE,
     NUMERIC,
     TARRAGONA,
+    all_present,
 )
 from sdc_problems.studies.reproductions.evolution.runs import (
     FULL,
@@ -37,8 +38,7 @@ SOURCE = (
 def reproduce(*, quick: bool, say: Callable[[str], None]) -> Report:
     """Compute the tables and figures of chapter 3 again, the source's figures beside ours."""
     scale = QUICK if quick else FULL
-    for case in CASES.values():
-        case.data(scale.records)  # a file that is missing is missed now, not after the searches
+    all_present()
     pairs: dict[str, list[Course]] = {}
     for case in NUMERIC:
         say(f"{case.title}: Algorithm 5 by the mean score, two runs of {scale.generations} generations")

@@ -96,6 +96,7 @@ def test_unknown_names() -> None:
 def test_a_missing_file_is_missed_before_the_work(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whichever of its files is missing: the other ones may be there."""
     rooms = (
+        "evolution.cases",
         "gomm.runs",
         "microaggregation.runs",
         "microaggregation.cells",
@@ -118,7 +119,12 @@ def test_a_missing_file_is_missed_before_the_work(name: str, monkeypatch: pytest
         def values(self) -> None:
             return None
 
-    needed = {"gomm": ("water_treatment", "census"), "microaggregation": ("census",), "pbg": ("adult",)}
+    needed = {
+        "evolution": ("census", "tarragona", "eia", "pima_diabetes", "german_credit", "solar_flare", "adult"),
+        "gomm": ("water_treatment", "census"),
+        "microaggregation": ("census",),
+        "pbg": ("adult",),
+    }
     for missing in needed.get(name, ("german_credit", "solar_flare")):
         said: list[str] = []
         monkeypatch.setattr("sdc_problems.studies.reproductions.gomm.runs.GOMMProblem", lambda *a, **b: None)
