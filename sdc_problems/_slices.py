@@ -1,8 +1,8 @@
 """Slices of long computations: bounded, told to whoever listens, with room for Ctrl-C between them.
 
-Ctrl-C is heard only while Python itself runs, not in a compiled kernel or in one call of numpy over a million records. So
-whatever may take more than a second goes through here: as `slices` of bounded work, or, where a kernel works off a budget
-of `SLICE` steps a call, by `telling` how far it has come after each call.
+Ctrl-C is heard only while Python itself runs, not in a compiled kernel or in one call of numpy over a million records.
+So whatever may take more than a second goes through here: as `slices` of bounded work, or, where a kernel works off a
+budget of `SLICE` steps a call, by `telling` how far it has come after each call.
 """
 
 from __future__ import annotations

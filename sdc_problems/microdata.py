@@ -32,6 +32,7 @@ from sdc_problems._tables.columns import (
     refuse_disguised_numbers,
     typed_values,
 )
+from sdc_problems._tables.formats import format_of, read_frame
 from sdc_problems._tables.frames import column_from_series, column_to_series
 from sdc_problems._tables.read_csv import CSVFile
 from sdc_problems.errors import SDCError, did_you_mean
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["Attribute", "Kind", "Microdata", "Role"]
 
 _META = "meta"
+_CSV_ONLY = {"delimiter": ",", "encoding": "utf-8", "decimal": ".", "thousands": None, "chunksize": None}
 
 
 @dataclass(frozen=True)
@@ -212,6 +214,31 @@ class Microdata:
             kinds={*kinds, *orders}, numeric=[name for name, kind in kinds.items() if kind == Kind.NUMERIC]
         )
         return cls._assembled(assemble(columns, roles, kinds, orders, missing))
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str], **options: Any) -> Microdata:
+        """Read a table of any format: CSV, Parquet, XLSX (the first sheet), SPSS, Stata or SAS, as its name ends.
+
+        Options as in `from_csv`; those that say how a CSV file is written are refused for the others. Numbers of SPSS
+        and Stata whose values have labels are categories, unless ``kinds`` says otherwise.
+
+        Parameters
+        ----------
+        path
+            The file.
+        **options
+            Options of `from_csv`.
+        """
+        how = format_of(path)
+        if how is None:
+            return cls.from_csv(path, **options)
+        for name, usual in _CSV_ONLY.items():
+            if options.pop(name, usual) not in (usual, None):
+                raise SDCError(f"{name}= says how a CSV file is written; {os.fspath(path)!r} is {how}")
+        frame, labels = read_frame(path)
+        orders = options.get("orders") or {}
+        of_labels = {name: kind for name, kind in labels.kinds().items() if name not in orders}
+        return cls.from_frame(frame, **{**options, "kinds": {**of_labels, **(options.get("kinds") or {})}})
 
     @classmethod
     def from_frame(

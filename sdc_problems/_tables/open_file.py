@@ -36,7 +36,7 @@ def packing(path: str | os.PathLike[str]) -> str | None:
     if head.startswith(b"\xfd7zXZ\x00"):
         return "xz"
     if head.startswith(_OLD_SPREADSHEET):
-        raise SDCError(f"{path} is a spreadsheet: export it as CSV")
+        raise SDCError(f"{path} is a spreadsheet: export it as CSV, or save it as .xlsx")
     return "zip" if head.startswith((b"PK\x03\x04", b"PK\x05\x06")) else None
 
 
@@ -130,7 +130,7 @@ def _member(path: str | os.PathLike[str]) -> IO[bytes]:
         archive = zipfile.ZipFile(path)
         names = [m.filename for m in archive.infolist() if not m.is_dir() and not m.filename.startswith("__MACOSX/")]
         if "[Content_Types].xml" in names or "mimetype" in names:
-            raise SDCError(f"{path} is a spreadsheet: export it as CSV")
+            raise SDCError(f"{path} is a spreadsheet: export it as CSV, or save it as .xlsx")
         if len(names) != 1:
             raise SDCError(f"{path} is a zip file of {len(names)} files: pack the table alone, or unpack it")
         return archive.open(names[0])

@@ -301,7 +301,7 @@ def release(
         promises=promises,
         papers=papers,
         notes=notes,
-        form=_form(study, built.table.file),
+        form=_form(study, built.table.file, places.file),
         edges=None if linked is None else linked.published.edges,
     )
     written_rows = places.rows if order.private_file else None
@@ -333,10 +333,12 @@ def _linked(
     )
 
 
-def _form(study: Study, file: Path | None) -> Form:
+def _form(study: Study, file: Path | None, out: Path) -> Form:
     """Form of the released file: that of the original, if it was CSV."""
     how = study.sections.data
-    return PLAIN if file is None or holds_links(file) else Form.of(file, **written_as(how, file), decimal=how.decimal)
+    if file is None or holds_links(file):
+        return PLAIN
+    return Form.between(file, out, **written_as(how, file), decimal=how.decimal)
 
 
 def _hierarchy_files(study: Study) -> list[Path]:

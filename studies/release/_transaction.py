@@ -23,7 +23,7 @@ import numpy as np
 
 from sdc_problems._files import resolved
 from sdc_problems.errors import SDCError, SDCFailure
-from sdc_problems.studies.release.csv_text import PLAIN, Form, guarded, read_text, to_csv, unguarded, without_decimals
+from sdc_problems.studies.release.csv_text import PLAIN, Form, guarded, read_text, to_bytes, unguarded, without_decimals
 from sdc_problems.studies.release.row_order import RowOrder, rows_file, rows_of
 from sdc_problems.studies.store.schema import DATABASE
 
@@ -181,7 +181,7 @@ def write(
         raise SDCFailure("the protected table is not the original without its suppressed records: nothing is released")
     places_of = rows.places(frame)
     shuffled = frame if rows.seed is None else frame.iloc[places_of].reset_index(drop=True)
-    content = to_csv(shuffled, formula_guard=formula_guard, form=form)
+    content = to_bytes(shuffled, formula_guard=formula_guard, form=form)
     sha256 = hashlib.sha256(content).hexdigest()
     records = rows_file(rows.records[places_of], sha256)
     renames: list[tuple[Path | None, Path]]
@@ -194,9 +194,10 @@ def write(
         linked, digest, others = None, "", []
         if edges is not None:
             assert places.edges is not None
-            pairs = to_csv(edges, form=form)
+            pairs_form = form if form.other is None else PLAIN
+            pairs = to_bytes(edges, form=pairs_form)
             linked, digest = make(places.edges, pairs, private=False), hashlib.sha256(pairs).hexdigest()
-            others.append(_read_back(linked, edges, False, form))
+            others.append(_read_back(linked, edges, False, pairs_form))
         guarantees = tuple(promises(written, *others))
         refuse_broken(guarantees)
         done = Written(written, guarantees, sha256, digest)
@@ -223,7 +224,7 @@ def refuse_broken(guarantees: Iterable[Guarantee]) -> None:
 
 def _read_back(path: Path, frame: pd.DataFrame, formula_guard: bool, form: Form) -> pd.DataFrame:
     """Cells of the written file, under the names and with the text that they had before the guard."""
-    written = read_text(path, form)
+    written = read_text(path, form, like=frame)
     names = list(frame.columns)
     if list(written.columns) != [guarded(name) if formula_guard else name for name in names] or len(written) != len(
         frame

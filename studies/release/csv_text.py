@@ -7,13 +7,15 @@ import csv
 import datetime
 import io
 import sys
+import tempfile
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from sdc_problems._tables.formats import Labels, format_of, read_frame, refuse_unwritable, write_frame
 from sdc_problems.errors import SDCError
 
 if TYPE_CHECKING:
@@ -27,11 +29,42 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 @dataclass(frozen=True)
 class Form:
-    """Form of a CSV file: its delimiter, its encoding ("utf-8-sig" with a byte order mark), its decimal mark."""
+    """Form of a file: of CSV its delimiter, its encoding ("utf-8-sig" with a byte order mark), its decimal mark.
+
+    Attributes
+    ----------
+    delimiter, encoding, decimal
+        Of a CSV file.
+    other
+        Format of a file that is not CSV, such as "Parquet".
+    labels
+        Labels that such a file keeps beside its table.
+    """
 
     delimiter: str = ","
     encoding: str = "utf-8"
     decimal: str = "."
+    other: str | None = None
+    labels: Labels = field(default_factory=Labels)
+
+    @classmethod
+    def between(cls, source: Path, out: Path, **csv_options: str) -> Form:
+        """Form of a file whose name tells its format; one of CSV is written as the original is, if that is CSV.
+
+        Parameters
+        ----------
+        source
+            The original.
+        out
+            The file to write.
+        **csv_options
+            Delimiter, encoding and decimal mark that the original was read with.
+        """
+        how = format_of(out)
+        if how is not None:
+            refuse_unwritable(out)
+            return cls(other=how, labels=Labels() if format_of(source) is None else read_frame(source)[1])
+        return PLAIN if format_of(source) is not None else cls.of(source, **csv_options)
 
     @classmethod
     def of(cls, path: Path, *, delimiter: str, encoding: str, decimal: str) -> Form:
@@ -65,12 +98,7 @@ def to_csv(frame: pd.DataFrame, *, formula_guard: bool = False, form: Form = PLA
         How to write it.
     """
     if formula_guard:
-        frame = frame.copy()
-        for position in range(frame.shape[1]):
-            column = frame.iloc[:, position]
-            if column.dtype.kind not in "iufb":
-                frame.isetitem(position, column.astype(object).map(guarded).to_numpy())
-        frame.columns = [guarded(name) for name in frame.columns]
+        frame = _guarded(frame)
     if form.decimal != ".":
         frame = frame.copy()
         for position, numbers in _decimals(frame):
@@ -94,6 +122,17 @@ def to_csv(frame: pd.DataFrame, *, formula_guard: bool = False, form: Form = PLA
             f"the protected table has characters that {form.encoding} lacks, the encoding of the original (labels of a"
             " hierarchy?): save the original as UTF-8, or write them in characters that it has"
         ) from None
+
+
+def _guarded(frame: pd.DataFrame) -> pd.DataFrame:
+    """Table whose text and names a spreadsheet does not take for formulas."""
+    frame = frame.copy()
+    for position in range(frame.shape[1]):
+        column = frame.iloc[:, position]
+        if column.dtype.kind not in "iufb":
+            frame.isetitem(position, column.astype(object).map(guarded).to_numpy())
+    frame.columns = [guarded(name) for name in frame.columns]
+    return frame
 
 
 def without_decimals(text: pd.DataFrame, frame: pd.DataFrame, form: Form) -> pd.DataFrame:
@@ -130,8 +169,36 @@ def unguarded(value: str) -> str:
     return value[1:] if value.startswith("'") and value[1:].startswith(FORMULA_STARTS) else value
 
 
-def read_text(path: Path, form: Form = PLAIN) -> pd.DataFrame:
-    """Read a CSV file as a stranger would who takes every cell for text."""
+def to_bytes(frame: pd.DataFrame, *, formula_guard: bool = False, form: Form = PLAIN) -> bytes:
+    """Return a table as the bytes of a file; options as in `to_csv`."""
+    if form.other is None:
+        return to_csv(frame, formula_guard=formula_guard, form=form)
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "table"
+        write_frame(_guarded(frame) if formula_guard else frame, place, form.other, form.labels)
+        return place.read_bytes()
+
+
+def read_text(path: Path, form: Form = PLAIN, like: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Read a file as a stranger would who takes every cell for text.
+
+    Parameters
+    ----------
+    path
+        The file.
+    form
+        Its form.
+    like
+        The table that was written: statistics programs have no whole numbers, so a 1.0 of theirs is its 1.
+    """
+    if form.other is not None:
+        found = read_frame(path, form.other)[0]
+        for position in range(0 if like is None else min(like.shape[1], found.shape[1])):
+            assert like is not None
+            before, after = like.iloc[:, position].dtype, found.iloc[:, position].dtype
+            if before.kind in "iub" and after.kind == "f" and not found.iloc[:, position].isna().any():
+                found.isetitem(position, found.iloc[:, position].astype(before).array)
+        return as_written(found)
     with path.open(encoding=form.encoding, errors=form.errors, newline="") as stream:
         return _cells(stream, form.delimiter)
 

@@ -191,21 +191,23 @@ def _by_name(section: DataSection) -> Dataset:
 def _from_file(section: DataSection, file: Path) -> Microdata:
     from sdc_problems.microdata import Microdata
 
-    return Microdata.from_csv(file, **_reading(section, file))
+    return Microdata.from_file(file, **_reading(section, file))
 
 
 def written_as(section: DataSection, file: Path) -> dict[str, str]:
     """Delimiter and encoding of a table's file: as the study says, or as they are found."""
+    from sdc_problems._tables.formats import format_of
     from sdc_problems._tables.look import found_delimiter, found_encoding
 
     encoding = section.encoding
+    plain = not holds_links(file) and format_of(file) is None  # others say themselves how they are written
     if encoding is None:
-        encoding = "utf-8" if holds_links(file) else found_encoding(file)
+        encoding = found_encoding(file) if plain else "utf-8"
     else:
         check_encoding(encoding)
     delimiter = section.delimiter
     if delimiter is None:
-        delimiter = (None if holds_links(file) else found_delimiter(file, encoding=encoding)) or ","
+        delimiter = (found_delimiter(file, encoding=encoding) if plain else None) or ","
     return {"delimiter": delimiter, "encoding": encoding}
 
 

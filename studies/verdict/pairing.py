@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems._tables.columns import NA_VALUES, STAR, label, parse_numbers
+from sdc_problems._tables.formats import format_of, read_frame
 from sdc_problems._tables.intervals import outside, parse_interval
 from sdc_problems._tables.levels import TOP
 from sdc_problems._tables.read_csv import CSVFile
@@ -143,10 +144,12 @@ def read_protected(
     na_values: Sequence[str] = NA_VALUES,
     numeric: Collection[str] = (),
 ) -> Microdata:
-    """Read a protected CSV file: every column as text labels, missing cells as suppressed ones.
+    """Read a protected file: every column as text labels, missing cells as suppressed ones.
 
     Numbers of the columns that are ``numeric`` in the original may be written with a point or with the marks given.
     """
+    if format_of(path) is not None:
+        return as_protected(read_frame(path)[0])
     names = CSVFile(
         path, delimiter=delimiter, encoding=encoding, na_values=na_values, decimal=".", thousands=None, chunksize=None
     ).header()
@@ -431,8 +434,10 @@ def paired_column(
         np.zeros(len(new_codes), dtype=np.bool_), misplaced,
     )  # fmt: skip
     column = replace(column, stars=_stars(column, quasi, paired))
-    # Labels of local recoding overlap, so that there may be more of them than values.
-    if quasi and not same_rows and before.kind is not Kind.NUMERIC and len(index) - len(old) > max(len(old), 2):
+    # Labels of local recoding overlap, so that there may be more of them than values; but each hides several records.
+    many = len(index) - len(old) > max(len(old), 2)
+    once = int((np.bincount(ids[new_codes], minlength=len(index))[len(old) :] == 1).sum())
+    if quasi and not same_rows and before.kind is not Kind.NUMERIC and many and 2 * once > len(index) - len(old):
         raise SDCError(
             f"column {name!r} holds more different new labels than the original has values: they are no "
             "generalisation; is this the protected copy of that file? (--same-rows says that it is)"

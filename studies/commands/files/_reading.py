@@ -73,10 +73,13 @@ def _empty_texts(text: str | None) -> tuple[str, ...]:
 def format_of(path: Path, *, encoding: str | None, delimiter: str | None, otherwise: str = ",") -> dict[str, Any]:
     """Encoding and delimiter of a file, as given or as found; what was found is said unless it is the usual."""
     from sdc_problems._files import check_encoding
+    from sdc_problems._tables.formats import format_of as table_format
     from sdc_problems._tables.look import found_delimiter, found_encoding
 
     if encoding is not None:
         check_encoding(encoding)
+    if table_format(path) is not None:
+        return {"encoding": encoding or "utf-8", "delimiter": delimiter or ","}
     told = found_encoding(path) if encoding is None else encoding
     if delimiter is None:
         delimiter = found_delimiter(path, encoding=told) or otherwise
@@ -114,7 +117,7 @@ class Reading:
         from sdc_problems.microdata import Microdata
 
         form = format_of(path, encoding=self.encoding, delimiter=self.delimiter)
-        data = Microdata.from_csv(path, missing=self.missing, **options, **form, **self.marks)
+        data = Microdata.from_file(path, missing=self.missing, **options, **form, **self.marks)
         say_gaps(data, self.missing)
         return data, form
 

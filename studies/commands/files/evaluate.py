@@ -155,11 +155,12 @@ def _protected(
     path: Path, original: Path, data: Microdata, form: dict[str, Any], reading: Reading, *, paired: bool
 ) -> Microdata:
     """Read the protected file: in UTF-8 as sdc writes it, or as the original is; paired if its rows file says how."""
+    from sdc_problems._tables.formats import format_of as table_format
     from sdc_problems._tables.look import found_encoding
     from sdc_problems.studies.verdict.pairing import read_protected, without_gaps
 
     numeric = [a.name for a in data.attributes if a.holds_numbers]
-    encoding = found_encoding(path, form["encoding"])
+    encoding = None if table_format(path) is not None else found_encoding(path, form["encoding"])
     other = format_of(path, encoding=encoding, delimiter=None, otherwise=form["delimiter"])
     table = read_protected(path, numeric=numeric, **other, **reading.marks)
     if not paired and data.n_dropped and len(table) == len(data) + data.n_dropped:
@@ -182,15 +183,19 @@ def _released_links(protected: Path, named: Path | None) -> pd.DataFrame:
 
 def _population(path: Path, data: Microdata, reading: Reading) -> Microdata:
     """Read a table of the population; its quasi-identifiers are of the kinds that the original's are of."""
+    from sdc_problems._tables.formats import format_of as table_format
+    from sdc_problems._tables.formats import read_frame
     from sdc_problems._tables.look import found_encoding
     from sdc_problems._tables.read_csv import CSVFile
     from sdc_problems.microdata import Kind, Microdata
 
-    form = format_of(path, encoding=found_encoding(path, reading.encoding or "utf-8"), delimiter=None)
-    there = CSVFile(path, chunksize=None, **form, **reading.marks).header()
+    other = table_format(path) is not None
+    encoding = None if other else found_encoding(path, reading.encoding or "utf-8")
+    form = format_of(path, encoding=encoding, delimiter=None)
+    there = read_frame(path)[0].columns if other else CSVFile(path, chunksize=None, **form, **reading.marks).header()
     quasi = [data.attribute(name) for name in data.quasi_identifiers]
     kinds = {a.name: "numeric" if a.kind is Kind.NUMERIC else "nominal" for a in quasi if a.name in there}
-    return Microdata.from_csv(path, missing="category", kinds=kinds, **form, **reading.marks)
+    return Microdata.from_file(path, missing="category", kinds=kinds, **form, **reading.marks)
 
 
 def _refuse_pair_options(**given: Any) -> None:

@@ -175,7 +175,7 @@ def command(
             overwrite=overwrite,
             source=file,
             inputs=files if linked.edges is None else [*files, linked.edges],
-            form=Form.of(file, decimal=decimal, **read) if read else PLAIN,
+            form=Form.between(file, out, decimal=decimal, **read) if read else PLAIN,
             graph_form=form or "nodes",
             seconds=seconds,
             **{name: value for name, value in options.items() if value is not None},

@@ -1,0 +1,305 @@
+"""Tables of other programs: Parquet, XLSX, SPSS, Stata and SAS, read and written with their labels."""
+
+from __future__ import annotations
+
+import datetime
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sdc_problems._files import input_file
+from sdc_problems._tables.columns import label
+from sdc_problems.errors import SDCError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_FORMATS = {
+    ".parquet": "Parquet",
+    ".pq": "Parquet",
+    ".xlsx": "XLSX",
+    ".xlsm": "XLSX",
+    ".sav": "SPSS",
+    ".zsav": "SPSS",
+    ".dta": "Stata",
+    ".xpt": "SAS transport",
+    ".sas7bdat": "SAS",
+}
+_READ_ONLY = {".sas7bdat": ".xpt", ".xlsm": ".xlsx", ".zsav": ".sav"}
+_MIDNIGHT = datetime.time()
+_EXTRA = {"pyarrow": "parquet", "openpyxl": "files", "pyreadstat": "files"}
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Labels that a statistics program keeps beside a table.
+
+    Attributes
+    ----------
+    columns
+        Long name of a column.
+    values
+        Label of each value of a column.
+    ordinal
+        Columns that the program calls ordered.
+    scale
+        Columns that it calls measured, though values of them have labels.
+    """
+
+    columns: dict[str, str] = field(default_factory=dict)
+    values: dict[str, dict[Any, str]] = field(default_factory=dict)
+    ordinal: frozenset[str] = frozenset()
+    scale: frozenset[str] = frozenset()
+
+    def kinds(self) -> dict[str, str]:
+        """Kinds of the columns whose numbers stand for categories."""
+        coded = [name for name in self.values if name not in self.scale]
+        return {name: "ordinal" if name in self.ordinal else "nominal" for name in coded}
+
+
+def format_of(path: str | os.PathLike[str]) -> str | None:
+    """Format of a table by the end of its file's name; None for CSV and anything else that is text.
+
+    Examples
+    --------
+    >>> format_of("patients.sav"), format_of("patients.csv.gz")
+    ('SPSS', None)
+    """
+    return _FORMATS.get(Path(path).suffix.lower())
+
+
+def read_frame(path: str | os.PathLike[str], how: str | None = None) -> tuple[pd.DataFrame, Labels]:
+    """Read a table of another program; of a workbook the first sheet.
+
+    Parameters
+    ----------
+    path
+        The file.
+    how
+        Its format; by default as its name tells.
+    """
+    path = Path(path)
+    how = how or format_of(path)
+    assert how is not None
+    try:
+        place = input_file(path)
+    except FileNotFoundError:
+        raise SDCError(f"there is no file {path}") from None
+    except OSError as error:
+        raise SDCError(f"cannot read {path}: {error.strerror}") from error
+    labels = Labels()
+    try:
+        if how == "Parquet":
+            frame = _parquet(place)
+        elif how == "XLSX":
+            frame = _workbook(place)
+        else:
+            frame, labels = _statistics(place, how)
+    except (SDCError, MemoryError, KeyboardInterrupt):
+        raise
+    except Exception as error:  # each library has errors of its own for a damaged file
+        raise SDCError(f"{path} cannot be read as {how}: {type(error).__name__}; is it damaged?") from error
+    if not len(frame.columns):
+        raise SDCError(f"{path} has no columns")
+    frame.columns = [str(name).strip() for name in frame.columns]
+    return frame, labels
+
+
+def write_frame(frame: pd.DataFrame, path: Path, how: str, labels: Labels = Labels()) -> None:
+    """Write a table for another program.
+
+    Parameters
+    ----------
+    frame
+        The table.
+    path
+        The file to write.
+    how
+        A format.
+    labels
+        Labels of the columns, and of the values of those whose cells are still numbers.
+    """
+    frame = _one_type_each(frame)
+    if how == "Parquet":
+        _library("pyarrow", how)
+        frame.to_parquet(path, index=False)
+    elif how == "XLSX":
+        _write_workbook(frame, path)
+    else:
+        _write_statistics(frame, path, how, labels)
+
+
+def refuse_unwritable(path: Path) -> None:
+    """Refuse a file name whose format can be read only.
+
+    Examples
+    --------
+    >>> refuse_unwritable(Path("out.sas7bdat"))
+    Traceback (most recent call last):
+        ...
+    sdc_problems.errors.SDCError: '.sas7bdat' files can be read but not written: name the file '.xpt'
+    """
+    other = _READ_ONLY.get(path.suffix.lower())
+    if other is not None:
+        raise SDCError(f"{path.suffix!r} files can be read but not written: name the file {other!r}")
+    for module in {"Parquet": ["pyarrow"], "XLSX": ["openpyxl"], None: []}.get(format_of(path), ["pyreadstat"]):
+        _library(module, str(format_of(path)))
+
+
+def _library(name: str, how: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError:
+        raise SDCError(f'{how} files need pip install "sdc-problems[{_EXTRA[name]}]"') from None
+
+
+# ---------------------------------------------------------------------- reading
+
+
+def _parquet(path: Path) -> pd.DataFrame:
+    import pandas as pd
+
+    _library("pyarrow", "Parquet")
+    return pd.read_parquet(path).reset_index(drop=True)
+
+
+def _workbook(path: Path) -> pd.DataFrame:
+    """Cells of the first sheet; a column of numbers and text together is text, as in a CSV file."""
+    import pandas as pd
+
+    openpyxl = _library("openpyxl", "XLSX")
+    with path.open("rb") as stream:  # openpyxl looks at the name of a path
+        book = openpyxl.load_workbook(stream, read_only=True, data_only=True)
+        rows = list(book.worksheets[0].iter_rows(values_only=True))
+    while rows and all(cell is None for cell in rows[-1]):
+        rows.pop()
+    if not rows:
+        raise SDCError(f"{path}: the first sheet is empty")
+    names = list(rows[0])
+    while names and names[-1] is None:
+        names.pop()
+    if None in names:
+        raise SDCError(f"{path}: column {names.index(None) + 1} has no name in the first row of the first sheet")
+    return pd.DataFrame({str(name): _as_one_type([row[j] for row in rows[1:]]) for j, name in enumerate(names)})
+
+
+def _as_one_type(cells: list[Any]) -> pd.Series[Any]:
+    import pandas as pd
+
+    texts = [isinstance(cell, str) for cell in cells if cell is not None]
+    if any(texts) and not all(texts):
+        cells = [None if cell is None else label(cell) for cell in cells]
+    elif cells and all(isinstance(cell, datetime.datetime) and cell.time() == _MIDNIGHT for cell in cells):
+        cells = [cell.date() for cell in cells]  # a workbook has no dates without a time
+    return pd.Series(cells, dtype=object).infer_objects()
+
+
+def _statistics(path: Path, how: str) -> tuple[pd.DataFrame, Labels]:
+    pyreadstat = _library("pyreadstat", how)
+    read = {
+        "SPSS": pyreadstat.read_sav,
+        "Stata": pyreadstat.read_dta,
+        "SAS transport": pyreadstat.read_xport,
+        "SAS": pyreadstat.read_sas7bdat,
+    }[how]
+    frame, meta = read(str(path))
+    for name in frame.columns:
+        if frame[name].dtype.kind == "O":  # blanks fill the cells up to their width, and an empty text is a gap
+            cells = frame[name].astype(object)
+            frame[name] = cells.map(lambda cell: cell.rstrip() or None if isinstance(cell, str) else cell)
+    for name in frame.columns:
+        frame[name] = _whole(frame[name])
+    columns = {name: text for name, text in meta.column_names_to_labels.items() if text}
+    measure = getattr(meta, "variable_measure", None) or {}
+    values = {name: dict(found) for name, found in (meta.variable_value_labels or {}).items() if found}
+    return frame, Labels(
+        columns,
+        values,
+        frozenset(name for name, how in measure.items() if how == "ordinal"),
+        frozenset(name for name, how in measure.items() if how == "scale"),
+    )
+
+
+def _whole(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Numbers without decimals as whole ones, which these programs do not have."""
+    if column.dtype.kind != "f":
+        return column
+    known = column.dropna().to_numpy()
+    if not len(known) or (known != np.floor(known)).any() or np.abs(known).max() >= 2**53:
+        return column
+    return column.astype("int64" if len(known) == len(column) else "Int64")
+
+
+# ---------------------------------------------------------------------- writing
+
+
+def _one_type_each(frame: pd.DataFrame) -> pd.DataFrame:
+    """Columns of one type: what mixes numbers and labels is text."""
+    found = frame.copy()
+    for position in range(frame.shape[1]):
+        column = frame.iloc[:, position]
+        if column.dtype.name == "category":
+            column = column.astype(object)
+        if column.dtype.kind == "O":
+            found.isetitem(position, _as_one_type([None if _absent(cell) else cell for cell in column]).array)
+    return found
+
+
+def _absent(cell: object) -> bool:
+    return cell is None or type(cell).__name__ in ("NAType", "NaTType") or cell != cell
+
+
+def _write_workbook(frame: pd.DataFrame, path: Path) -> None:
+    """Write cells as they are; text is never taken for a formula."""
+    openpyxl = _library("openpyxl", "XLSX")
+    cell_of = import_module("openpyxl.cell").WriteOnlyCell
+    if len(frame) >= 1_048_576:
+        raise SDCError(f"a sheet holds 1,048,575 records, the table has {len(frame):,}: write Parquet or CSV")
+    book = openpyxl.Workbook(write_only=True)
+    sheet = book.create_sheet("protected")
+
+    def text(value: str) -> Any:
+        made = cell_of(sheet, value=value)
+        made.data_type = "s"
+        return made
+
+    sheet.append([text(str(name)) for name in frame.columns])
+    for row in _plain_rows(frame):
+        sheet.append([text(cell) if isinstance(cell, str) else cell for cell in row])
+    book.save(path)
+
+
+def _plain_rows(frame: pd.DataFrame) -> Iterable[tuple[Any, ...]]:
+    columns = []
+    for position in range(frame.shape[1]):
+        cells = frame.iloc[:, position].astype(object).tolist()
+        columns.append([None if _absent(c) else c.item() if isinstance(c, np.generic) else c for c in cells])
+    return zip(*columns, strict=True)
+
+
+def _write_statistics(frame: pd.DataFrame, path: Path, how: str, labels: Labels) -> None:
+    pyreadstat = _library("pyreadstat", how)
+    numeric = [name for name in frame.columns if frame[name].dtype.kind in "iufb"]
+    frame = frame.assign(**{name: frame[name].astype("float64") for name in numeric if frame[name].isna().any()})
+    options: dict[str, Any] = {"column_labels": {n: t for n, t in labels.columns.items() if n in frame.columns}}
+    try:
+        if how == "SPSS":
+            options["variable_value_labels"] = {n: labels.values[n] for n in numeric if n in labels.values}
+            options["variable_measure"] = {
+                n: "ordinal" if n in labels.ordinal else "nominal" for n in options["variable_value_labels"]
+            }
+            pyreadstat.write_sav(frame, str(path), **options)
+        elif how == "Stata":
+            options["variable_value_labels"] = {
+                n: {int(value): text for value, text in labels.values[n].items()} for n in numeric if n in labels.values
+            }
+            pyreadstat.write_dta(frame, str(path), **options)
+        else:
+            pyreadstat.write_xport(frame, str(path), **options)
+    except Exception as error:
+        raise SDCError(f"the table cannot be written as {how}: {error}") from error
