@@ -250,7 +250,6 @@ def test_a_release_measures_writes_and_reads_once(run: Path, tmp_path: Path, mon
     count(PBGProblem, "baselines", "searched")
     count(PBGProblem, "release", "made")
     count(csv_text, "_cells", "read")
-    count(_transaction, "to_bytes", "written")
     count(csv_text, "to_csv", "written")
     for seed in ("drop", "star"):
         counted.clear()
