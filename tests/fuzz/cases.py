@@ -78,7 +78,8 @@ COLUMNS = {
 METHODS = (
     "mdav", "v-mdav", "mhm", "univariate", "exhaustive", "mondrian", "generalize", "recode-level",
     "recode-intervals", "recode-map", "recode-rare", "top-code", "bottom-code", "rank-swap", "swap-records",
-    "add-noise", "rank-shuffle", "pram", "lattice", "none",
+    "add-noise", "rank-shuffle", "pram", "lattice", "local-recoding", "suppress-cells",
+    "suppress-cells-wildcard", "none",
 )  # fmt: skip
 
 
@@ -325,10 +326,13 @@ def tables(draw: st.DrawFn) -> Case:
     if draw(st.booleans()):
         arguments = ["protect", "table.csv", "--out", "new.csv"]
         options |= {"--columns": "age,wage", "--k": "3", "--method": draw(st.sampled_from(METHODS))}
-        if options["--method"] in ("generalize", "recode-level", "lattice"):
+        if options["--method"] in ("generalize", "recode-level", "lattice", "local-recoding"):
             options |= {"--columns": "age,town", "--keep": "wage", "--hierarchy": "age={intervals = [10]}"}
             arguments += ["--hierarchy", "town=town.csv"]
-        odd = ("--columns", "--k", "--sensitive", "--identifiers", "--keep", "--kinds", "--order",
+        if draw(st.integers(0, 3)) == 0:  # a choice of method
+            del options["--method"]
+        odd = ("--columns", "--k", "--l", "--t", "--max-risk", "--max-suppression",
+        "--sensitive", "--identifiers", "--keep", "--kinds", "--order",
         "--seed", "--rows-seed", "--delimiter",
                "--hierarchy", "--missing")  # fmt: skip
         files = ("table.csv", "town.csv")

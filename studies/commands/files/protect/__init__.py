@@ -68,6 +68,7 @@ def _list_methods(ctx: click.Context, param: click.Parameter, value: bool) -> No
     help="Left out, or starred.",
 )
 @row_options
+@click.option("--report", type=click.Path(path_type=Path), help="HTML page to write: before and after.")
 @click.option("--formula-guard", is_flag=True, help="Disarm text that a spreadsheet executes.")
 @click.option("--overwrite", is_flag=True, help="Replace files that exist already.")
 @json_option
@@ -108,6 +109,7 @@ def command(
     keep_order: bool,
     no_rows: bool,
     rows_seed: int | None,
+    report: Path | None,
     formula_guard: bool,
     overwrite: bool,
     as_json: bool,
@@ -149,6 +151,8 @@ def command(
             data, read = reading.table(file, **roles)
     hierarchies, files = _hierarchies(hierarchy, data)
     _refuse_choosing(ctx, method)
+    if report is not None:
+        _refuse_report(report, [file, out, *files], overwrite)
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", UserWarning)
         done = protect(
@@ -180,6 +184,11 @@ def command(
             seconds=seconds,
             **{name: value for name, value in options.items() if value is not None},
         )
+    if report is not None:
+        from sdc_problems.studies.report.file_page import file_page
+        from sdc_problems.studies.store.folder import write_atomically
+
+        write_atomically(report, file_page(data, done))
     for warning in warned:
         if issubclass(warning.category, UserWarning):
             click.echo(f"note: {warning.message}", err=True)
@@ -200,6 +209,8 @@ def command(
     screen.print(f"written: {plain(str(done.places.file), 500)}")
     if done.places.edges is not None:
         screen.print(f"links: {plain(str(done.places.edges), 500)}")
+    if report is not None:
+        screen.print(f"page: {plain(str(report), 500)}")
     screen.print(f"certificate: {plain(str(done.places.certificate), 500)}")
     screen.print(f"value mapping (keep it to yourself): {plain(str(done.places.mapping), 500)}")
     if done.rows is not None:
@@ -213,6 +224,20 @@ def command(
         screen.print(f"the same again: {plain(repeating_line(ctx, done), 4000)}", soft_wrap=True)
     screen.print()
     show(done.verdict)
+
+
+def _refuse_report(report: Path, others: list[Path], overwrite: bool) -> None:
+    """Refuse a page where it cannot be written, before anything is computed."""
+    from sdc_problems.studies.release._transaction import Places
+
+    if not report.parent.is_dir() or report.is_dir():
+        raise SDCError(f"--report {str(report)!r} is no file in a folder that is there: name another")
+    out = Places.of(others[1])
+    taken = [*others, *(path for path in vars(out).values() if isinstance(path, Path))]
+    if any(report.resolve() == path.resolve() for path in taken):
+        raise SDCError(f"--report {str(report)!r} is read, or written as another file: choose another name")
+    if report.exists() and not overwrite:
+        raise SDCError(f"{str(report)!r} exists already: choose another --report, or give --overwrite")
 
 
 def _trying(method: str) -> None:
