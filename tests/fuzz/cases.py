@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sqlite3
@@ -12,6 +13,9 @@ from typing import Any
 
 import corpus
 from hypothesis import strategies as st
+
+from sdc_problems import SDCError
+from sdc_problems.studies.store.seal import seal_baselines, seal_facts, seal_seed
 
 Damage = Callable[[Path], None]
 
@@ -26,7 +30,7 @@ class Case:
     def prepare(self, folder: Path) -> None:
         """Make the inputs bad."""
         for kind, name, *rest in self.damages:
-            path = folder / name / "run.sqlite" if kind in ("sql", "json") else folder / name
+            path = folder / name / "run.sqlite" if kind in ("sql", "json", "seal") else folder / name
             # What is no plain file of ordinary size any more is as bad as it can be.
             if path.is_file() and not path.is_symlink() and path.stat().st_size < 1 << 30:
                 DAMAGES[kind](folder, name, *rest)
@@ -224,9 +228,23 @@ def _json(folder: Path, run: str, key: str, path: tuple[int, ...], value: Any) -
     db.close()
 
 
+def _seal(folder: Path, run: str) -> None:
+    """Seals made anew: a stranger can, so that what was damaged is looked at behind them, too."""
+    db = sqlite3.connect(folder / run / "run.sqlite")
+    try:
+        with contextlib.suppress(sqlite3.Error, ValueError, TypeError, SDCError):  # what cannot even be read
+            seal_facts(db)
+            seal_baselines(db)
+            for (seed,) in db.execute("SELECT seed FROM seeds").fetchall():
+                seal_seed(db, seed)
+        db.commit()
+    finally:
+        db.close()
+
+
 DAMAGES: dict[str, Callable[..., None]] = {
     "cell": _cell, "lines": _lines, "bytes": _bytes, "whole": _whole, "thing": _thing, "key": _key,
-    "sql": _sql, "json": _json,
+    "sql": _sql, "json": _json, "seal": _seal,
 }  # fmt: skip
 
 # ------------------------------------------------------------------ drawing them
@@ -303,9 +321,12 @@ def runs(draw: st.DrawFn) -> Case:
         name, "--format", "png"),
         ("report", name, "--out", "new.html"), ("compare", name, "gomm"), ("compare", name, "pbg", "--json"),
         ("release", name, "--solution", solution, "--out", "new.csv"),
+        ("explore", name), ("explore", name, "gomm", "--read-only"), ("explore", name, "--data", "table.csv"),
+        ("status", name, "--fingerprint", solution),
         ("release", name, "--solution", "1-0", "--out", "new.csv", "--override", "fuzz", "--suppressed", "star"),
     )))  # fmt: skip
-    return Case(arguments, draw(some(st.one_of(damaged_run(name), damaged_run(name), damaged_file("table.csv")))))
+    damages = draw(some(st.one_of(damaged_run(name), damaged_run(name), damaged_file("table.csv"))))
+    return Case(arguments, (*damages, *([("seal", name)] if draw(st.integers(0, 3)) else [])))
 
 
 texts = st.one_of(
@@ -333,7 +354,7 @@ def tables(draw: st.DrawFn) -> Case:
             del options["--method"]
         odd = ("--columns", "--k", "--l", "--t", "--max-risk", "--max-suppression",
         "--sensitive", "--identifiers", "--keep", "--kinds", "--order",
-        "--seed", "--rows-seed", "--delimiter",
+        "--seed", "--rows-seed", "--delimiter", "--encoding", "--decimal", "--thousands", "--na-values",
                "--hierarchy", "--missing")  # fmt: skip
         files = ("table.csv", "town.csv")
     else:
@@ -355,15 +376,37 @@ def tables(draw: st.DrawFn) -> Case:
         hows = st.sampled_from(
             ("age={intervals=[1e19]}", "age={x", "town=town.csv", "age={masking=0}", "x=y", "age=loop")
         )
-        options[option] = draw(hows if option == "--hierarchy" else st.one_of(texts, numbers))
+        codecs = st.sampled_from(("cp1252", "latin-1", "utf-16", "utf-8-sig", "cp500", "undefined", "idna", "hex"))
+        special = {"--hierarchy": hows, "--encoding": st.one_of(codecs, texts)}
+        options[option] = draw(special.get(option, st.one_of(texts, numbers)))
     given = [part for option, value in options.items() for part in (f"{option}={value}",)]
     return Case((*arguments, *given), damages)
 
 
 @st.composite
+def demos(draw: st.DrawFn) -> Case:
+    """``sdc demo`` where its folder is none, or in the way; or the page of what is no run."""
+    place = draw(
+        st.sampled_from(("table.csv", "gomm", "loop", "pipe", ".", "", "/", "nothing/there", "/dev/null/x", "\0"))
+    )
+    damages = draw(st.sampled_from(((), (("thing", "table.csv", "loop"),), (("thing", "table.csv", "pipe"),))))
+    port = draw(st.sampled_from(("0", "1", "-1", "65536", "x", "9" * 30)))
+    host = draw(
+        st.sampled_from(("127.0.0.1", "localhost", "0.0.0.0", "::1", "::", "256.1.1.1", "example.org", "", "\u0663"))
+    )
+    arguments = draw(st.sampled_from((
+        ("demo", "--out", place), ("demo", "--out", place, "--json"), ("demo", place),
+        ("explore", place), ("explore", "gomm", place), ("explore", "gomm", "--host", host, "--port", port),
+        ("explore", "gomm", "--data", place), ("explore", "pbg", "gomm"),
+    )))  # fmt: skip
+    return Case(arguments, damages)
+
+
+@st.composite
 def others(draw: st.DrawFn) -> Case:
     """Commands with arguments that mean nothing to them."""
-    commands = ("run", "resume", "status", "compare", "release", "plot", "report", "reproduce", "schema", "protect",
+    commands = ("demo", "explore", "run", "resume", "status", "compare", "release", "plot", "report", "reproduce",
+                "schema", "protect",
                 "evaluate", "data", "data show", "nothing", "--version", "run --help")  # fmt: skip
     words = st.one_of(texts, numbers, st.sampled_from((
         "table.csv", "gomm", "gomm.toml", "--json", "--out", "new", "--solution", "1-0", "--example",

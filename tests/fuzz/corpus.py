@@ -70,5 +70,6 @@ def rehearsal() -> list[list[str]]:
          "--identifiers", "name", "--json"],
         ["release", "gomm", "--solution", "1-0", "--out", "released.csv"],
         ["plot", "pbg", "--format", "svg"], ["report", "gomm", "--out", "gomm.html"], ["compare", "gomm", "gomm"],
-        ["status", "gomm"], ["resume", "gomm", "--no-pictures"], ["schema"], ["data", "list"],
+        ["status", "gomm"], ["demo", "--out", "../demo"],
+        ["resume", "gomm", "--no-pictures"], ["schema"], ["data", "list"],
     ]  # fmt: skip

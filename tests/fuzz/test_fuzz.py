@@ -25,6 +25,8 @@ import corpus
 from cases import Case
 from warm import Ended, Warm
 
+from sdc_problems.studies.store.seal import seal_facts
+
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(sys.platform != "linux", reason="forks, pipes and limits as Linux has them"),
@@ -79,6 +81,7 @@ def _move(run: Path, before: Path, now: Path) -> None:
 
     db = sqlite3.connect(run / "run.sqlite")
     db.execute("UPDATE meta SET value = replace(value, ?, ?) WHERE key IN ('folder', 'data')", (str(before), str(now)))
+    seal_facts(db)
     db.commit()
     db.close()
 
@@ -115,13 +118,13 @@ def _judge_files(case: Case, ended: Ended, folder: Path) -> None:
         assert min(Counter(tuple(row[i] for i in where) for row in rows).values()) >= 3
 
 
-@quota(0.36)
+@quota(0.34)
 @given(case=cases.studies())
 def test_studies(case: Case, good: Path, warm: Warm) -> None:
     check(case, good, warm)
 
 
-@quota(0.3)
+@quota(0.28)
 @given(case=cases.runs())
 def test_runs(case: Case, good: Path, warm: Warm) -> None:
     check(case, good, warm)
@@ -130,6 +133,12 @@ def test_runs(case: Case, good: Path, warm: Warm) -> None:
 @quota(0.28)
 @given(case=cases.tables())
 def test_tables(case: Case, good: Path, warm: Warm) -> None:
+    check(case, good, warm)
+
+
+@quota(0.04)
+@given(case=cases.demos())
+def test_demos_and_live_pages(case: Case, good: Path, warm: Warm) -> None:
     check(case, good, warm)
 
 
