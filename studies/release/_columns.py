@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sdc_problems.errors import SDCError
-from sdc_problems.microdata import Attribute, Kind, Microdata, Role
+from sdc_problems.microdata import Attribute, Microdata, Role
 from sdc_problems.studies.release.guarantees import classes_of
 
 if TYPE_CHECKING:
@@ -165,11 +165,9 @@ def measured(data: Microdata, aligned: pd.DataFrame, columns: Columns, **options
     """
     from sdc_problems.studies.verdict import verdict
 
-    # Numbers with gaps are in columns without a role only; they leave as they were, and no measure looks at them.
-    gaps = [a.name for a in data.attributes if a.kind is Kind.NUMERIC and a.has_missing and a.name in aligned.columns]
-    gone = [*columns.identifiers, *columns.left_out, *gaps]
+    gone = [*columns.identifiers, *columns.left_out]
     roles = data.with_roles(quasi_identifiers=columns.protected, sensitive=columns.sensitive, identifiers=gone)
-    return verdict(roles, aligned.drop(columns=gaps), same_rows=True, **options)
+    return verdict(roles, aligned, same_rows=True, **options)
 
 
 def sentences(columns: Columns, found: SingledOut | None, *, least: int = 1) -> tuple[str, ...]:

@@ -174,7 +174,9 @@ def verdict(
             linkage_limit=limit,
             leaf_counts=leaf_counts or {},
         )
-        return _verdict(original, report, None, _unpaired_risk(report), _utility(report, all_measured=False))
+        more = _known_besides(report, *_besides(original, table, report))
+        risk = "; ".join([_unpaired_risk(report), *more])
+        return _verdict(original, report, None, risk, _utility(report, all_measured=False))
     pairing = pair_files(
         original if protected is not None else original.with_roles(identifiers=_others(original, (*quasi, *private))),
         table,
@@ -187,12 +189,48 @@ def verdict(
     known = beyond(original, population=population, weights=weights, households=households)
     if protected is None:
         risks_alone(report, known)
-        said = _risk_alone(report), "nothing was compared: one file was given"
+        risk, utility = _risk_alone(report), "nothing was compared: one file was given"
     else:
         all_risks(report, known)
         all_losses(report)
-        said = _risk(report), _utility(report)
-    return _verdict(original, report, report.weakest, *said, compared=protected is not None)
+        risk, utility = _risk(report), _utility(report)
+    more = _known_besides(
+        report, *_besides(original, original if protected is None else table, report, (weights, households))
+    )
+    risk = "; ".join([risk, *more])
+    return _verdict(original, report, report.weakest, risk, utility, compared=protected is not None)
+
+
+def _besides(
+    original: Microdata, table: Microdata, report: Report, used: Sequence[str | None] = ()
+) -> tuple[list[str], int, int]:
+    """Columns that no measure looks at, and the published records that they single out, alone and with the others."""
+    from sdc_problems.evaluators import class_sizes, equivalence_classes
+
+    declared = [c.name for c in (*report.pairing.quasi_identifiers, *report.pairing.sensitive)]
+    names = [name for name in table.names if name not in (*declared, *used, *original.identifiers)]
+    if not names:
+        return [], 0, 0
+    codes = table.codes(names)[report.kept].astype(np.int64)
+    both = np.hstack([codes, report.shown()])
+    alone, together = (int((class_sizes(equivalence_classes(found)) == 1).sum()) for found in (codes, both))
+    return names, alone, together
+
+
+def _known_besides(report: Report, names: list[str], alone: int, together: int) -> list[str]:
+    """Measure of the columns that have no role, and what the headline says of them."""
+    if not names:
+        return []
+    from sdc_problems.studies.verdict.risk import ANONYMITY
+
+    listed = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+    report.add(
+        ANONYMITY, "alone_besides", "records alone by other columns", together,
+        f"{report.share(alone)} are the only ones with their {listed}, which no role was given;"
+        f" {report.share(together)} with the quasi-identifiers as well.",
+        unit="records", high=report.n,
+    )  # fmt: skip
+    return [f"who knows {listed} as well finds {report.share(together)} alone"] if together else []
 
 
 def _verdict(

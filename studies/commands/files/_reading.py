@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -140,11 +141,17 @@ def naming_options(columns: str = "--quasi-identifiers") -> Iterator[None]:
     columns
         The command's option for the quasi-identifiers.
     """
-    try:
-        yield
-    except SDCError as error:
-        text = str(error)
+
+    def said(text: str) -> str:
         for argument, option in _ARGUMENTS:
             text = argument.sub(option, text)
-        text = re.sub(r"\bquasi_identifiers\b=?", columns, text)
-        raise type(error)(text) from error
+        return re.sub(r"\bquasi_identifiers\b=?", columns, text)
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield
+        except SDCError as error:
+            raise type(error)(said(str(error))) from error
+    for warning in caught:
+        warnings.warn(said(str(warning.message)), warning.category, stacklevel=3)

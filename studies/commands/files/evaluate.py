@@ -261,6 +261,7 @@ def show(found: Verdict) -> None:
 def _certain(found: Verdict) -> str:
     of_all = f" kept of {found.n_records + found.n_dropped:,}" if found.n_dropped else ""
     certain = f"{found.weakest:,} of {found.n_records - found.n_suppressed:,}{of_all} are found for certain"
+    certain += " by the quasi-identifiers"
     without_stars = found.value("certain_complete") or 0
     if without_stars > (found.weakest or 0):
         certain += f", {without_stars:,.0f} by whoever passes over starred records"

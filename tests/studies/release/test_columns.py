@@ -122,6 +122,36 @@ def test_protect_says_what_leaves_unchanged_and_whom_it_singles_out(
     assert list(pd.read_csv(tmp_path / "out.csv").columns) == ["age", "town", "floor", "ill"]
 
 
+def test_the_headline_knows_the_columns_without_a_role(frame: pd.DataFrame, tmp_path: Path, sdc: Sdc) -> None:
+    """No headline stands on the protected columns alone where others leave with them: counted by plain pandas."""
+    holes = frame.drop(columns="patient").astype({"born": "Int64"})
+    holes.loc[10:19, "born"] = pd.NA
+    holes.to_csv(tmp_path / "in.csv", index=False)
+    given = ["--columns", "age,town", "--sensitive", "ill", "--method", "mdav", "--k", 5]
+    said = " ".join(sdc("protect", tmp_path / "in.csv", *given, "--out", tmp_path / "a.csv").out.split())
+    after = pd.read_csv(tmp_path / "a.csv", dtype=str, keep_default_na=False)
+    together, single = alone(after, ["age", "town", "born", "floor"]), alone(after, ["born", "floor"])
+    assert together > single > 0
+    headline = f"who knows born, floor as well finds {together} of 60 records ({100 * together / 60:.3g} %) alone"
+    assert f"{headline}. Loss:" in said
+    assert "0 of 60 are found for certain by the quasi-identifiers." in said
+    pair = [tmp_path / "in.csv", tmp_path / "a.csv", "--quasi-identifiers", "age,town", "--sensitive", "ill"]
+    for extra in ((), ("--rows", tmp_path / "a.csv.rows.csv")):
+        found = json.loads(sdc("evaluate", *pair, *extra, "--json").out)
+        assert found["risk"].endswith(headline)
+        measure = next(m for m in found["measures"] if m["name"] == "alone_besides")
+        assert (measure["value"], measure["unit"]) == (together, "records")
+        assert measure["sentence"].startswith(f"{single} of 60 records")
+    (tmp_path / "a.csv.rows.csv").unlink()  # nobody can pair the rows; what the file gives away is counted all the same
+    assert json.loads(sdc("evaluate", *pair, "--json").out)["risk"].endswith(headline)
+    one = json.loads(sdc("evaluate", tmp_path / "a.csv", "--quasi-identifiers", "age,town", "--json").out)
+    everything = alone(after, list(after.columns))
+    assert one["risk"].endswith(f"finds {everything} of 60 records ({100 * everything / 60:.3g} %) alone")
+    sdc("protect", tmp_path / "in.csv", *given, "--keep", "", "--out", tmp_path / "b.csv")
+    kept = [tmp_path / "in.csv", tmp_path / "b.csv", *pair[2:], "--keep", "", "--json"]
+    assert "as well finds" not in json.loads(sdc("evaluate", *kept).out)["risk"]
+
+
 def test_a_release_says_it_too(frame: pd.DataFrame, tmp_path: Path, sdc: Sdc) -> None:
     said = sdc("run", study(tmp_path, frame), "--out", tmp_path / "run", "--no-pictures").err
     assert "no solution will be released as the study stands: column 'patient' has no role" in said
@@ -173,7 +203,7 @@ def test_records_dropped_for_gaps_stand_in_the_first_line(frame: pd.DataFrame, t
     measured = content["measured_in_the_file"]
     assert measured["schema"] == "sdc.verdict/2"
     assert measured["records_dropped_for_missing_values"] == 6
-    assert measured["risk"].endswith("6 of 60 records are left out for missing values and not counted")
+    assert "6 of 60 records are left out for missing values and not counted" in measured["risk"]
     source = Source.open(tmp_path / "run")
     detail = source.detail(ident)
     assert detail["facts"][0]["sentence"].startswith("of 60 in the original, of which 6 are left out")
