@@ -2,6 +2,7 @@
 
     python benchmarks/bench_lattice.py           ratios on the embedded table, and on Adult if SDC_DATA_HOME is set
     python benchmarks/bench_lattice.py --growth  also the growth figure, docs/figures/lattice-growth.png
+    python benchmarks/bench_lattice.py --rules   only by how much each rule of suppression loses, asked for one k
 
 All times are CPU seconds of this process.
 """
@@ -71,6 +72,23 @@ def compare(name: str, dataset: Any) -> None:
         print(f"  {other:23} {1 / seconds:10,.0f}   engine with all ten: {seconds / everything:6.0f} times as fast")
 
 
+def rules(name: str, dataset: Any) -> None:
+    """Loss at the best node for a k, suppressing as much as allowed: as a multiple of the best threshold's."""
+    asked = (2, 3, 5, 10, 50, 100)
+    print(f"{name}: loss under suppression='budget' over that under 'free', for k of at least {asked}")
+    for share in (0.01, 0.04):
+        for loss in ("discernibility", "glm"):
+            best = {}
+            for rule in ("free", "budget"):
+                problem = PBGProblem(
+                    dataset.data, dataset.hierarchies, objectives=("k", loss), max_suppression=share, suppression=rule
+                )
+                values = problem.natural(problem.enumerate_front().F)
+                best[rule] = np.array([values[values[:, 0] >= k, 1].min() for k in asked])
+            factors = ", ".join(f"{factor:.3f}" for factor in best["budget"] / best["free"])
+            print(f"  budget {share:.0%}, {loss:14} {factors}")
+
+
 def synthetic(records: int, attributes: int) -> LatticeEngine:
     """Skewed dependent attributes of 16 values with levels of 16, 4 and 1 groups, read in pieces."""
     tables = [np.array([np.arange(16), np.arange(16) // 4, np.zeros(16, int)])] * attributes
@@ -126,11 +144,13 @@ def growth(largest: int) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--growth", action="store_true")
+    parser.add_argument("--rules", action="store_true")
     parser.add_argument("--largest", type=int, default=10**7, help="records of the largest table of the growth figure")
     chosen = parser.parse_args()
-    compare("people", load("people"))
+    show = rules if chosen.rules else compare
+    show("people", load("people"))
     try:
-        compare("Adult", load("adult", download=False))
+        show("Adult", load("adult", download=False))
     except SDCError as error:
         print(f"Adult is left out: {error}")
     if chosen.growth:
