@@ -170,7 +170,7 @@ def test_a_tab_is_written_as_a_person_writes_it(files: Path) -> None:
     [
         (ORIGINAL.replace("Olot", "\xff"), [], "try --encoding 'cp1252' or --encoding 'latin-1'"),
         (ORIGINAL.replace(",", ";"), ["--delimiter", ","], "did you mean --delimiter ';'"),
-        ("age,town,ill\n21,O,no\n,R,yes\n35,R,no\n38,O,yes\n", ["--kinds", "age=numeric"], "use --missing 'drop'"),
+        ("age,town,ill\n21,O,no\n,R,yes\n35,R,no\n38,O,yes\n", ["--missing", "error"], "--missing 'drop' leaves such"),
         ("age,town,ill\n21,O,no\nx,R,yes\n35,R,no\n38,O,yes\n", [], "in --na-values, or declare --kinds 'age=nominal'"),
         ('age,town,ill\n"1,021",O,no\n24,R,yes\n35,R,no\n38,O,yes\n', [], "give --thousands or --decimal"),
     ],

@@ -35,7 +35,19 @@ def sdc(folder: Path, command: str, *words: str) -> Result:
     return CliRunner().invoke(cli, [command, *(str(folder / w) if "." in w else w for w in words)])
 
 
-LINKED = ("people.csv", "--edges", "friends.csv", "--k", "4", "--columns", "topic1,age", "--keep", "topic2")
+LINKED = (
+    "people.csv",
+    "--edges",
+    "friends.csv",
+    "--method",
+    "mdav",
+    "--k",
+    "4",
+    "--columns",
+    "topic1,age",
+    "--keep",
+    "topic2",
+)
 
 
 def released(folder: Path, name: str = "out.csv") -> networkx.Graph:
@@ -66,7 +78,7 @@ def test_nodes_and_links(original: str, folder: Path) -> None:
 
 
 def test_super_nodes_and_json(folder: Path) -> None:
-    done = sdc(folder, "protect", *LINKED, "--method", "mdav", "--out", "out.csv", "--form", "supernodes", "--json")
+    done = sdc(folder, "protect", *LINKED, "--out", "out.csv", "--form", "supernodes", "--json")
     assert done.exit_code == 0, done.output
     said = json.loads(done.stdout)
     assert said["links"] == "out.csv.edges.csv"

@@ -233,16 +233,16 @@ def test_bad_input_is_refused_and_nothing_is_written(folder: Path, options: dict
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "more", "message"),
     [
-        ("age,wage\n", "no records"),
-        ("age,wage\n1,2\n3,\n5,6\n7,8\n", "missing"),
-        ("age,wage\n1,2\n3,4\n5,6\n", "too few"),
+        ("age,wage\n", [], "no records"),
+        ("age,wage\n1,2\n3,\n5,6\n7,8\n", ["--missing", "error"], "missing"),
+        ("age,wage\n1,2\n3,4\n5,6\n", [], "too few"),
     ],
 )
-def test_files_that_cannot_be_protected(folder: Path, text: str, message: str) -> None:
+def test_files_that_cannot_be_protected(folder: Path, text: str, more: list[str], message: str) -> None:
     (folder / "odd.csv").write_text(text)
-    result = protect(folder, file="odd.csv", k="2")
+    result = protect(folder, *more, file="odd.csv", k="2")
     assert isinstance(result.exception, SDCError)
     assert message in str(result.exception)
 
