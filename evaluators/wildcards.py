@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from sdc_problems._kernel import kernel
+from sdc_problems._slices import slices
 from sdc_problems._validation import BoolArray, IntArray, cell_mask, code_table
 from sdc_problems.evaluators._codes import row_labels, unique_rows
 
@@ -80,7 +81,9 @@ def wildcard_class_sizes(quasi_identifiers: object, stars: object) -> IntArray:
     else:
         counts = records.copy()
         some = np.flatnonzero(starred)
-        _add_compatible(cells, wild, records, some, np.cumsum(starred) - starred, counts)
+        place = np.cumsum(starred) - starred
+        for low, high in slices(len(some), steps=len(cells) * p, what="records with a star"):
+            _add_compatible(cells, wild, records, some, place, counts, low, high)
     return counts[who]
 
 
@@ -103,10 +106,12 @@ def _by_patterns(cells: IntArray, wild: BoolArray, records: IntArray, pattern: I
 
 
 @kernel()
-def _add_compatible(cells: Any, wild: Any, records: Any, some: Any, place: Any, counts: Any) -> None:
-    """Compare every row with a star (``some``, in order) with every other row; ``place`` is the number before each."""
+def _add_compatible(
+    cells: Any, wild: Any, records: Any, some: Any, place: Any, counts: Any, begin: int, end: int
+) -> None:
+    """Compare rows with a star (``some``, in order) with every other row; ``place`` is the number before each."""
     n, p = cells.shape
-    for position in range(len(some)):
+    for position in range(begin, end):
         i = some[position]
         for j in range(n):
             if j == i:

@@ -6,27 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from sdc_problems._kernel import kernel
+from sdc_problems._kernel import SLICE, kernel
+from sdc_problems._validation import IntArray
 
 
 @kernel()
-def box_tree(low: Any, high: Any, leaf: int) -> Any:
-    """A balanced tree of boxes in level order, split at the middles of the widest attribute.
-
-    The children of node i are 2i + 1 and 2i + 2; the bounds of a node hold its boxes entirely.
-    """
-    n, p = low.shape
-    n_leaves = 1
-    while n > n_leaves * leaf:
-        n_leaves *= 2
-    n_nodes = 2 * n_leaves - 1
-    order = np.arange(n)
-    begin = np.zeros(n_nodes, dtype=np.int64)
-    end = np.zeros(n_nodes, dtype=np.int64)
-    bottom = np.empty((n_nodes, p), dtype=np.int64)
-    top = np.empty((n_nodes, p), dtype=np.int64)
-    end[0] = n
-    for node in range(n_nodes):
+def _grow(low: Any, high: Any, order: Any, begin: Any, end: Any, bottom: Any, top: Any, node: int, budget: int) -> int:
+    """Bound and split nodes until the budget of steps is spent; returns the next node."""
+    p = low.shape[1]
+    n_leaves = (len(begin) + 1) // 2
+    while node < len(begin) and budget > 0:
+        budget -= (end[node] - begin[node]) * (p + 20)
         widest, width = 0, np.int64(-1)
         for c in range(p):
             first = order[begin[node]]
@@ -56,6 +46,27 @@ def box_tree(low: Any, high: Any, leaf: int) -> Any:
             end[2 * node + 1] = half
             begin[2 * node + 2] = half
             end[2 * node + 2] = end[node]
+        node += 1
+    return node
+
+
+def box_tree(low: IntArray, high: IntArray, leaf: int) -> tuple[IntArray, tuple[IntArray, ...]]:
+    """A balanced tree of boxes in level order, split at the middles of the widest attribute.
+
+    The children of node i are 2i + 1 and 2i + 2; the bounds of a node hold its boxes entirely.
+    """
+    n, p = low.shape
+    n_leaves = 1
+    while n > n_leaves * leaf:
+        n_leaves *= 2
+    n_nodes = 2 * n_leaves - 1
+    order = np.arange(n)
+    begin, end = np.zeros(n_nodes, dtype=np.int64), np.zeros(n_nodes, dtype=np.int64)
+    bottom, top = np.empty((n_nodes, p), dtype=np.int64), np.empty((n_nodes, p), dtype=np.int64)
+    end[0] = n
+    node = 0
+    while node < n_nodes:
+        node = _grow(low, high, order, begin, end, bottom, top, node, SLICE)
     return order, (begin, end, bottom, top)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from sdc_problems._slices import slices
 from sdc_problems._validation import BoolArray, IntArray, cell_mask, code_pair
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators._codes import dense, row_labels, starts, unique_rows
@@ -87,7 +88,9 @@ def candidate_counts(
         low, high, of_row = _boxes(rows, [runs[j] for j in columns])
         order, tree = box_tree(low, high, _LEAF)
         inside = np.ascontiguousarray(points[:, columns])
-        counts += boxes_around(inside, low[order], high[order], records[of_row][order], tree)
+        ordered = low[order], high[order], records[of_row][order]
+        for begin, end in slices(len(inside), steps=len(low) * len(columns), what="records compared"):
+            counts[begin:end] += boxes_around(inside[begin:end], *ordered, tree)
     return counts[who]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sdc_problems._slices import telling
 from sdc_problems._tables.columns import STAR
 from sdc_problems.errors import SDCError
 from sdc_problems.hierarchy import Hierarchy
@@ -110,6 +111,7 @@ def apply(
         "kinds": lambda: kinds,
         "missing_codes": lambda: missing_codes(data, names),
         "rng": lambda: rng,
+        "progress": lambda: telling(f"{method.name}: records done"),
     }
     given = {name: value() for name, value in supplied.items() if method.takes(name)}
     for name, value in (("max_suppression", max_suppression), ("seconds", seconds)):

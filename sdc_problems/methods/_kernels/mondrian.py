@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sdc_problems._kernel import kernel
+from sdc_problems._kernel import SLICE, kernel
+from sdc_problems._slices import tell
 from sdc_problems.methods._kernels.mdav import first_use
 
 
@@ -119,7 +120,7 @@ def _children(
 
 
 @kernel()
-def mondrian_kernel(
+def _cut_regions(
     P: NDArray[np.int32],
     values: NDArray[np.float64],
     offsets: NDArray[np.int64],
@@ -129,27 +130,17 @@ def mondrian_kernel(
     levels: NDArray[np.int64],
     k: int,
     strict: bool,
-) -> NDArray[np.int32]:
-    """Region of each record, numbered in order of first use.
+    ids: NDArray[np.int32],
+    labels: NDArray[np.int32],
+    stack: NDArray[np.int64],
+    state: NDArray[np.int64],
+    budget: int,
+) -> None:
+    """Cut the regions on the stack until none waits or the budget of steps is spent.
 
-    Parameters
-    ----------
-    P
-        Attributes × records as dense codes; overwritten.
-    values, offsets
-        Number of each code of each attribute; where an attribute begins.
-    spans
-        Range of each attribute in the file (0 if constant).
-    tables, starts, levels
-        Level tables of attributes with a hierarchy (0 levels: none), one after the other.
-    k
-        Smallest region.
-    strict
-        Whether equal records stay together.
+    ``state`` holds how many wait and how many are labelled.
     """
     p, n = P.shape
-    ids = np.arange(n).astype(np.int32)
-    labels = np.empty(n, dtype=np.int32)
     scratch = np.empty(n, dtype=np.int32)
     part = np.empty(n, dtype=np.int32)
     widths = np.empty(p)
@@ -159,11 +150,12 @@ def mondrian_kernel(
         most = max(most, offsets[j + 1] - offsets[j])
     count = np.zeros(most, dtype=np.int64)
     fill = np.zeros(most + 1, dtype=np.int64)
-    stack = [(0, n)]
-    region = 0
-    while len(stack) > 0:
-        low, high = stack.pop()
+    waiting, region = state
+    while waiting > 0 and budget > 0:
+        waiting -= 1
+        low, high = stack[waiting, 0], stack[waiting, 1]
         m = high - low
+        budget -= 8 * p * m
         for j in range(p):
             codes = P[j, low:high]
             size = offsets[j + 1] - offsets[j]
@@ -217,7 +209,9 @@ def mondrian_kernel(
         for a in range(parts):
             fill[a + 1] += fill[a]
         for a in range(parts):
-            stack.append((low + fill[a], low + fill[a + 1]))
+            stack[waiting, 0] = low + fill[a]
+            stack[waiting, 1] = low + fill[a + 1]
+            waiting += 1
         for j in range(-1, p):
             row = ids if j < 0 else P[j]
             for i in range(m):
@@ -228,5 +222,45 @@ def mondrian_kernel(
             for a in range(parts, 0, -1):
                 fill[a] = fill[a - 1]
             fill[0] = 0
-    first_use(labels, region)
+    state[0], state[1] = waiting, region
+
+
+def mondrian_kernel(
+    P: NDArray[np.int32],
+    values: NDArray[np.float64],
+    offsets: NDArray[np.int64],
+    spans: NDArray[np.float64],
+    tables: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    levels: NDArray[np.int64],
+    k: int,
+    strict: bool,
+) -> NDArray[np.int32]:
+    """Region of each record, numbered in order of first use.
+
+    Parameters
+    ----------
+    P
+        Attributes × records as dense codes; overwritten.
+    values, offsets
+        Number of each code of each attribute; where an attribute begins.
+    spans
+        Range of each attribute in the file (0 if constant).
+    tables, starts, levels
+        Level tables of attributes with a hierarchy (0 levels: none), one after the other.
+    k
+        Smallest region.
+    strict
+        Whether equal records stay together.
+    """
+    n = P.shape[1]
+    ids, labels = np.arange(n, dtype=np.int32), np.empty(n, dtype=np.int32)
+    stack = np.empty((n // k + 1, 2), dtype=np.int64)  # waiting regions have k records each
+    stack[0] = 0, n
+    state = np.array([1, 0], dtype=np.int64)
+    while state[0]:
+        _cut_regions(P, values, offsets, spans, tables, starts, levels, k, strict, ids, labels, stack, state, SLICE)
+        if state[0]:
+            tell("records in regions", int(n - (stack[: state[0], 1] - stack[: state[0], 0]).sum()), n)
+    first_use(labels, int(state[1]))
     return labels

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sdc_problems._kernel import kernel
+from sdc_problems._kernel import SLICE, kernel
+from sdc_problems._slices import slices, tell
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
@@ -79,6 +80,77 @@ def _one_by_one(apart: I64, weights: I64, own: int, k: int, ranks: I64, p: int) 
 
 
 @kernel()
+def _count(rows: I32, weights: I64, count: I64, begin: int, end: int) -> None:
+    """Records that some of the rows match."""
+    for i in range(begin, end):
+        for r in range(len(rows)):
+            if _apart(rows, i, r) == 0:
+                count[i] += weights[r]
+
+
+@kernel()
+def _star(rows: I32, weights: I64, k: int, ranks: I64, free: I64, count: I64, budget: int) -> int:
+    """Star cells of the rarest row in turn until every row matches k records: 1 then, -1 if no cell is left to it.
+
+    0 when the budget of steps is spent before that.
+    """
+    n, p = rows.shape
+    apart = np.zeros(n, dtype=np.int64)
+    while budget > 0:
+        i = int(np.argmin(count))
+        if count[i] >= k:
+            return 1
+        for r in range(n):
+            apart[r] = _apart(rows, i, r)
+        own = 0
+        for j in range(p):
+            own |= (rows[i, j] >= 0 and free[j] > 0) << j
+        if p <= EXACT:
+            chosen = _fewest(apart, weights, count < k, own, k, ranks, p)
+            budget -= n * (p + 4) + 2 * p * (1 << p)
+        else:
+            chosen = _one_by_one(apart, weights, own, k, ranks, p)
+            budget -= n * p * p
+        if chosen < 0:
+            return -1
+        for j in range(p):
+            if chosen >> j & 1:
+                rows[i, j] = -1
+                free[j] -= 1
+        for r in range(n):
+            if apart[r] != 0 and apart[r] & ~chosen == 0:
+                count[r] += weights[i]
+                count[i] += weights[r]
+    return 0
+
+
+@kernel()
+def _restore(rows: I32, values: I32, weights: I64, k: int, count: I64, begin: int, end: int) -> bool:
+    """Take stars of some rows back that nobody needs; returns whether there was one."""
+    n, p = rows.shape
+    apart = np.zeros(n, dtype=np.int64)
+    again = False
+    for i in range(begin, end):
+        for j in range(p):
+            if rows[i, j] >= 0:
+                continue
+            lost, needed = np.int64(0), False
+            for r in range(n):
+                apart[r] = 0
+                if r != i and rows[r, j] >= 0 and rows[r, j] != values[i, j] and _apart(rows, i, r) == 0:
+                    apart[r] = 1
+                    lost += weights[r]
+                    needed = needed or count[r] - weights[i] < k
+            if needed or count[i] - lost < k:
+                continue
+            rows[i, j] = values[i, j]
+            count[i] -= lost
+            for r in range(n):
+                count[r] -= weights[i] * apart[r]
+            again = True
+    return again
+
+
 def wildcard_stars(values: I32, weights: I64, k: int, ranks: I64, most: I64) -> I32:
     """Rows with stars (-1) so that each matches k records, a star on either side matching every value.
 
@@ -96,56 +168,20 @@ def wildcard_stars(values: I32, weights: I64, k: int, ranks: I64, most: I64) -> 
         Most stars of each attribute. If they do not suffice the result has no rows.
     """
     n, p = values.shape
-    rows = values.copy()
-    free = most.copy()
-    count = np.zeros(n, dtype=np.int64)
-    apart = np.zeros(n, dtype=np.int64)
-    for i in range(n):
-        for r in range(n):
-            if _apart(rows, i, r) == 0:
-                count[i] += weights[r]
-    while True:
-        i = int(np.argmin(count))
-        if count[i] >= k:
-            break
-        for r in range(n):
-            apart[r] = _apart(rows, i, r)
-        own = 0
-        for j in range(p):
-            own |= (rows[i, j] >= 0 and free[j] > 0) << j
-        if p <= EXACT:
-            chosen = _fewest(apart, weights, count < k, own, k, ranks, p)
-        else:
-            chosen = _one_by_one(apart, weights, own, k, ranks, p)
-        if chosen < 0:
-            return rows[:0]
-        for j in range(p):
-            if chosen >> j & 1:
-                rows[i, j] = -1
-                free[j] -= 1
-        for r in range(n):
-            if apart[r] != 0 and apart[r] & ~chosen == 0:
-                count[r] += weights[i]
-                count[i] += weights[r]
+    rows, free, count = values.copy(), most.copy(), np.zeros(n, dtype=np.int64)
+    for low, high in slices(n, steps=n * p, what="rows compared"):
+        _count(rows, weights, count, low, high)
+    few = int((count < k).sum())
+    found = 0
+    while not found:
+        found = _star(rows, weights, k, ranks, free, count, SLICE)
+        if not found:
+            tell("rows that match enough others", few - int((count < k).sum()), few)
+    if found < 0:
+        return rows[:0]
     again = True
     while again:
         again = False
-        for i in range(n):
-            for j in range(p):
-                if rows[i, j] >= 0:
-                    continue
-                lost, needed = np.int64(0), False
-                for r in range(n):
-                    apart[r] = 0
-                    if r != i and rows[r, j] >= 0 and rows[r, j] != values[i, j] and _apart(rows, i, r) == 0:
-                        apart[r] = 1
-                        lost += weights[r]
-                        needed = needed or count[r] - weights[i] < k
-                if needed or count[i] - lost < k:
-                    continue
-                rows[i, j] = values[i, j]
-                count[i] -= lost
-                for r in range(n):
-                    count[r] -= weights[i] * apart[r]
-                again = True
+        for low, high in slices(n, steps=n * p * p, what="rows looked at again"):
+            again |= _restore(rows, values, weights, k, count, low, high)
     return rows
