@@ -81,7 +81,7 @@ def wildcard_class_sizes(quasi_identifiers: object, stars: object) -> IntArray:
     else:
         counts = records.copy()
         some = np.flatnonzero(starred)
-        place = np.cumsum(starred) - starred
+        place: IntArray = np.cumsum(starred) - starred
         for low, high in slices(len(some), steps=len(cells) * p, what="records with a star"):
             _add_compatible(cells, wild, records, some, place, counts, low, high)
     return counts[who]

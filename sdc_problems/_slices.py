@@ -1,8 +1,9 @@
 """Slices of long computations: bounded, told to whoever listens, with room for Ctrl-C between them.
 
 Ctrl-C is heard only while Python itself runs, not in a compiled kernel or in one call of numpy over a million records.
-So whatever may take more than a second goes through here: as `slices` of bounded work, or, where a kernel works off a
-budget of `SLICE` steps a call, by `telling` how far it has come after each call.
+So whatever may take more than a second goes through here: as `slices` of bounded work; by `telling` how far it is,
+where a kernel works off a budget of `SLICE` steps a call; or by a flag that it looks at (`watched`), where it can be
+cut in neither way.
 """
 
 from __future__ import annotations
@@ -10,11 +11,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import TYPE_CHECKING, TypeVar
 
 from sdc_problems._kernel import SLICE, Progress
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 Listener = Callable[[str, int, int], object]
 """Called as ``listener(what, done, total)``; what it raises ends the computation."""
+
+T = TypeVar("T")
+
+_LOOK = 0.2  # seconds between looks at a kernel in another thread
 
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
@@ -55,6 +65,36 @@ def tell(what: str, done: int, total: int) -> None:
 def telling(what: str) -> Progress:
     """The listener as a function of what is done and how much there is, for kernels that take a ``progress``."""
     return lambda done, total: tell(what, done, total)
+
+
+def watched(run: Callable[[NDArray[np.int64]], T], what: str) -> T:
+    """Run a kernel that cannot be cut in slices, but looks at a flag: in a thread, while this one hears Ctrl-C.
+
+    Parameters
+    ----------
+    run
+        Calls the kernel with a flag of three numbers: it ends soon after the first is not 0, whatever it returns then,
+        and writes into the others how much is done and how much there is.
+    what
+        Name of what it works through.
+    """
+    from concurrent.futures import ThreadPoolExecutor
+
+    import numpy as np
+
+    flag = np.zeros(3, dtype=np.int64)
+    with ThreadPoolExecutor(1) as thread:
+        try:
+            found = thread.submit(run, flag)
+            while True:
+                try:
+                    return found.result(timeout=_LOOK)
+                except TimeoutError:
+                    if found.done():
+                        raise  # by the kernel itself
+                    tell(what, int(flag[1]), int(flag[2]))
+        finally:
+            flag[0] = 1  # where it has ended nobody looks any more
 
 
 def slices(n: int, *, steps: float, what: str) -> Iterator[tuple[int, int]]:

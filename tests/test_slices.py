@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_problems._kernel import SLICE
-from sdc_problems._slices import listening, slices, tell, telling
+from sdc_problems._slices import listening, slices, tell, telling, watched
 
 
 @given(st.integers(0, 5000), st.floats(0.0, 10 * SLICE))
@@ -59,3 +60,28 @@ def test_listeners_are_of_a_block_and_of_a_thread() -> None:
         tell("outer again", 1, 2)
     tell("after", 1, 2)
     assert told == ["outer", "outer again"]
+
+
+def test_a_watched_kernel_is_told_of_and_ends_by_its_flag() -> None:
+    told: list[tuple[str, int, int]] = []
+    stopped = []
+
+    def work(flag: Any) -> str:
+        """Work without end."""
+        flag[1], flag[2] = 3, 10
+        while not flag[0]:
+            pass
+        stopped.append(True)
+        return "nothing"
+
+    def stop(*said: Any) -> None:
+        told.append(said)
+        raise KeyboardInterrupt
+
+    with listening(stop), pytest.raises(KeyboardInterrupt):
+        watched(work, "rows")
+    assert told == [("rows", 3, 10)]
+    assert stopped == [True], "it is not left behind"
+    assert watched(lambda flag: "done", "rows") == "done"
+    with pytest.raises(TimeoutError, match="own"):
+        watched(lambda flag: (_ for _ in ()).throw(TimeoutError("its own")), "rows")

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sdc_problems._kernel import SLICE, Progress
+from sdc_problems._slices import telling
 from sdc_problems._validation import FloatArray, IntArray, cell_mask, choice, domain_sizes, kinds, pair
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators.information_loss.numeric import location_and_scale
@@ -147,6 +148,7 @@ def link_ties(
     >>> link_ties([[0.0], [1.0], [5.0]], [[0.0], [0.0], [5.0]], stars=[[False], [True], [False]])
     array([2, 1, 2])
     """
+    progress = telling("records linked") if progress is None else progress
     towards = choice(direction, "direction", DIRECTIONS)
     how = choice(engine, "engine", ENGINES)
     metric = _metric(X, Y, kinds, n_categories, standardize)

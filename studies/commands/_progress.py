@@ -38,17 +38,21 @@ class Bar:
 
     def __call__(self, what: str, done: int, total: int) -> None:
         """Draw how much is done, once it has taken long; what is all done is cleared away."""
+        if done >= total:
+            if what == self._what:
+                self.clear()
+            return  # what was over at once, perhaps in the midst of something longer
         if what != self._what:
             self.clear()
             self._what = what
-        if done >= total:
-            self.clear()
-        elif self._drawn is not None:
-            self._drawn.update(self._drawn.task_ids[0], completed=done, total=total)
-        elif self._clock() - self._begin > DELAY:
+        if self._drawn is None and self._clock() - self._begin <= DELAY:
+            return
+        if self._drawn is None:
             self._drawn = self._new()
             self._drawn.add_task(what, completed=done, total=total)
             self._drawn.start()
+        else:
+            self._drawn.update(self._drawn.task_ids[0], completed=done, total=total)
 
     def clear(self) -> None:
         """Clear the bar away; the time of what comes next is counted from here."""

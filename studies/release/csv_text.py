@@ -6,15 +6,19 @@ import codecs
 import csv
 import datetime
 import io
+import itertools
+import os
 import sys
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 import numpy as np
 
+from sdc_problems._kernel import SLICE
+from sdc_problems._slices import slices, tell
 from sdc_problems._tables.formats import Labels, format_of, read_frame, refuse_unwritable, write_frame
 from sdc_problems.errors import SDCError
 
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
+_CELL = 1000  # elementary steps that the text of a cell takes
 TEXT_TYPES = ("object", "category", "str", "string")
 """Names of pandas' types whose cells are written by Python's own ``str``."""
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
@@ -114,7 +119,13 @@ def to_csv(frame: pd.DataFrame, *, formula_guard: bool = False, form: Form = PLA
         if frame.dtypes.iloc[i].kind not in "iufb"
     )
     quoting: Literal[0, 2] = csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
-    frame.to_csv(buffer, index=False, lineterminator="\n", quoting=quoting, sep=form.delimiter)
+    if frame.empty:
+        frame.to_csv(buffer, index=False, lineterminator="\n", quoting=quoting, sep=form.delimiter)
+    for low, high in slices(len(frame), steps=_CELL * frame.shape[1], what="rows written"):
+        part = frame.iloc[low:high]
+        part.to_csv(
+            buffer, index=False, header=not low, lineterminator="\n", quoting=quoting, sep=form.delimiter
+        )  # fmt: skip
     try:
         return buffer.getvalue().encode(form.encoding, form.errors)
     except UnicodeEncodeError:
@@ -200,7 +211,7 @@ def read_text(path: Path, form: Form = PLAIN, like: pd.DataFrame | None = None) 
                 found.isetitem(position, found.iloc[:, position].astype(before).array)
         return as_written(found)
     with path.open(encoding=form.encoding, errors=form.errors, newline="") as stream:
-        return _cells(stream, form.delimiter)
+        return _cells(stream, form.delimiter, what="rows read back")
 
 
 def as_written(frame: pd.DataFrame) -> pd.DataFrame:
@@ -226,12 +237,18 @@ def _texts(column: pd.Series[Any]) -> list[str]:
     )
 
 
-def _cells(stream: Iterable[str], delimiter: str = ",") -> pd.DataFrame:
+def _cells(stream: TextIO, delimiter: str = ",", *, what: str | None = None) -> pd.DataFrame:
     import pandas as pd
 
     longest = csv.field_size_limit(sys.maxsize)
     try:
-        rows = list(csv.reader(stream, delimiter=delimiter))
+        reader = csv.reader(stream, delimiter=delimiter)
+        names = next(reader)
+        parts = [pd.DataFrame([], columns=names, dtype=object)]
+        while rows := list(itertools.islice(reader, max(1, SLICE // (_CELL * len(names))))):
+            parts.append(pd.DataFrame(rows, columns=names, dtype=object))
+            if what is not None:
+                tell(what, stream.buffer.tell(), os.fstat(stream.fileno()).st_size)
     finally:
         csv.field_size_limit(longest)
-    return pd.DataFrame(rows[1:], columns=rows[0], dtype=object)
+    return pd.concat(parts[1:] or parts, ignore_index=True)

@@ -86,6 +86,7 @@ def agglomerate(
     tables: I32,
     costs: F64,
     passes: int,
+    flag: I64,
 ) -> tuple[I32, I64, I32, bool]:
     """Classes of units, each of which meets the requirement, with little loss in all.
 
@@ -106,6 +107,8 @@ def agglomerate(
         the last level of an attribute has one group.
     passes
         How often units may move.
+    flag
+        As of `_slices.watched`.
 
     Returns
     -------
@@ -165,7 +168,9 @@ def agglomerate(
         if not done[c]:
             heap.append((0.0, 0, np.int32(c)))
     heapq.heapify(heap)
-    while len(heap) > 0 and n_alive > 1:
+    flag[2] = n
+    while len(heap) > 0 and n_alive > 1 and flag[0] == 0:
+        flag[1] = n - n_alive
         _, _, a = heapq.heappop(heap)
         if place[a] < 0 or done[a]:
             continue
@@ -246,6 +251,9 @@ def agglomerate(
     for _ in range(passes):
         moved = 0
         for u in range(n_units):
+            if flag[0] != 0:
+                break
+            flag[1], flag[2] = u, n_units
             a = label[u]
             if loss[a] == 0.0 or size[a] - weight[u] < k or weight[u] == 0:
                 continue

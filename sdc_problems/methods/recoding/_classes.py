@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sdc_problems._slices import watched
 from sdc_problems._validation import IntArray, code_table, labels, number, whole
 from sdc_problems.errors import SDCError
 from sdc_problems.methods.recoding._agglomerate import agglomerate
@@ -187,10 +188,10 @@ def alike(codes: object, k: int, trees: Trees, mix: Mix) -> tuple[IntArray, IntA
         position[chosen] = np.arange(len(chosen))
         unit = np.flatnonzero(position[row] >= 0)
         unit = unit[np.argsort(position[row[unit]], kind="stable")]
-        taken, weight, label, met = agglomerate(
-            np.ascontiguousarray(distinct[chosen]), position[row[unit]], weights[unit].astype(np.int64), own[unit],
-            size, mix.limits, mix.shares, *flat, PASSES,
-        )  # fmt: skip
+        given = np.ascontiguousarray(distinct[chosen]), position[row[unit]], weights[unit].astype(np.int64), own[unit]
+        taken, weight, label, met = watched(
+            lambda flag: agglomerate(*given, size, mix.limits, mix.shares, *flat, PASSES, flag), "rows in classes"
+        )
         first = np.append(unit, np.zeros(len(taken) - len(unit), dtype=np.intp))
         first[len(unit) :] = np.searchsorted(row, chosen[taken[len(unit) :]])
         return (first, weight, label), bool(met)

@@ -48,6 +48,18 @@ def test_a_bar_comes_after_two_seconds_and_goes_when_all_is_done(screen: Console
     assert "pairs" not in shown(screen), "what comes next has two seconds of its own"
 
 
+def test_short_computations_in_the_midst_of_a_long_one_are_passed_over(screen: Console) -> None:
+    clock = Clock()
+    bar = Bar(screen, clock=clock)
+    for done in range(1, 6):
+        bar("records", done, 10)
+        bar("links", 4, 4)
+        clock.now += 1
+    assert "records" in shown(screen)
+    assert "links" not in shown(screen)
+    bar.clear()
+
+
 def test_another_computation_has_a_bar_of_its_own(screen: Console) -> None:
     clock = Clock()
     bar = Bar(screen, clock=clock)

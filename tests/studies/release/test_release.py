@@ -230,7 +230,7 @@ def test_a_release_measures_writes_and_reads_once(run: Path, tmp_path: Path, mon
     """Of one node of a lattice: the six measurements, three readings and four writings of old are one each."""
     from sdc_problems.evaluators.lattice import LatticeEngine
     from sdc_problems.problems.generalization import PBGProblem
-    from sdc_problems.studies.release import _transaction, csv_text
+    from sdc_problems.studies.release import csv_text
 
     ident = "baseline-Datafly, k = 5"  # suppresses records, so that the file has fewer than the original
     counted: list[str] = []
