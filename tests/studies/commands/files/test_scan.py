@@ -57,6 +57,11 @@ def test_the_line_at_the_end_protects_the_file(file: Path, monkeypatch: pytest.M
     assert words[-2:] == ["--out", "patients-protected.csv"]
     assert words[words.index("--encoding") + 1] == "utf-8"
     assert words[words.index("--quasi-identifiers") + 1] == "zip,age,sex,ward"
+    result = CliRunner().invoke(cli, words[1:])
+    assert result.exit_code == 0, f"{result.stderr} {result.exception}"
+    released = pd.read_csv("patients-protected.csv", sep=";", dtype=str)
+    assert list(released.columns) == ["zip", "age", "sex", "diagnosis", "ward"]
+    assert released.groupby(["zip", "age", "sex", "ward"]).size().min() >= 5
 
 
 def test_a_program_reads_json(file: Path) -> None:
