@@ -19,6 +19,8 @@ from sdc_problems.evaluators.linkage._views import Recoding, View, all_views, ch
 
 _KINDS = ("numeric", "ordinal", "nominal")
 MOST_ATTRIBUTES = 62  # bits of an agreement pattern
+MOST_ROWS = 5000
+"""Distinct records of a table that are compared with each other unless a caller asks for more."""
 
 
 class ConvergenceWarning(UserWarning):
@@ -157,7 +159,7 @@ def match_probabilistically(
     kinds: object = "nominal",
     agreement: float = 0.1,
     max_iterations: int = 5000,
-    limit: int = 5000,
+    limit: int = MOST_ROWS,
     stars: object = None,
     recodings: Mapping[int, Recoding] | None = None,
 ) -> ProbabilisticLinkage:
@@ -213,7 +215,7 @@ def probabilistic_linkage(
     kinds: object = "nominal",
     agreement: float = 0.1,
     max_iterations: int = 5000,
-    limit: int = 5000,
+    limit: int = MOST_ROWS,
     stars: object = None,
     recodings: Mapping[int, Recoding] | None = None,
 ) -> float:

@@ -17,6 +17,7 @@ from sdc_problems.evaluators.cells import CategoricalCells, NumericCells
 from sdc_problems.evaluators.cells.numeric import LARGEST, decimals_of
 from sdc_problems.evaluators.edits import broken_edits, find_edits, parse_edit
 from sdc_problems.evaluators.information_loss.records import SYNTHETIC, dealt_change
+from sdc_problems.evaluators.linkage.probabilistic import MOST_ROWS
 from sdc_problems.microdata import Kind
 from sdc_problems.objective import Objective
 from sdc_problems.operators.cells import BlockCrossover, CellBounds, CellMixture, StartFiles
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 STARTS = ("few", "many")
 MOST_COPIES = 1.0
 """Percent of the records that may repeat an original in a guarded numeric file."""
+LINKED = ("prl", "dr_numeric", "dr_categorical", "dr_guarded", "score_mean", "score_max")
+"""Measures that hold probabilistic linkage."""
 UNTOUCHED = "untouched"
 ATTACKS = {
     "dbrl": "nearest original",
@@ -159,6 +162,8 @@ class MaskingProblem(SDCProblem):
             objectives = ("pil", "dr_numeric") if self.numeric else (
                 "il_categorical", "dr_guarded" if guard else "dr_categorical",
             )  # fmt: skip
+        if not self._linkable(data):
+            self._refuse_linkage(len(data), [o if isinstance(o, str) else o.name for o in objectives], require)
         n_var = len(data) * len(self.free)
         super().__init__(
             data=data,
@@ -178,6 +183,22 @@ class MaskingProblem(SDCProblem):
         if self.guard and self.numeric:
             require = {"copies": MOST_COPIES, **(require or {})}
         super()._state(objectives, require)
+
+    def _linkable(self, data: Microdata) -> bool:
+        """Whether probabilistic linkage, which compares each distinct record with each, can be taken of every file."""
+        kinds = np.prod(self._all_tops.astype(float) + 1.0)  # that could occur
+        return bool(min(len(data), kinds) <= MOST_ROWS)
+
+    def _refuse_linkage(self, n: int, names: Sequence[str], require: Mapping[str, Required] | None) -> None:
+        """Refuse what is made of probabilistic linkage, with the ways out."""
+        linked = [name for name in (*names, *(require or {})) if name in LINKED]
+        if linked:
+            others = "pil, id_rank, dbrl, rsrl, …" if self.numeric else "il_categorical, id_rank, guess, dbrl, …"
+            raise SDCError(
+                f"{linked[0]!r} holds probabilistic linkage, which compares each record with each, up to"
+                f" {MOST_ROWS:,} different ones, and the {n:,} of this table may all differ: choose objectives without"
+                f" it ({others}), fewer columns or a part of the records"
+            )
 
     # -- the data as arrays ---------------------------------------------------------------------------------------
 
@@ -388,7 +409,8 @@ class MaskingProblem(SDCProblem):
         The attacks that are no part of the scores (``rsrl``, ``dbrl_protected``, ``dbrl_half``) are among them.
         """
         row = self.genome(x)
-        names = tuple(self.catalogue)
+        linkable = self._linkable(self.data)
+        names = tuple(name for name in self.catalogue if linkable or name not in LINKED)
         values = self._measure(row[None, :], names)[0]
         found = {**dict(zip(names, map(float, values), strict=True)), **self._own_figures(row)}
         found["cells_changed"] = self.decode(row).share
@@ -421,6 +443,8 @@ class MaskingProblem(SDCProblem):
         sentences.append(
             f"Percent found again, by attack: {shown}; cells of nearly the same rank {figures['id_rank']:.1f}."
         )
+        if "prl" not in figures:
+            sentences.append(f"Linkage by agreement is not measured: records differ in more than {MOST_ROWS:,} ways.")
         if self.numeric and figures["copies"] > MOST_COPIES:
             sentences.append(f"{figures['copies']:.1f} % of the records all but repeat an original record, in any row.")
         broken = self._broken(figures)

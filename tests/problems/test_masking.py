@@ -268,3 +268,21 @@ def test_start_populations_of_the_source(public: Callable[[str], Path]) -> None:
     assert mean.min() == pytest.approx(26.68, abs=1.5)  # the source's population
     assert mean.mean() == pytest.approx(29.37, abs=1.5)
     assert score_mean(*F[0]) == pytest.approx(mean[0])
+
+
+def test_many_different_records_go_without_probabilistic_linkage(monkeypatch: pytest.MonkeyPatch) -> None:
+    from sdc_problems.problems import masking
+
+    monkeypatch.setattr(masking, "MOST_ROWS", 50)
+    for data, without in ((numbers(), ("pil", "dbrl")), (categories(), ("il_categorical", "guess"))):
+        with pytest.raises(SDCError, match=r"up to 50 different ones, and the 60 of this table may all differ"):
+            MaskingProblem(data)
+        with pytest.raises(SDCError, match=r"'prl' holds probabilistic linkage"):
+            MaskingProblem(data, objectives=without, require={"prl": 5})
+        problem = MaskingProblem(data, objectives=without, guard=False)
+        x = next(iter(problem.starts().values()))
+        assert np.isfinite(problem.evaluate(x)).all()
+        assert not set(problem.figures(x)) & set(masking.LINKED)
+        assert "Linkage by agreement is not measured: records differ in more than 50 ways." in problem.describe(x)
+    few = categories().with_roles(quasi_identifiers=["degree", "town"])  # 12 combinations, however many records
+    assert "prl" in MaskingProblem(few).figures(MaskingProblem(few).untouched)
