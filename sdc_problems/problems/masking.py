@@ -186,8 +186,8 @@ class MaskingProblem(SDCProblem):
 
     def _linkable(self, data: Microdata) -> bool:
         """Whether probabilistic linkage, which compares each distinct record with each, can be taken of every file."""
-        kinds = np.prod(self._all_tops.astype(float) + 1.0)  # that could occur
-        return bool(min(len(data), kinds) <= MOST_ROWS)
+        different = float(np.prod(self._all_tops + 1.0))  # records that could occur
+        return min(len(data), different) <= MOST_ROWS
 
     def _refuse_linkage(self, n: int, names: Sequence[str], require: Mapping[str, Required] | None) -> None:
         """Refuse what is made of probabilistic linkage, with the ways out."""

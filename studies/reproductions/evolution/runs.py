@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pymoo.algorithms.moo.nsga2 import NSGA2
 from pymoo.core.population import Population
 from pymoo.core.termination import NoTermination
+from scipy.stats import rankdata
 
 from sdc_problems import MaskingProblem
 from sdc_problems.algorithms import CellSearch, MaskEvolution
@@ -280,3 +281,18 @@ def record_front(case: Case, scale: Scale, *, seed: int = SEED) -> tuple[Masking
     search = NSGA2(pop_size=scale.pop_size, **problem.operators())
     last = list(_populations(search, problem, seed, scale.nsga_seconds))[-1]
     return problem, last.get("X")[last.get("FEAS")[:, 0]]
+
+
+def linked_by_exclusion(X: NDArray[np.float64], Y: NDArray[np.float64], *, percent: float = 10.0) -> float:
+    """Percent of the records linked by an intruder who knows that a search keeps values away from their ranks.
+
+    Of all released records those are candidates of which the fewest attributes are within ``percent`` of the records of
+    an original one's ranks; one is picked by chance.
+    """
+    n, p = X.shape
+    before, after = (np.column_stack([rankdata(column) for column in table.T]) for table in (X, Y))
+    near = np.zeros((n, n), dtype=np.int16)
+    for j in range(p):
+        near += np.abs(before[:, None, j] - after[None, :, j]) <= percent * n / 100
+    candidates = near == near.min(axis=1, keepdims=True)
+    return float(100.0 * (np.diag(candidates) / candidates.sum(axis=1)).mean())

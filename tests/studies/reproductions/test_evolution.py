@@ -28,6 +28,7 @@ from sdc_problems.studies.reproductions.evolution.runs import (
     Textbook,
     evolve,
     fronts,
+    linked_by_exclusion,
     search_cells,
 )
 from sdc_problems.studies.reproductions.report import Cell
@@ -149,3 +150,16 @@ def test_a_dominated_start_file_is_equal_in_one_at_most() -> None:
     none = np.zeros((1, 2))
     one = Fronts(start, np.array([[1.0, 1.0]]), none, none, none)
     assert one.dominated() == 1
+
+
+def test_values_kept_away_from_their_ranks_are_linked_by_exclusion() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(100, 4))
+    away = np.empty_like(X)
+    for j in range(4):  # each value half the file away from its rank
+        order = np.argsort(X[:, j])
+        away[order, j] = np.roll(X[order, j], 50)
+    dealt = np.column_stack([rng.permutation(column) for column in X.T])
+    assert linked_by_exclusion(X, X) == 0.0
+    assert linked_by_exclusion(X, dealt) < 2.0
+    assert linked_by_exclusion(X, away) > 1.5 * linked_by_exclusion(X, dealt)
