@@ -45,6 +45,10 @@ def versions() -> dict[str, str]:
     return {"sdc-problems": __version__, **found, "python": platform.python_version()}
 
 
+class Untrue(SDCError):
+    """A run says something of itself that its study and data contradict: nothing of it is shown."""
+
+
 def start(study: Study, text: str, folder: Path) -> Built:
     """Build the study, to be sure that it can be built, and make its run folder."""
     if Path(folder).exists():
@@ -154,7 +158,7 @@ def _check_facts(built: Built, meta: Mapping[str, Any], folder: Path) -> None:
     true = {**counted, **{name: made[name] for name in ("n_var", "dtype")}, **_read_as(made["objectives"])}
     difference = _difference(said, true)
     if difference:
-        raise SDCError(
+        raise Untrue(
             f"what {str(folder)!r} says of itself is not what its study and data give ({difference}); the run's"
             " database was changed, or made by another version: nothing is taken from it"
         )

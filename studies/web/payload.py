@@ -64,12 +64,15 @@ class Source:
     @classmethod
     def open(cls, folder: str | Path, *, data: Path | None = None) -> Source:
         """Open a run folder; without its data the points stay readable, their pictures do not."""
-        from sdc_problems.studies.run.start import reopen
+        from sdc_problems.studies.run.start import Untrue, reopen
 
         run = Run(folder)
+        run.verify()
         try:
             study, built, _ = reopen(run.path, data=data, search=False)
             return cls(run, find_task(study.task), built.problem, "", study.sections.data.keep)
+        except Untrue:
+            raise
         except SDCError as error:
             return cls(run, None, None, str(error))
 

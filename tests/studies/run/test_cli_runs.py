@@ -350,9 +350,12 @@ def test_made_up_facts_with_seals_made_anew_are_found_out(
     db.close()
     assert before not in sdc("status", folder).out  # by itself it cannot tell
     assert "edited and its seals made anew" in sdc("status", folder, "--fingerprint", before, code=2).err
-    for arguments in (("resume", folder), ("release", folder, "--solution", "3-0", "--out", out)):
+    page = tmp_path / "page.html"
+    release = ("release", folder, "--solution", "3-0", "--out", out)
+    for arguments in (("resume", folder), release, ("report", folder, "--out", page), ("explore", folder)):
         assert what in sdc(*arguments, code=2).err
     assert not out.exists()
+    assert not page.exists()
     assert "takes 8 to 64" in sdc("status", folder, "--fingerprint", "mine", code=2).err
 
 
