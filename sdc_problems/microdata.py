@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sdc_problems._sharing.arrays import Array, SharedArrays, digest_of
 from sdc_problems._tables.assemble import (
@@ -297,6 +297,35 @@ class Microdata:
             "columns": [{**spec, "role": roles[spec["name"]].value} for spec in self._meta["columns"]],
         }
         return Microdata(SharedArrays({**self._arrays, _META: encode_meta(meta)}, copy=False))
+
+    def take(self, records: ArrayLike) -> Microdata:
+        """Some of the records, in the order given, with the categories and roles of the whole table.
+
+        Parameters
+        ----------
+        records
+            Their numbers, from 0; the index is numbered anew.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> data = Microdata.from_frame(pd.DataFrame({"town": ["Olot", "Reus", "Vic"]}), quasi_identifiers=["town"])
+        >>> part = data.take([2, 0])
+        >>> part.frame()["town"].tolist(), part.attribute("town").n_categories
+        (['Vic', 'Olot'], 3)
+        """
+        rows = np.asarray(records)
+        if rows.ndim != 1 or rows.dtype.kind not in "iu" or not len(rows):
+            raise SDCError("take needs the numbers of one or more records")
+        if rows.min() < 0 or rows.max() >= self.n_records:
+            raise SDCError(f"take needs numbers of records from 0 to {self.n_records - 1}")
+        arrays = {
+            name: array[rows] if name.endswith("/codes") else array
+            for name, array in self._arrays.items()
+            if name.startswith("column")
+        }
+        meta = {**self._meta, "n_records": len(rows), "n_dropped": 0, "index": [], "range": None}
+        return Microdata(SharedArrays({**arrays, _META: encode_meta(meta)}, copy=False))
 
     # ------------------------------------------------------------------ what it is
 

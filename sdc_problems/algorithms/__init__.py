@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sdc_problems.algorithms.generalization.pbg_search import PBGSearch as PBGSearch
     from sdc_problems.algorithms.grouping.gomm import GOMM as GOMM
     from sdc_problems.algorithms.masking.cell_search import CellSearch as CellSearch
+    from sdc_problems.algorithms.masking.clustered_search import ClusteredSearch as ClusteredSearch
     from sdc_problems.algorithms.masking.evolution import MaskEvolution as MaskEvolution
     from sdc_problems.algorithms.microaggregation.hybrid import HybridMicroaggregation as HybridMicroaggregation
     from sdc_problems.algorithms.microaggregation.memetic import MemeticMicroaggregation as MemeticMicroaggregation

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
+import time
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from typing import TYPE_CHECKING, Any
+from multiprocessing.connection import wait
+from typing import TYPE_CHECKING, Any, cast
 
 from numpy.typing import NDArray
 
@@ -22,6 +24,7 @@ from sdc_problems.parallel.backend import Measures, Serial, batches, joined, mea
 if TYPE_CHECKING:
     from pymoo.core.problem import Problem
 
+PATIENCE = 10.0  # seconds that processes have to end by themselves
 ATTEMPTS = 3  # how often a batch may take a worker down with it
 
 
@@ -80,8 +83,16 @@ class ProcessPool(Serial):
     def close(self) -> None:
         """End the processes."""
         if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
+            left = {process.sentinel: process for process in (self._pool._processes or {}).values()}
+            self._pool.shutdown(wait=False, cancel_futures=True)
             self._pool = None
+            # A worker that was killed may have died holding the lock under which the others would hear of the end.
+            end = time.monotonic() + PATIENCE
+            while left and (rest := end - time.monotonic()) > 0:
+                for sentinel in cast("list[int]", wait(list(left), rest)):
+                    del left[sentinel]
+            for process in left.values():
+                process.terminate()
 
     def _started(self) -> ProcessPoolExecutor:
         if self._pool is None:

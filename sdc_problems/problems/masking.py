@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -275,6 +276,23 @@ class MaskingProblem(SDCProblem):
 
     attacks: Mapping[str, str] = ATTACKS
     """Measures of risk that count what an intruder gets right, each with what the intruder goes by."""
+
+    def part(self, records: ArrayLike) -> MaskingProblem:
+        """Same task on some of the records alone, with the codes and the domains of the whole table.
+
+        Parameters
+        ----------
+        records
+            Their numbers. Start files are made anew from them.
+        """
+        other = copy.copy(self)
+        other.data = self.data.take(records)
+        other.start, other._start_names, other._starts = "few", (), SharedArrays({})
+        other.n_var = len(other.data) * len(self.free)
+        other.xu = np.tile(self.tops, len(other.data)).astype(float)
+        other.xl = np.zeros_like(other.xu)
+        other._compiled = type(other._compiled)()
+        return other
 
     @property
     def kinds(self) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from pymoo.problems import get_problem
 
 from sdc_problems import PBGProblem, load
 from sdc_problems.errors import SDCError, SDCFailure
-from sdc_problems.parallel import ParallelEvaluator, ProcessPool, Serial, open_backend, processors
+from sdc_problems.parallel import ParallelEvaluator, ProcessPool, Serial, open_backend, process_pool, processors
 from sdc_problems.parallel._threads import children_of_one_thread
 from sdc_problems.parallel.backend import batches
 
@@ -100,6 +100,17 @@ def test_a_killed_worker_costs_its_batch_only(fussy: Problem) -> None:
         assert len(pool.processes()) == 2
         os.kill(pool.processes()[0], signal.SIGKILL)
         np.testing.assert_array_equal(pool.evaluate(X)["F"][:, 0], X[:, 0])
+
+
+def test_a_pool_whose_worker_was_killed_can_be_closed(fussy: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may have died with the lock in its hand under which the other one would hear that this is the end."""
+    monkeypatch.setattr(process_pool, "PATIENCE", 1.0)
+    for _ in range(2):
+        pool = ProcessPool(fussy, workers=2)
+        pool.evaluate(np.array([[0.0], [2.0]]))
+        os.kill(pool.processes()[0], signal.SIGKILL)
+        pool.close()
+        assert pool.processes() == []
 
 
 def test_rows_that_always_kill_their_worker_are_given_up(fussy: Problem) -> None:

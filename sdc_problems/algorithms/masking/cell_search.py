@@ -46,7 +46,7 @@ class BudgetSpent(Termination):
         return float(algorithm.progress)
 
 
-class _Island:
+class Island:
     """One file on its way: its state, its weights and its random numbers."""
 
     def __init__(self, state: Any, aim: Sequence[float], seed: int) -> None:
@@ -126,7 +126,7 @@ class CellSearch(Algorithm):
         self.islands = whole(islands, "islands", least=1)
         self.threads = None if threads is None else whole(threads, "threads", least=1)
         self.trajectory: list[Milestone] = []
-        self._files: list[_Island] = []
+        self._files: list[Island] = []
         self._slices = 0
         self._began = 0.0
         self._looking = 0.0  # when the last look began
@@ -190,7 +190,7 @@ class CellSearch(Algorithm):
         opened = [self.problem.engine.open(self.problem._cells(row.astype(self.problem.dtype))) for row in rows]
         words = [int(seed.generate_state(1, np.uint64)[0]) | 1 for seed in seeds]
         self._files = [
-            _Island(state, self._aims[e // self.islands], word)
+            Island(state, self._aims[e // self.islands], word)
             for e, (state, word) in enumerate(zip(opened, words, strict=True))
         ]
         self._compile()
@@ -205,7 +205,7 @@ class CellSearch(Algorithm):
 
     def _compile(self) -> None:
         """Compile the walks on a file of their own, before the clock starts."""
-        spare = _Island(self.problem.engine.open(self.problem.cells(self.problem.untouched)), self._aims[0], 1)
+        spare = Island(self.problem.engine.open(self.problem.cells(self.problem.untouched)), self._aims[0], 1)
         self._walk(spare, 1, True, 0.0, 0.0)
         self._walk(spare, 1, False, 0.0, 0.0)
 
@@ -219,7 +219,7 @@ class CellSearch(Algorithm):
         self._slices = self._slices + 1 if self.time_limit is None else 0
         return self._proposed()
 
-    def _slice(self, island: _Island, begin: float, end: float) -> None:
+    def _slice(self, island: Island, begin: float, end: float) -> None:
         """Work on one file from one share of the budget to another."""
         smooth = self.problem.numeric and begin < SMOOTH
         if self.time_limit is None:
@@ -237,7 +237,7 @@ class CellSearch(Algorithm):
             self._walk(island, PIECE, smooth, now, now)
             done = time.perf_counter() >= stop
 
-    def _walk(self, island: _Island, moves: int, smooth: bool, begin: float, end: float) -> None:
+    def _walk(self, island: Island, moves: int, smooth: bool, begin: float, end: float) -> None:
         island.moves += moves
         if self.problem.numeric:
             columns = np.array([j for e, j in enumerate(self.problem.free) if self.problem.tops[e] > 0], dtype=np.int64)
@@ -297,7 +297,7 @@ class CellSearch(Algorithm):
         """Take the files back; time that was spent before is not counted."""
         self._files = []
         for e, codes in enumerate(state["codes"].astype(np.int64)):
-            island = _Island(self.problem.engine.open(codes), state["aims"][e, :3].tolist(), int(state["seeds"][e]))
+            island = Island(self.problem.engine.open(codes), state["aims"][e, :3].tolist(), int(state["seeds"][e]))
             island.aim[3], island.score, island.moves = state["aims"][e, 3], state["scores"][e], int(state["moves"][e])
             self._files.append(island)
         self._slices = int(state["slices"][0])
@@ -306,6 +306,6 @@ class CellSearch(Algorithm):
         self._note(self.pop)
 
 
-def _score(island: _Island, one: Any) -> float:
+def _score(island: Island, one: Any) -> float:
     """Score of a measured file: its one objective, or its loss and its risk with the weights of its island."""
     return float(one.F[0]) if len(one.F) == 1 else island.weighted(*one.F)

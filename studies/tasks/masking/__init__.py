@@ -37,6 +37,11 @@ TASK = Task(
             operators=(), own=True, ends=True, objectives="any",
         ),
         Search(
+            "ClusteredSearch", "Cell search in each cluster of a large file, on the workers of the run", _ALGORITHMS
+            + "clustered_search:ClusteredSearch", without=("workers", "scheduler"),
+            arguments={"weights": Argument(_Weights | None)}, operators=(), own=True, ends=True, objectives="any",
+        ),
+        Search(
             "MaskEvolution", "Evolution of files: one mutation or one crossover in each generation", _ALGORITHMS
             + "evolution:MaskEvolution", operators=("crossover", "mutation"), own=True, objectives="one",
         ),

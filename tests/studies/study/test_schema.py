@@ -249,6 +249,10 @@ OURS = {
     "ElitistEA": ('task = "pram"\ncolumns = ["education", "sex"]\nobjectives = ["score_mean"]', ""),
     "SteadyStateGP": ('task = "pram-equations"\ncolumns = ["education", "sex"]\nobjectives = ["score_max"]', ""),
     "CellSearch": ('task = "masking"\nobjectives = ["score_mean"]', "move_limit = 20_000"),
+    "ClusteredSearch": (
+        'task = "masking"\nobjectives = ["score_mean"]',
+        "clusters = 3\nmove_limit = 20_000",
+    ),
     "MaskEvolution": ('task = "masking"\nobjectives = ["score_mean"]', "leaders = 3"),
     "GA": ('task = "microaggregation"\nk = 3', "pop_size = 8"),
 }

@@ -1,0 +1,83 @@
+"""Searches in the clusters of a large file, as rows that any backend works on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pymoo.core.problem import Problem
+from pymoo.optimize import minimize
+
+from sdc_problems._sharing.arrays import SharedArrays
+from sdc_problems.algorithms.masking.cell_search import CellSearch
+
+
+class ClusterSearches(Problem):
+    """Search in one cluster, as what backends measure: a row of X names a cluster, its ``F`` is what was found there.
+
+    ``F`` holds the protected cells of the cluster's records, one file for each aim after the other, as codes of the
+    whole problem; shorter clusters are filled up with -1. So workers, Dask, lost processes and the order of results
+    are those of every other measurement.
+
+    Parameters
+    ----------
+    problem
+        The masking problem of the whole file.
+    labels
+        Cluster of each record, 0, 1, …
+    entropy
+        Whole number that the random numbers of all clusters come from; each cluster has its own.
+    aims
+        Files that a search of one cluster returns.
+    moves
+        Changes to try, in all clusters together.
+    weights
+        Of `CellSearch`.
+    """
+
+    def __init__(
+        self,
+        problem: Any,
+        labels: NDArray[np.int32],
+        *,
+        entropy: int,
+        aims: int,
+        moves: int,
+        weights: tuple[float, ...] | None,
+    ) -> None:
+        self.whole = problem
+        self.shared = SharedArrays({"labels": labels})
+        self.entropy = entropy
+        self.aims = aims
+        self.moves = moves
+        self.weights = weights
+        largest = int(np.bincount(labels).max())
+        last = int(labels.max())
+        super().__init__(n_var=1, n_obj=aims * largest * len(problem.free), xl=0, xu=last, vtype=int)
+
+    def records(self, cluster: int) -> NDArray[np.intp]:
+        """Records of a cluster."""
+        return np.flatnonzero(self.shared["labels"] == cluster)
+
+    def files(self, cluster: int, row: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Cells that were found in a cluster: aims × records × columns."""
+        shape = self.aims, len(self.records(cluster)), len(self.whole.free)
+        return row[: int(np.prod(shape))].astype(np.int64).reshape(shape)
+
+    def _evaluate(self, x: NDArray[Any], out: dict[str, Any], *args: object, **kwargs: object) -> None:
+        out["F"] = np.full((len(x), self.n_obj), -1.0)
+        for row, cluster in zip(out["F"], np.asarray(x)[:, 0].astype(int), strict=True):
+            found = self._search(int(cluster)).ravel()
+            row[: len(found)] = found
+
+    def _search(self, cluster: int) -> NDArray[Any]:
+        """Rows of X of the cluster's own problem, one for each aim."""
+        records = self.records(cluster)
+        part = self.whole.part(records)
+        moves = max(1, round(self.moves * len(records) / len(self.whole.data)))
+        seed = int(np.random.SeedSequence([self.entropy, cluster]).generate_state(1)[0])
+        found: NDArray[Any] = minimize(
+            part, CellSearch(move_limit=moves, weights=self.weights, threads=1), seed=seed
+        ).pop.get("X")
+        return found
