@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sdc_problems._validation import IntArray
+from sdc_problems._validation import FloatArray, IntArray
 
 _KEY_LIMIT = 2**62
 
@@ -28,6 +28,19 @@ def dense(codes: IntArray) -> tuple[IntArray, int]:
         return rank[codes], int(rank[-1]) + 1
     values, inverse = np.unique(codes, return_inverse=True)
     return inverse, len(values)
+
+
+def ranks(values: FloatArray) -> FloatArray:
+    """Ranks 1, 2, … in ascending order; equal values share the mean of theirs.
+
+    Examples
+    --------
+    >>> ranks(np.array([0.5, 2.0, 0.5, -1.0]))
+    array([2.5, 4. , 2.5, 1. ])
+    """
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    shared: FloatArray = np.cumsum(counts) - 0.5 * (counts - 1)
+    return shared[inverse]
 
 
 def row_keys(codes: IntArray) -> tuple[IntArray, int]:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from sdc_problems._kernel import kernel
 
 
-@kernel()
 def equal_emd(first: Any, count: Any, second: Any, size: Any, overall: Any, n: Any, emd: Any) -> None:
     """Sum of the positive parts of (class share - table share), times n and the class size: whole numbers."""
-    for e in range(len(first)):
-        g = first[e]
-        excess = count[e] * n - overall[second[e]] * size[g]
-        if excess > 0:
-            emd[g] += excess
+    np.add.at(emd, first, np.maximum(count * n - overall[second] * size[first], 0))
 
 
 @kernel()

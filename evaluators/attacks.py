@@ -11,13 +11,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 
 from sdc_problems._kernel import kernel
 from sdc_problems._validation import FloatArray, IntArray, code_pair, number, pair
 from sdc_problems._validation import kinds as check_kinds
 from sdc_problems.errors import SDCError
-from sdc_problems.evaluators._codes import pair_counts
+from sdc_problems.evaluators._codes import pair_counts, ranks
 from sdc_problems.evaluators.disclosure_risk import interval_disclosure_rank
 from sdc_problems.evaluators.information_loss.numeric import location_and_scale
 from sdc_problems.evaluators.linkage.distance import distance_linkage
@@ -89,7 +88,7 @@ def mean_interval_disclosure(
         if word == "nominal":
             disclosed += len(widths) * int((x == y).sum())
             continue
-        gap = 100.0 * np.abs(rankdata(x) - rankdata(y))
+        gap = 100.0 * np.abs(ranks(x) - ranks(y))
         disclosed += sum(int((gap <= width * n).sum()) for width in widths)
     return 100.0 * disclosed / (original.size * len(widths))
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import rankdata
 
 from sdc_problems._validation import FloatArray, number, pair, table, vector
 from sdc_problems._validation import kinds as check_kinds
 from sdc_problems.errors import SDCError
+from sdc_problems.evaluators._codes import ranks
 from sdc_problems.evaluators.information_loss.numeric import ILComponents, il_components, z_scores
 from sdc_problems.evaluators.linkage.distance import distance_linkage
 from sdc_problems.evaluators.linkage.probabilistic import probabilistic_linkage
@@ -90,7 +90,7 @@ def interval_disclosure_rank(X: object, Y: object, *, percent: float = 10.0, kin
     reach = number(percent, "percent", low=0.0, high=100.0) * len(original)
     disclosed = 0
     for x, y, word in zip(original.T, protected.T, words, strict=True):
-        near = x == y if word == "nominal" else 100.0 * np.abs(rankdata(x) - rankdata(y)) <= reach
+        near = x == y if word == "nominal" else 100.0 * np.abs(ranks(x) - ranks(y)) <= reach
         disclosed += int(near.sum())
     return 100.0 * disclosed / original.size
 

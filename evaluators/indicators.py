@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import moocore
 import numpy as np
-from scipy.spatial.distance import cdist
 
 from sdc_problems._validation import BoolArray, FloatArray, points, vector
 from sdc_problems.errors import SDCError
@@ -64,6 +63,8 @@ def convergence_error(F: object, front: object) -> float:
     >>> convergence_error([[-10.0, 5.0], [-5.0, 0.0]], [[-10.0, 4.0], [-5.0, 0.0]])
     0.25
     """
+    from scipy.spatial.distance import cdist
+
     solutions, best = _sets(F, front)
     scale = np.abs(best).max(axis=0)
     scale[scale == 0] = 1.0

@@ -16,13 +16,14 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, settings
 
-from sdc_problems import Microdata
+from sdc_problems import Microdata, _kernel
 
 # Seeded: the same examples everywhere; no deadline, because the first call of a kernel compiles it.
 settings.register_profile(
     "fixed", derandomize=True, deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("fixed")
+_kernel.Tiered.patience = (0.0, 0.0)  # kernels are tested compiled; test_plain_forms.py compares their plain forms
 
 
 @pytest.fixture

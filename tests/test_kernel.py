@@ -11,9 +11,13 @@ import time
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sdc_problems import _kernel
+from sdc_problems._kernel.loops import ascend, put
 
 HELPER = """
 from sdc_problems._kernel import kernel
@@ -126,3 +130,13 @@ def test_a_kernel_keeps_name_text_and_function(tmp_path: Path, monkeypatch: pyte
     assert isinstance(made.one, _kernel.Kernel)
     assert (made.one.__name__, made.one.__doc__, made.one.py_func(3)) == ("one", "Text.", 3)
     assert pickle.loads(pickle.dumps(made.one)) is made.one
+
+
+@given(values=st.lists(st.integers(-5, 5), max_size=60))
+def test_loops_in_place_of_numpys_forms(values: list[int]) -> None:
+    given_values = np.array(values, dtype=np.int64)
+    target = np.full(len(values) + 2, 99)
+    put(target, given_values)
+    assert target.tolist() == [*values, 99, 99]
+    ascend(given_values)
+    assert given_values.tolist() == sorted(values)

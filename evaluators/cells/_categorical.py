@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sdc_problems._kernel import kernel
+from sdc_problems._kernel.loops import put
 from sdc_problems.methods._kernels.random import below, uniform
 
 
@@ -371,7 +372,8 @@ def walk(f: Any, s: Any, aim: Any, guard: bool, moves: int, hot: float, cold: fl
             or (temperature > 0.0 and after <= score - temperature * math.log(uniform(state)))
         ):
             if after > score and fresh:  # leaving the best file: put it away as it was before this move
-                best[:] = Y
+                for r in range(n):
+                    put(best[r], Y[r])
                 best[i, j] = a
                 fresh = False
             score = after
@@ -386,7 +388,8 @@ def walk(f: Any, s: Any, aim: Any, guard: bool, moves: int, hot: float, cold: fl
         )  # fmt: skip
         ties[i], entropy[j], links[0] = tie, kept, sum_links
     if fresh:
-        best[:] = Y
+        for r in range(n):
+            put(best[r], Y[r])
     return lowest, taken
 
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sdc_problems._kernel import kernel
+from sdc_problems._kernel.loops import put
 from sdc_problems.evaluators.attacks import is_copy
 from sdc_problems.methods._kernels.random import below, uniform
 
@@ -419,10 +420,11 @@ def measure_moves(f: Any, s: Any, cells: Any, units: Any, out: Any) -> None:
         i, j, unit, old = cells[e, 0], cells[e, 1], units[e], s.U[cells[e, 0], cells[e, 1]]
         tie, witness = s.tie[i], s.witness[i]
         if unit != old:
-            totals[:] = s.total
-            sums[:] = s.S1
-            products[:] = s.S2
-            quantiles[:] = s.loss_quantile[j]
+            put(totals, s.total)
+            put(sums, s.S1)
+            for l in range(p):
+                put(products[l], s.S2[l])
+            put(quantiles, s.loss_quantile[j])
             mean, variance, spread = s.loss_mean[j], s.loss_variance[j], s.spread[j]
             _keep_pairs(s.loss_covariance, s.loss_correlation, s.total, j, kept)
             move(f, s, i, j, unit, False)
@@ -434,10 +436,11 @@ def measure_moves(f: Any, s: Any, cells: Any, units: Any, out: Any) -> None:
             _place_cell(f, s, i, j, old)
             _put_back_pairs(s.loss_covariance, s.loss_correlation, s.total, j, kept)
             s.loss_mean[j], s.loss_variance[j], s.spread[j] = mean, variance, spread
-            s.loss_quantile[j] = quantiles
-            s.S1[:] = sums
-            s.S2[:] = products
-            s.total[:] = totals
+            put(s.loss_quantile[j], quantiles)
+            put(s.S1, sums)
+            for l in range(p):
+                put(s.S2[l], products[l])
+            put(s.total, totals)
             s.tie[i], s.witness[i] = tie, witness
 
 

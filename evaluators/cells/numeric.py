@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import rankdata
 
 from sdc_problems._validation import FloatArray, IntArray, table
 from sdc_problems.errors import SDCError
+from sdc_problems.evaluators._codes import ranks
 from sdc_problems.evaluators.attacks import PERCENTS, copies, inverse_scale, nearest_others, rsrl
 from sdc_problems.evaluators.cells import _numeric as kernels
 from sdc_problems.evaluators.cells._engine import CellEngine, Values, linkage_of_halves
@@ -84,7 +84,7 @@ class NumericCells(CellEngine):
         at = QUANTILES * (n - 1)
         position = np.floor(at).astype(np.int64)
         weight = inverse_scale(values)
-        rank = np.rint(2.0 * np.column_stack([rankdata(column) for column in values.T])).astype(np.int64)
+        rank = np.rint(2.0 * np.column_stack([ranks(column) for column in values.T])).astype(np.int64)
         gap = np.arange(2 * n + 1)
         disclosed = sum((50 * gap <= percent * n).astype(np.int64) for percent in PERCENTS)
         self.fixed = kernels.Fixed(

@@ -70,7 +70,9 @@ def fill_block(Z: Floats, columns: NDArray[np.int64], means: Floats, out: Floats
     """Squared distances of every record to every centroid of one group, and the smallest of them."""
     for i in range(len(Z)):
         _row(Z, i, columns, means, out[i])
-        nearest[i] = out[i].min()
+        nearest[i] = np.inf
+        for distance in out[i]:
+            nearest[i] = min(nearest[i], distance)
 
 
 @kernel()

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems._kernel import kernel
+from sdc_problems._kernel.loops import put
+from sdc_problems.evaluators.lattice._plain import plain_measure, plain_stats
 
 Ints = NDArray[np.int64]
 SmallInts = NDArray[np.int32]
@@ -219,7 +221,7 @@ def _merge_counts(
     out_start[m] = end
 
 
-@kernel()
+@kernel(cost=lambda table, lattice: 1e-4 + 3e-7 * len(table.pairs), plain=plain_stats)
 def fill_stats(table: ClassTable, lattice: Lattice) -> None:
     """Stats of every class of a table that was not made by grouping another."""
     for c in range(table.stats.shape[0]):
@@ -378,7 +380,11 @@ def _room(like: ClassTable, n_classes: int, n_pairs: int) -> ClassTable:
     )
 
 
-@kernel()
+def _plain_seconds(source: ClassTable, of: Ints, levels: Ints, lattice: Lattice) -> float:
+    return 4e-4 + 3e-7 * source.keys.size + 3e-7 * len(source.pairs)
+
+
+@kernel(cost=_plain_seconds, plain=plain_measure)
 def measure_from(source: ClassTable, of: Ints, levels: Ints, lattice: Lattice) -> tuple[ClassTable, Ints, Floats]:
     """Group ``source`` (the table of node ``of``) by the coarser node ``levels``.
 
@@ -463,8 +469,10 @@ def walk(
             room = 2 * room + n_steps
             more_number, more_limit = np.empty(room, np.int64), np.empty(room, np.int64)
             more_values = np.empty((room, columns.shape[0]))
-            more_number[:n_rows], more_limit[:n_rows] = number[:n_rows], limit[:n_rows]
-            more_values[:n_rows] = values[:n_rows]
+            put(more_number, number[:n_rows])
+            put(more_limit, limit[:n_rows])
+            for i in range(n_rows):
+                put(more_values[i], values[i])
             number, limit, values = more_number, more_limit, more_values
         for i in range(first, n_steps):
             number[n_rows], limit[n_rows] = (levels * lattice.stride).sum(), steps.limits[i]
@@ -487,4 +495,5 @@ def walk(
             _merge_counts(tables[origin], link, last, m, lattice, tally, touched, tables[target])
         n_classes[target] = m
         levels[a] += 1
-        current[d + 1 :] = target
+        for later in range(d + 1, depth + 1):
+            current[later] = target

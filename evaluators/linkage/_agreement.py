@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from sdc_problems._kernel import kernel
 
+_PAIRS = 2**20  # pairs of rows that are counted at once
 _EDGE = 1e-9  # probabilities stay this far from 0 and 1: their logarithms are the weights
 
 
-@kernel()
+def _plain_patterns(A: Any, B: Any, reach: Any) -> Any:
+    patterns = np.zeros((len(A), len(B)), dtype=np.int64)
+    for j in range(A.shape[1]):
+        patterns |= (np.abs(A[:, j, None] - B[None, :, j]) <= reach[j]) * (np.int64(1) << j)
+    return patterns
+
+
+@kernel(cost=lambda A, B, reach: 1e-5 + A.size * len(B) * 4e-9, plain=_plain_patterns)
 def agreement_patterns(A: Any, B: Any, reach: Any) -> Any:
     """Bit j of a pair's pattern is set when attribute j agrees: the values lie within its reach of each other."""
     n, p = A.shape
@@ -27,34 +36,37 @@ def agreement_patterns(A: Any, B: Any, reach: Any) -> Any:
     return patterns
 
 
-@kernel()
 def pattern_counts(patterns: Any, records_x: Any, records_y: Any, n_patterns: int) -> Any:
     """Pairs of records with each agreement pattern: each pair of distinct rows counts for all records equal to them."""
     count = np.zeros(n_patterns)
-    for i in range(patterns.shape[0]):
-        for k in range(patterns.shape[1]):
-            count[patterns[i, k]] += records_x[i] * records_y[k]
+    step = max(1, _PAIRS // patterns.shape[1])
+    for begin in range(0, len(patterns), step):
+        some = slice(begin, begin + step)
+        pairs = records_x[some, None] * records_y[None, :]
+        count += np.bincount(patterns[some].ravel(), weights=pairs.ravel(), minlength=n_patterns)
     return count
 
 
-@kernel()
+@kernel(cost=lambda agrees, *_: 1e-5 + agrees.size * 1e-6)
 def _em_step(agrees: Any, count: Any, prevalence: float, old: Any, new: Any) -> Any:
     """One iteration of EM on parameters (m_1 … m_p, u_1 … u_p); returns the log-likelihood of the old ones.
 
     Also returns the number of matching pairs under the old ones.
     """
     k, p = agrees.shape
-    total = count.sum()
-    prior = np.log(prevalence / (1.0 - prevalence))
-    rest_prior = np.log(1.0 - prevalence)
-    agree_u, differ_u = np.log(old[p:]), np.log(1.0 - old[p:])
-    agree_gain = np.log(old[:p]) - agree_u
-    differ_gain = np.log(1.0 - old[:p]) - differ_u
+    prior = math.log(prevalence / (1.0 - prevalence))
+    rest_prior = math.log(1.0 - prevalence)
+    agree_u, differ_u, agree_gain, differ_gain = np.empty(p), np.empty(p), np.empty(p), np.empty(p)
+    for j in range(p):
+        agree_u[j], differ_u[j] = math.log(old[p + j]), math.log(1.0 - old[p + j])
+        agree_gain[j], differ_gain[j] = math.log(old[j]) - agree_u[j], math.log(1.0 - old[j]) - differ_u[j]
+    total = 0.0
     likelihood = 0.0
     matched = 0.0
     matched_agree = np.zeros(p)
     all_agree = np.zeros(p)
     for e in range(k):
+        total += count[e]
         gain = prior
         other = rest_prior
         for j in range(p):
@@ -65,8 +77,9 @@ def _em_step(agrees: Any, count: Any, prevalence: float, old: Any, new: Any) -> 
                 gain += differ_gain[j]
                 other += differ_u[j]
         # log(1 + exp(gain)) without overflow
-        likelihood += count[e] * (other + max(gain, 0.0) + np.log1p(np.exp(-abs(gain))))
-        weight = count[e] / (1.0 + np.exp(-gain))
+        less = math.exp(-abs(gain))
+        likelihood += count[e] * (other + max(gain, 0.0) + math.log1p(less))
+        weight = count[e] * (1.0 if gain >= 0.0 else less) / (1.0 + less)
         matched += weight
         for j in range(p):
             if agrees[e, j]:
@@ -80,7 +93,6 @@ def _em_step(agrees: Any, count: Any, prevalence: float, old: Any, new: Any) -> 
     return likelihood, matched
 
 
-@kernel()
 def expectation_maximisation(agrees: Any, count: Any, prevalence: float, max_iterations: int, tolerance: float) -> Any:
     """P(agree | match) and P(agree | other) per attribute, independent within each of the two classes of pairs.
 

@@ -30,6 +30,7 @@ FAN = 4
 """Levels of the tree between a node and the boxes that are looked at together."""
 
 _BOXES = 1 << FAN
+_PLAIN_CELLS = 2**16  # distances that the plain form holds at once: they stay in the cache
 
 
 @kernel()
@@ -124,30 +125,49 @@ def _tied(d: Any, count: Any, m: int, radius: float, found: int) -> int:
     return found
 
 
-@kernel()
+def _plain_distances(X: Any, Y: Any, w: Any, a: int, b: int, unit: float) -> Any:
+    """Distances by the operations above, in their order, of columns X[c] to columns Y[c] that are broadcast."""
+    d: Any = 0.0
+    for c in range(a):
+        t = (X[c] - Y[c]) * w[c]
+        d = d + t * t
+    if a == len(X):
+        return d
+    s: Any = 0.0
+    for c in range(a, b):
+        gap = np.abs(X[c] - Y[c])
+        s = s + np.where(gap > 0.0, (gap + 1.0) * w[c], 0.0)
+    for c in range(b, len(X)):
+        s = s + np.where(X[c] != Y[c], w[c], 0.0)
+    return s if a == 0 else np.sqrt(d) + s / unit
+
+
 def own_distances(A: Any, B: Any, w: Any, a: int, b: int, unit: float) -> Any:
     """Distance of each row of A to the row of B in its place, by the operations above."""
-    n, p = A.shape
-    own = np.empty(n)
-    for i in range(n):
-        square, total = 0.0, 0.0
-        for c in range(a):
-            t = (A[i, c] - B[i, c]) * w[c]
-            square += t * t
-        for c in range(a, p):
-            gap = abs(A[i, c] - B[i, c])
-            if gap > 0.0:
-                total += (gap + 1.0) * w[c] if c < b else w[c]
-        if a == p:
-            own[i] = square
-        elif a == 0:
-            own[i] = total
-        else:
-            own[i] = np.sqrt(square) + total / unit
-    return own
+    return _plain_distances(A.T, B.T, w, a, b, unit)
 
 
-@kernel()
+def _plain_ties(
+    A: Any, radius: Any, targets: Any, w: Any, a: int, b: int, unit: float, ties: Any, at: int, budget: int
+) -> int:  # fmt: skip
+    blocks, counts, sizes = targets
+    n = sizes.sum()
+    columns = blocks.transpose(1, 0, 2).reshape(A.shape[1], 1, -1)[:, :, :n]
+    count = counts.ravel()[:n]
+    step = max(1, _PLAIN_CELLS // n)
+    for first in range(at, len(A), step):
+        some = slice(first, first + step)
+        d = _plain_distances(A[some].T[:, :, None], columns, w, a, b, unit)
+        reach = radius[some, None]
+        ties[some] = np.where((d < reach).any(axis=1), -1, (d == reach) @ count)
+    return len(A)
+
+
+def _plain_seconds(A: Any, radius: Any, targets: Any, *metric: Any) -> float:
+    return float(1e-5 + len(A) * targets[0].size * 4e-9)
+
+
+@kernel(cost=_plain_seconds, plain=_plain_ties)
 def brute_ties(
     A: Any, radius: Any, targets: Any, w: Any, a: int, b: int, unit: float, ties: Any, at: int, budget: int
 ) -> int:  # fmt: skip

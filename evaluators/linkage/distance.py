@@ -217,8 +217,10 @@ def _found(
     budget = max(1, SLICE // (4 * rows.shape[1]))
     few = len(rows) * len(targets) <= _FEW_PAIRS or len(targets) <= _LEAF
     search: Callable[[int], int]
-    if how in ("brute", "table") or (how == "auto" and few):
-        blocks = in_blocks(targets, count, _BLOCK)
+    blocks = in_blocks(targets, count, _BLOCK)
+    brute = (rows, radius, blocks, weights, *scales, found, 0, budget)
+    plain = brute_ties.is_plain_for(*brute)  # type: ignore[attr-defined]
+    if how in ("brute", "table") or (how == "auto" and (few or plain)):
 
         def search(at: int) -> int:
             return int(brute_ties(rows, radius, blocks, weights, *scales, found, at, budget))

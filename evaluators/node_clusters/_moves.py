@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems._kernel import kernel
+from sdc_problems._kernel.loops import put
 from sdc_problems.evaluators.node_clusters.table import NodeTable, common_values, distance, modes
 from sdc_problems.methods._kernels.random import below, bits, uniform
 
@@ -626,7 +627,7 @@ def anneal(
             n_free += 1
     cost = _cost(s, scale)
     lowest = cost
-    best[:] = s.labels
+    put(best, s.labels)
     stale = False  # whether the present clustering is better than what is kept in best
     linked = on[_NSIL] or on[_AAMIL]
     falling = 1.0
@@ -642,9 +643,9 @@ def anneal(
         coin = uniform(state)
         if coin < GROUP_MOVE:
             count, done = 0, False
-            total[:] = s.total
+            put(total, s.total)
             if stale:
-                best[:] = s.labels
+                put(best, s.labels)
                 stale = False
             if coin < 0.5 * GROUP_MOVE:
                 done = True
@@ -687,7 +688,7 @@ def anneal(
                     n_free += 1
                 for q in range(count - 1, -1, -1):
                     exchange(t, links, s, on, moved[q], -1 - origin[q])
-                s.total[:] = total
+                put(s.total, total)
         else:
             other = _companion(links, near, linked, state, x)
             b = s.labels[other]
@@ -708,7 +709,7 @@ def anneal(
             fresh = _cost(s, scale)
             if fresh - cost <= allowed:
                 if stale and fresh > cost:  # the best so far is left: keep it as it was before this move
-                    best[:] = s.labels
+                    put(best, s.labels)
                     best[x] = a
                     if y >= 0:
                         best[y] = b
@@ -723,7 +724,7 @@ def anneal(
             lowest = cost
             stale = True
     if stale:
-        best[:] = s.labels
+        put(best, s.labels)
     return lowest
 
 

@@ -18,7 +18,6 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import ndtr
 
 from sdc_problems._validation import FloatArray, IntArray
 from sdc_problems.errors import SDCError
@@ -79,6 +78,8 @@ def _bivariate(data: TransitionData, matrices: Matrices) -> float:
 
 
 def _chi2(data: TransitionData, matrices: Matrices) -> float:
+    from scipy.special import ndtr  # takes longer to import than all else here
+
     total = 0.0
     for P, original in zip(matrices, data.crossed_originals(), strict=True):
         reference = float(chi2(original))
@@ -109,6 +110,8 @@ def _chi2_moments(P: FloatArray, original: IntArray, n: int) -> tuple[float, flo
 
 
 def _id(data: TransitionData, matrices: Matrices) -> float:
+    from scipy.special import ndtr
+
     total = 0.0
     for P, counts, ordinal in zip(matrices, data.frequencies, data.ordinal, strict=True):
         if not ordinal:

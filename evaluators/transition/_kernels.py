@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from sdc_problems._kernel import kernel
+from sdc_problems._kernel.loops import put
 
 
 @kernel()
@@ -156,8 +157,8 @@ def nearest_pairs(rows: Any, sizes: Any, units: Any, ordinal: Any, nearest: Any)
                     capacity *= 2
                     longer_row = np.empty(capacity, dtype=np.int64)
                     longer_key = np.empty(capacity, dtype=np.int64)
-                    longer_row[:found] = pair_row
-                    longer_key[:found] = pair_key
+                    put(longer_row, pair_row)
+                    put(longer_key, pair_key)
                     pair_row, pair_key = longer_row, longer_key
                 pair_row[found] = x
                 pair_key[found] = key

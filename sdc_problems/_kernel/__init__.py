@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
@@ -19,14 +20,31 @@ on_compile: Callable[[], object] | None = None
 """Called once in a process, before the first kernel is compiled rather than loaded."""
 
 
-def kernel(*, parallel: bool = False) -> Callable[[F], F]:
+Cost = Callable[..., float]
+"""Seconds that the plain form of a kernel takes for its arguments, roughly."""
+
+
+def kernel(
+    *, parallel: bool = False, cost: Cost | None = None, plain: Callable[..., Any] | None = None
+) -> Callable[[F], F]:
     """Compile a hot loop: cached on disk, without the GIL, and never ``fastmath`` (ties and own distances decide).
 
     The first call imports numba and compiles what is called, or loads it from the cache.
+
+    Parameters
+    ----------
+    parallel
+        Whether loops over ``prange`` run in threads.
+    cost
+        Given where small work need not wait for that: estimates the seconds that the plain form takes.
+    plain
+        The plain form, which gives the same bytes; the function itself, interpreted, if not given.
     """
 
     def compile_(function: F) -> F:
-        return cast(F, Kernel(function, parallel=parallel))
+        if cost is None:
+            return cast(F, Kernel(function, parallel=parallel))
+        return cast(F, Tiered(function, parallel=parallel, cost=cost, plain=plain or function))
 
     return compile_
 
@@ -58,3 +76,40 @@ class Kernel:
         from sdc_problems._kernel._compiler import dispatcher
 
         return dispatcher(self, inner=True)
+
+
+class Tiered(Kernel):
+    """A kernel whose small work is done in plain form, until that has taken about as long as compiled code would take.
+
+    ``patience`` holds the seconds of plain work in one process: where the compiled code is there to be loaded, and
+    where it must be made first. Both forms give the same bytes, so nobody can tell which one was used.
+    """
+
+    patience = (0.4, 1.0)
+    spent = 0.0
+
+    def __init__(self, function: Callable[..., Any], *, parallel: bool, cost: Cost, plain: Callable[..., Any]) -> None:
+        super().__init__(function, parallel=parallel)
+        self.plain = plain
+        self._cost = cost
+
+    def __call__(self, *args: Any) -> Any:
+        if not self.is_plain_for(*args):
+            return self.outer(*args)
+        begin = time.thread_time()
+        found = self.plain(*args)
+        Tiered.spent += time.thread_time() - begin
+        return found
+
+    def is_plain_for(self, *args: Any) -> bool:
+        """Whether a call with these arguments is left to the plain form."""
+        if "outer" in self.__dict__:
+            return False
+        after = Tiered.spent + self._cost(*args)
+        return after <= self.patience[0] or (after <= self.patience[1] and not self._is_compiled)
+
+    @functools.cached_property
+    def _is_compiled(self) -> bool:
+        from sdc_problems._kernel._cache import is_compiled
+
+        return is_compiled(self.py_func)

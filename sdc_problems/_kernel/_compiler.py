@@ -4,10 +4,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +18,7 @@ from numba.extending import typeof_impl
 
 from sdc_problems import _kernel
 from sdc_problems._kernel import Kernel
+from sdc_problems._kernel._cache import cache_folder, digest, subfolder
 
 _OLD = 30 * 24 * 3600.0  # seconds after which compiled code of another state of a file is thrown away
 
@@ -38,17 +37,6 @@ def _type(value: Kernel, context: Any) -> Any:
     return typeof_impl(value.inner, context)
 
 
-def cache_folder() -> Path:
-    """Folder of this user's compiled code, shared by all environments; it holds no data."""
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or "~/AppData/Local"
-    elif sys.platform == "darwin":
-        base = "~/Library/Caches"
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser() / "sdc-problems" / f"numba-{numba.__version__}"
-
-
 class SharedLocator(_CacheLocator):
     """Place of compiled code: a folder for each state of a file and of the files whose kernels it calls.
 
@@ -57,8 +45,8 @@ class SharedLocator(_CacheLocator):
 
     def __init__(self, function: Callable[..., Any], file: str) -> None:
         self._line = function.__code__.co_firstlineno
-        self._stamp = _digest(function)
-        self._path = cache_folder() / f"{function.__module__}-{self._stamp[:16]}"
+        self._stamp = digest(function)
+        self._path = cache_folder() / f"numba-{numba.__version__}" / subfolder(function, self._stamp)
 
     @classmethod
     def from_function(cls, py_func: Callable[..., Any], py_file: str) -> SharedLocator | None:
@@ -86,21 +74,6 @@ class SharedLocator(_CacheLocator):
     def get_disambiguator(self) -> str:
         """Line of the function: two of a name in one file are two."""
         return str(self._line)
-
-
-def _digest(function: Callable[..., Any]) -> str:
-    """Digest of the file of a function and, in turn, of those whose kernels its file has imported."""
-    files: dict[str, bytes] = {}
-    waiting = [function]
-    while waiting:
-        one = waiting.pop()
-        if one.__module__ not in files:
-            files[one.__module__] = Path(one.__code__.co_filename).read_bytes()
-            waiting += [value.py_func for value in one.__globals__.values() if isinstance(value, Kernel)]
-    whole = hashlib.sha256()
-    for name in sorted(files):
-        whole.update(name.encode() + hashlib.sha256(files[name]).digest())
-    return whole.hexdigest()
 
 
 def _forget_old(folder: Path) -> None:

@@ -11,7 +11,6 @@ import stat
 import tempfile
 import threading
 from collections.abc import Mapping
-from multiprocessing import util as multiprocessing_util
 from pathlib import Path
 from typing import IO, Any
 
@@ -151,6 +150,8 @@ class _ProcessState:
         self.root = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{pid}-{_start_token(pid)}-")).absolute()
         self.held = _hold(self.root)
         atexit.register(remove_own, self.root, pid)
+        from multiprocessing import util as multiprocessing_util
+
         # Children of multiprocessing leave without atexit; this registry they do run.
         multiprocessing_util.Finalize(None, remove_own, args=(self.root, pid), exitpriority=0)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sdc_problems.studies.release import _columns
 from sdc_problems.studies.release.row_order import KEPT, SHUFFLED
-from sdc_problems.studies.run.runner import file_digest
+from sdc_problems.studies.store.versions import file_digest
 
 if TYPE_CHECKING:
     from sdc_problems.microdata import Microdata

@@ -33,7 +33,7 @@ from sdc_problems.studies.release.guarantees import Guarantee, at_most
 from sdc_problems.studies.release.row_order import KEPT_SENTENCE, SHUFFLED_SENTENCE, RowOrder
 from sdc_problems.studies.release.value_mapping import ROWS_SEED, SEED, kept_seed, record_by_record, value_mapping
 from sdc_problems.studies.report.kept_records import left_out, with_records_kept
-from sdc_problems.studies.run.runner import versions
+from sdc_problems.studies.store.versions import versions
 from sdc_problems.studies.verdict import LINKAGE_LIMIT, Verdict
 from sdc_problems.studies.verdict.leaves import leaf_counts
 

@@ -30,9 +30,10 @@ from sdc_problems.studies.release.guarantees import Guarantee
 from sdc_problems.studies.release.row_order import KEPT_SENTENCE, SHUFFLED_SENTENCE, RowOrder
 from sdc_problems.studies.release.value_mapping import ROWS_SEED, SEED, kept_seed, record_by_record, value_mapping
 from sdc_problems.studies.report.kept_records import kept_of, left_out, with_records_kept
-from sdc_problems.studies.run.runner import file_digest, reopen, versions
+from sdc_problems.studies.run.runner import reopen
 from sdc_problems.studies.store.folder import STUDY, check_folder, inside
 from sdc_problems.studies.store.reader import Run
+from sdc_problems.studies.store.versions import file_digest, versions
 from sdc_problems.studies.study.data import written_as
 from sdc_problems.studies.study.links import holds_links
 from sdc_problems.studies.tasks import find_task

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from sdc_problems.studies.report.picture_types import Bars, Blocks, Formula, Lattice, Lines, Matrix, Picture
 from sdc_problems.studies.report.plots import COLOURS, FRONT, STYLE, Format, keep
-from sdc_problems.studies.report.summary import number
 from sdc_problems.studies.report.terminal import plain
+from sdc_problems.studies.report.text import number
 from sdc_problems.studies.tasks import find_task
 
 if TYPE_CHECKING:

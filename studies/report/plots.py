@@ -20,8 +20,8 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 from numpy.typing import NDArray
 
 from sdc_problems.errors import SDCError
-from sdc_problems.studies.report.summary import number
 from sdc_problems.studies.report.terminal import plain
+from sdc_problems.studies.report.text import number
 from sdc_problems.studies.store.folder import inside, write_atomically
 from sdc_problems.studies.store.tables import Axis, Solutions
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import numpy as np
@@ -28,21 +27,6 @@ def meets(run: Run, solutions: Solutions) -> NDArray[np.bool_]:
         column = names.index(name)
         mask &= Requirement.read(run.axes[column], wanted, what="[require]").meets(solutions.values[:, column])
     return mask
-
-
-def number(value: float) -> str:
-    """A value as a table shows it.
-
-    Examples
-    --------
-    >>> number(3.0), number(1234567.0), number(0.123456), number(1e-9)
-    ('3', '1,234,567', '0.1235', '1e-09')
-    """
-    if abs(value) < 1e-12:  # what is left of a sum that should be zero
-        return "0"
-    if value == int(value) and abs(value) < 1e15:
-        return f"{int(value):,}"
-    return f"{value:,.2f}" if abs(value) >= 100 else f"{value:.4g}"
 
 
 def account(run: Run) -> dict[str, Any]:
@@ -102,11 +86,6 @@ def status(run: Run) -> str:
 def _hypervolume(run: Run, seed: int, box: Any) -> float | None:
     history = run.history(seed, box)
     return round(float(history.hypervolume[-1]), 6) if len(history.hypervolume) else None
-
-
-def as_json(payload: dict[str, Any]) -> str:
-    """JSON that any program can read: no NaN, no infinity."""
-    return json.dumps(payload, indent=2, allow_nan=False, ensure_ascii=True)
 
 
 def front_csv(run: Run) -> str:

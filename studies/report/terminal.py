@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sdc_problems._slices import listening
 from sdc_problems.errors import SDCError
 from sdc_problems.studies.report.kept_records import kept_of, left_out
-from sdc_problems.studies.report.summary import FRONT_LINES, meets, number
+from sdc_problems.studies.report.text import number
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -63,6 +63,8 @@ def print_fingerprint(run: Run) -> None:
 def print_front(run: Run) -> None:
     """Print the front's table: all of a short one, evenly chosen rows of a long one."""
     from rich.table import Table
+
+    from sdc_problems.studies.report.summary import FRONT_LINES, meets
 
     front = run.front()
     if not len(front):

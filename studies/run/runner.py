@@ -27,14 +27,15 @@ from sdc_problems.parallel.backend import measure
 from sdc_problems.problem import SDCProblem
 from sdc_problems.studies.run.baselines import baselines_of
 from sdc_problems.studies.run.seed import Ending, search
-from sdc_problems.studies.run.start import CHANGEABLE, file_digest, reopen, start, versions
+from sdc_problems.studies.run.start import CHANGEABLE, reopen, start
 from sdc_problems.studies.store.folder import check_folder
 from sdc_problems.studies.store.lock import RunLock
 from sdc_problems.studies.store.reader import Run
+from sdc_problems.studies.store.versions import versions
 from sdc_problems.studies.store.writer import RunWriter
 from sdc_problems.studies.study.schema import Built, Plan, Study
 
-__all__ = ["Outcome", "file_digest", "reopen", "start", "versions", "work"]
+__all__ = ["Outcome", "reopen", "start", "work"]
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-import hashlib
-import importlib.metadata
 import json
-import platform
 import re
 import shutil
 import tomllib
@@ -15,7 +11,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from sdc_problems import __version__
 from sdc_problems._files import input_file, resolved
 from sdc_problems.errors import SDCError
 from sdc_problems.problem import SDCProblem
@@ -25,6 +20,7 @@ from sdc_problems.studies.store.reader import Run
 from sdc_problems.studies.store.schema import FORMAT
 from sdc_problems.studies.store.seal import SEALED
 from sdc_problems.studies.store.tables import objective_facts
+from sdc_problems.studies.store.versions import file_digest, versions
 from sdc_problems.studies.store.writer import now
 from sdc_problems.studies.study.schema import LARGEST_FILE, Built, Study
 from sdc_problems.studies.tasks import find_task
@@ -34,15 +30,6 @@ CHANGEABLE = ("title", "termination", "require", "run")
 
 CONTINUABLE = (0, 2)
 """Oldest version whose runs this one goes on with: before, objectives and options had other names."""
-
-_VERSIONED = ("pymoo", "numpy", "scipy", "pandas", "numba", "moocore")
-
-
-@functools.cache
-def versions() -> dict[str, str]:
-    """Versions that results may depend on."""
-    found = {name: importlib.metadata.version(name) for name in _VERSIONED}
-    return {"sdc-problems": __version__, **found, "python": platform.python_version()}
 
 
 class Untrue(SDCError):
@@ -201,12 +188,6 @@ def check_continuable(meta: Mapping[str, Any], folder: Path) -> None:
 
 def _where(built: Built) -> str:
     return "the table" if built.table.file is None else str(built.table.file)
-
-
-def file_digest(path: Path) -> str:
-    """SHA-256 of a file."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _decisive(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 from sdc_problems import evaluators
 from sdc_problems.evaluators.linkage.probabilistic import ConvergenceWarning
 from sdc_problems.microdata import Kind
-from sdc_problems.studies.report.summary import number
+from sdc_problems.studies.report.text import number
 from sdc_problems.studies.verdict.attacks import records
 from sdc_problems.studies.verdict.pairing import Fate, PairedColumn
 from sdc_problems.studies.verdict.parts import Report, hold, names_of, share

@@ -16,7 +16,7 @@ from sdc_problems.evaluators.linkage._views import Recoding
 from sdc_problems.evaluators.linkage.candidates import ManyRangesError, Values
 from sdc_problems.evaluators.linkage.probabilistic import MOST_ATTRIBUTES
 from sdc_problems.microdata import Kind
-from sdc_problems.studies.report.summary import number
+from sdc_problems.studies.report.text import number
 from sdc_problems.studies.verdict.agency import Beyond, agency
 from sdc_problems.studies.verdict.attacks import attacks
 from sdc_problems.studies.verdict.pairing import PairedColumn

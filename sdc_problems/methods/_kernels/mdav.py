@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems._kernel import SLICE, Progress, kernel
+from sdc_problems._kernel.loops import ascend
 
 NUMERIC, ORDINAL, NOMINAL = 0, 1, 2
 
@@ -75,7 +76,7 @@ def _remove(
     P: NDArray[np.float64], ids: NDArray[np.int32], D: NDArray[np.float64], m: int, gone: NDArray[np.int64]
 ) -> int:
     """Fill the holes with the last points; returns how many remain."""
-    gone.sort()
+    ascend(gone)
     for a in range(len(gone) - 1, -1, -1):
         i = gone[a]
         m -= 1
@@ -86,7 +87,14 @@ def _remove(
     return m
 
 
-@kernel()
+def _plain_first_use(labels: NDArray[np.int32], n_groups: int) -> None:
+    found, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    new = np.empty(len(found), dtype=np.int32)
+    new[np.argsort(first)] = np.arange(len(found))
+    labels[:] = new[inverse]
+
+
+@kernel(cost=lambda labels, _: 1e-5 + 1e-7 * len(labels), plain=_plain_first_use)
 def first_use(labels: NDArray[np.int32], n_groups: int) -> None:
     """Renumber labels 0 … n_groups − 1 in place by order of first use."""
     new = np.full(n_groups, -1, dtype=np.int32)
@@ -98,7 +106,11 @@ def first_use(labels: NDArray[np.int32], n_groups: int) -> None:
         labels[i] = new[labels[i]]
 
 
-@kernel()
+def _plain_columns(Z: Any) -> Any:
+    return np.ascontiguousarray(Z.T), np.cumsum(Z, axis=0)[-1]
+
+
+@kernel(cost=lambda Z: 1e-5 + 5e-9 * Z.size, plain=_plain_columns)
 def _columns(Z: Any) -> Any:
     """Attributes × records, and the sum of each attribute, added record by record."""
     n, d = Z.shape
@@ -111,7 +123,43 @@ def _columns(Z: Any) -> Any:
     return P, total
 
 
-@kernel()
+def _plain_groups(P: Any, ids: Any, D: Any, total: Any, labels: Any, state: Any, k: int, budget: int) -> None:
+    m, group = state
+    left, P = ids[:m].copy(), P[:, :m]
+    while m >= 2 * k:
+        squares = _plain_squares(P, total / m)
+        for _ in range(2 if m >= 3 * k else 1):
+            at = np.flatnonzero(squares == squares.max())
+            seed = at[np.argmin(left[at])]
+            squares = _plain_squares(P, P[:, seed])
+            squares[seed] = -1.0
+            near = np.flatnonzero(squares <= np.partition(squares, k - 1)[k - 1])
+            found = near[np.lexsort((left[near], squares[near]))[:k]]
+            labels[left[found]] = group
+            for a in found:
+                total -= P[:, a]
+            stays = np.ones(m, dtype=np.bool_)
+            stays[found] = False
+            left, P, squares = left[stays], P[:, stays], squares[stays]
+            m -= k
+            group += 1
+    ids[:m] = left
+    state[0], state[1] = m, group
+
+
+def _plain_squares(P: Any, center: Any) -> Any:
+    total: Any = 0.0
+    for row, c in zip(P, center, strict=True):
+        t = row - c
+        total = total + t * t
+    return total
+
+
+def _plain_seconds(P: Any, ids: Any, D: Any, total: Any, labels: Any, state: Any, k: int, budget: int) -> float:
+    return float(1e-5 + state[0] / k * (1e-4 + 2e-9 * state[0] * (len(P) + 3)))
+
+
+@kernel(cost=_plain_seconds, plain=_plain_groups)
 def _scan_groups(P: Any, ids: Any, D: Any, total: Any, labels: Any, state: Any, k: int, budget: int) -> None:
     """Form groups until fewer than 2k records are left or the budget of distances is spent.
 
@@ -164,14 +212,14 @@ def mdav_kernel(Z: NDArray[np.float64], k: int, progress: Progress | None = None
     labels = np.full(n, -1, dtype=np.int32)
     P, total = _columns(Z)
     state = np.array([n, 0], dtype=np.int64)
-    if n >= max(TREE_FROM, TREE_GROUPS * k) and k > 1:
+    ids, D = np.arange(n, dtype=np.int32), np.empty(n)
+    small = _scan_groups.is_plain_for(P, ids, D, total, labels, state, k, SLICE)  # type: ignore[attr-defined]
+    if n >= max(TREE_FROM, TREE_GROUPS * k) and k > 1 and not small:
         from sdc_problems.methods._kernels.mdav_tree import tree_groups
 
         tree_groups(Z, k, labels, total, state, progress)
-    ids = np.flatnonzero(labels < 0).astype(np.int32)
-    if len(ids) < n:
+        ids = np.flatnonzero(labels < 0).astype(np.int32)
         P = np.ascontiguousarray(P[:, ids])
-    D = np.empty(len(ids))
     while state[0] >= 2 * k:
         _scan_groups(P, ids, D, total, labels, state, k, SLICE)
         if progress is not None:

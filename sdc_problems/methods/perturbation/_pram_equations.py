@@ -72,7 +72,9 @@ def check_postfix(tokens: npt.NDArray[Any]) -> None:
 def _run(tokens: npt.NDArray[np.int16], frequencies: FloatArray, total: float, out: FloatArray) -> None:
     """Stack machine over all cells at once: one stack slot is a whole matrix of values. Tokens are valid postfix."""
     n = len(frequencies)
-    most, least = frequencies.max(), frequencies.min()
+    most = least = frequencies[0]
+    for frequency in frequencies:
+        most, least = max(most, frequency), min(least, frequency)
     stack = np.empty((tokens.shape[1] // 2 + 2, n * n))
     for b in range(tokens.shape[0]):
         top = -1

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems._validation import choice, table
+from sdc_problems.evaluators._codes import ranks
 from sdc_problems.methods._amounts import generator, shape_like
 from sdc_problems.methods.perturbation._noise import _root
 
@@ -44,13 +45,13 @@ def rank_shuffle(X: object, *, target: str = "pearson", rng: np.random.Generator
     >>> sorted(rank_shuffle([3.0, 1.0, 2.0], rng=np.random.default_rng(1)).tolist())
     [1.0, 2.0, 3.0]
     """
-    from scipy.stats import norm
+    from scipy.special import ndtri
 
     values = table(X, "X")
     n, p = values.shape
     choice(target, "target", TARGETS)
     random = generator(rng)
-    scores = norm.ppf(np.arange(1, n + 1) / (n + 1))
+    scores = ndtri(np.arange(1, n + 1) / (n + 1))
     S = np.column_stack([scores[random.permutation(n)] for _ in range(p)])
     varies = np.flatnonzero(values.min(axis=0) < values.max(axis=0))
     out = values.copy()
@@ -64,9 +65,9 @@ def rank_shuffle(X: object, *, target: str = "pearson", rng: np.random.Generator
     aim, best, found = wanted.copy(), np.inf, V
     for _ in range(_ROUNDS):
         mixed = S @ _root(_valid(aim))
-        ranks = np.empty_like(mixed, dtype=np.int64)
-        np.put_along_axis(ranks, np.argsort(mixed, axis=0, kind="stable"), np.arange(n)[:, None], axis=0)
-        made = np.take_along_axis(ordered, ranks, axis=0)
+        places = np.empty_like(mixed, dtype=np.int64)
+        np.put_along_axis(places, np.argsort(mixed, axis=0, kind="stable"), np.arange(n)[:, None], axis=0)
+        made = np.take_along_axis(ordered, places, axis=0)
         off = wanted - _correlation(made, target)
         if np.abs(off).max() < best:
             best, found = float(np.abs(off).max()), made
@@ -78,9 +79,7 @@ def rank_shuffle(X: object, *, target: str = "pearson", rng: np.random.Generator
 
 def _correlation(V: NDArray[np.float64], target: str) -> NDArray[np.float64]:
     if target == "spearman":
-        from scipy.stats import rankdata
-
-        V = rankdata(V, axis=0)
+        V = np.column_stack([ranks(column) for column in V.T])
     # On deviations from the first record: large values with small differences keep their digits.
     return np.atleast_2d(np.corrcoef(V - V[0], rowvar=False))
 

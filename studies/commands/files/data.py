@@ -104,7 +104,7 @@ def fetch(names: tuple[str, ...], everything: bool, as_json: bool) -> None:
 
 
 def _print_json(**content: Any) -> None:
-    from sdc_problems.studies.report.summary import as_json
+    from sdc_problems.studies.report.text import as_json
 
     click.echo(as_json({"schema": DATA_SCHEMA, **content}))
 

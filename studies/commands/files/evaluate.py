@@ -94,7 +94,7 @@ def command(
     empty. With --edges both are social graphs, and their links are measured, too. Without PROTECTED it is the risk of
     ORIGINAL as it is, as far as that needs no other file.
     """
-    from sdc_problems.studies.report.summary import as_json as to_json
+    from sdc_problems.studies.report.text import as_json as to_json
     from sdc_problems.studies.verdict import LINKAGE_LIMIT, verdict
     from sdc_problems.studies.verdict.beside import certificate_of, rows_of_file, says_shuffled
     from sdc_problems.studies.verdict.leaves import certified
@@ -288,7 +288,7 @@ def _indented(out: Console, what: str, by: int) -> None:
 
 def _figures(measure: Measure) -> tuple[str, str, str]:
     """Label, value and range with direction."""
-    from sdc_problems.studies.report.summary import number
+    from sdc_problems.studies.report.text import number
 
     value = number(measure.value) + (" %" if measure.unit == "%" else "")
     if measure.before is not None:

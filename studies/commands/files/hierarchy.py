@@ -71,8 +71,8 @@ def suggest_command(
     the column's values, so they are as private as FILE.
     """
     from sdc_problems.hierarchy import suggest
-    from sdc_problems.studies.report.summary import as_json as to_json
     from sdc_problems.studies.report.terminal import console, plain
+    from sdc_problems.studies.report.text import as_json as to_json
 
     data = _table(file, kinds, order, reading)
     wanted = names(columns)
@@ -140,8 +140,8 @@ def check_command(
     The exit code is 1 if a value of the file has no row.
     """
     from sdc_problems.hierarchy import Hierarchy
-    from sdc_problems.studies.report.summary import as_json as to_json
     from sdc_problems.studies.report.terminal import console, plain
+    from sdc_problems.studies.report.text import as_json as to_json
 
     data = _table(file, kinds, order, reading)
     if hierarchy.is_dir():

@@ -35,7 +35,7 @@ def command(ctx: click.Context, /, file: Path, kinds: str, largest: int, as_json
     is printed.
     """
     from sdc_problems.roles import scan
-    from sdc_problems.studies.report.summary import as_json as to_json
+    from sdc_problems.studies.report.text import as_json as to_json
 
     with naming_options("--columns"):
         data, _ = Reading(**reading).table(file, kinds=kinds_by_name(kinds))

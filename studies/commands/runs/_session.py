@@ -48,8 +48,8 @@ def beginning(folder: Path) -> Iterator[None]:
 def finish(folder: Path, outcome: Outcome, *, pictures: bool, as_json: bool) -> None:
     """Print the result, draw, and end with the right exit code."""
     from sdc_problems.studies.report.summary import account, front_csv
-    from sdc_problems.studies.report.summary import as_json as to_json
     from sdc_problems.studies.report.terminal import console, plain, print_fingerprint, print_front, print_records
+    from sdc_problems.studies.report.text import as_json as to_json
     from sdc_problems.studies.store.folder import inside, write_atomically
     from sdc_problems.studies.store.reader import Run
 

@@ -21,8 +21,8 @@ def command(folders: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
     Epsilon and IGD+ are distances to the best of all runs together; smaller is better.
     """
     from sdc_problems.studies.report.compare import compare
-    from sdc_problems.studies.report.summary import as_json as to_json
     from sdc_problems.studies.report.terminal import console, print_comparison
+    from sdc_problems.studies.report.text import as_json as to_json
     from sdc_problems.studies.store.reader import Run
 
     with ExitStack() as stack:

@@ -22,7 +22,7 @@ def command(folder: Path, solutions: tuple[str, ...], kind: str, as_json: bool) 
     Prints the path of each picture.
     """
     from sdc_problems.studies.report.plots import Format, draw_run
-    from sdc_problems.studies.report.summary import as_json as to_json
+    from sdc_problems.studies.report.text import as_json as to_json
     from sdc_problems.studies.store.reader import Run
 
     formats: tuple[Format, ...] = ("png", "svg") if kind == "both" else ("svg",) if kind == "svg" else ("png",)

@@ -63,8 +63,8 @@ def command(
     graph, OUT.edges.csv holds the links, under the identifiers of OUT.
     """
     from sdc_problems.studies.release import release
-    from sdc_problems.studies.report.summary import as_json as to_json
     from sdc_problems.studies.report.terminal import console, plain
+    from sdc_problems.studies.report.text import as_json as to_json
 
     done = release(
         folder,

@@ -9,7 +9,7 @@ import click
 @click.option("--example", "task", metavar="TASK", help="Print a study file of this task instead, to start from.")
 def command(task: str | None) -> None:
     """Print the JSON Schema of the study file; editors check and complete TOML with it."""
-    from sdc_problems.studies.report.summary import as_json
+    from sdc_problems.studies.report.text import as_json
     from sdc_problems.studies.study.schema import json_schema
     from sdc_problems.studies.tasks import find_task
 

@@ -24,7 +24,6 @@ def command(folder: Path, fingerprint: str | None, as_json: bool) -> None:
     make those anew, too: compare the fingerprint with one that was noted elsewhere.
     """
     from sdc_problems.studies.report.summary import account
-    from sdc_problems.studies.report.summary import as_json as to_json
     from sdc_problems.studies.report.terminal import (
         console,
         plain,
@@ -33,6 +32,7 @@ def command(folder: Path, fingerprint: str | None, as_json: bool) -> None:
         print_records,
         print_seeds,
     )
+    from sdc_problems.studies.report.text import as_json as to_json
     from sdc_problems.studies.store.reader import Run
 
     with Run(folder) as run:

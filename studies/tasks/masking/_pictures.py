@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sdc_problems.studies.report.picture_types import Bars, Line, Lines, Matrix, Picture
 from sdc_problems.studies.report.small_counts import LEAST
-from sdc_problems.studies.report.summary import number
+from sdc_problems.studies.report.text import number
 
 LARGEST = 60  # categories of a matrix that is still a picture
 SINGLE = 6  # columns that have a curve of their own

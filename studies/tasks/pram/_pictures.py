@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems.studies.report.picture_types import Formula, Matrix, Picture
-from sdc_problems.studies.report.summary import number
+from sdc_problems.studies.report.text import number
 
 LARGEST = 200  # categories: a larger matrix is no picture, and the sentences say the most important of it
 

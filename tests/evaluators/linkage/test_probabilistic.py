@@ -158,3 +158,17 @@ def test_limits_are_refused_with_the_way_out(rng: np.random.Generator) -> None:
 def test_equal_records_do_not_count_against_the_limit(rng: np.random.Generator) -> None:
     X = rng.integers(0, 3, size=(20000, 3))
     assert probabilistic_linkage(X, X, limit=100) == pytest.approx(100 * 27 / 20000)
+
+
+def test_the_same_question_again_is_answered_without_linking(monkeypatch: pytest.MonkeyPatch) -> None:
+    from sdc_problems.evaluators.linkage import probabilistic
+
+    X, Y = np.arange(12.0).reshape(6, 2), np.arange(12.0).reshape(6, 2) // 2
+    first = match_probabilistically(X, Y, kinds="numeric")
+    kept = first.m.copy()
+    first.m[:] = 0.0  # what a caller does to a result is nobody else's matter
+    monkeypatch.setattr(probabilistic, "transport", None)
+    again = match_probabilistically(X, Y, kinds="numeric")
+    assert (again.share, again.m.tolist()) == (first.share, kept.tolist())
+    with pytest.raises(TypeError):
+        match_probabilistically(X, Y + 1.0, kinds="numeric")

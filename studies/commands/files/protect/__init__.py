@@ -128,8 +128,8 @@ def command(
     from sdc_problems.methods.registry import find
     from sdc_problems.studies.release import protect
     from sdc_problems.studies.release.csv_text import PLAIN, Form
-    from sdc_problems.studies.report.summary import as_json as to_json
     from sdc_problems.studies.report.terminal import console, plain
+    from sdc_problems.studies.report.text import as_json as to_json
 
     reading = Reading(encoding, delimiter, decimal, thousands, na_values, missing)
     linked = Linked.of(edges, links)

@@ -1,0 +1,30 @@
+"""Loops that kernels use in place of numpy's forms, each of which takes numba half a second to two to compile."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sdc_problems._kernel import kernel
+
+
+@kernel()
+def put(target: Any, source: Any) -> None:
+    """Copy of a vector into the beginning of another: ``target[:len(source)] = source``."""
+    for i in range(len(source)):
+        target[i] = source[i]
+
+
+@kernel()
+def ascend(values: Any) -> None:
+    """Sort of a few numbers, in place (Shell's)."""
+    gap = 1
+    while gap < len(values) // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, len(values)):
+            value, at = values[i], i
+            while at >= gap and values[at - gap] > value:
+                values[at] = values[at - gap]
+                at -= gap
+            values[at] = value
+        gap //= 3

@@ -1,0 +1,161 @@
+"""Kernels whose small work is left to a plain form: both forms give the same bytes, and who is asked when."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sdc_problems._kernel import Tiered
+from sdc_problems.evaluators.lattice import LatticeEngine, _kernels
+from sdc_problems.evaluators.linkage import _agreement, _nearest, _transport
+from sdc_problems.methods._kernels import mdav
+
+
+def same(kernel: Any, *args: Any) -> None:
+    """Both forms return and leave behind the same, to the byte."""
+    mine, theirs = copy.deepcopy(args), copy.deepcopy(args)
+    for plain, compiled in zip(_flat((kernel.plain(*mine), mine)), _flat((kernel.outer(*theirs), theirs)), strict=True):
+        if isinstance(plain, np.ndarray):
+            assert plain.dtype == compiled.dtype
+            np.testing.assert_array_equal(plain, compiled)
+        else:
+            assert plain == compiled
+
+
+def _flat(value: Any) -> list[Any]:
+    if hasattr(value, "_asdict"):
+        value = tuple(value)
+    return [part for inner in value for part in _flat(inner)] if isinstance(value, tuple) else [value]
+
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def table(rng: np.random.Generator, n: int, p: int) -> np.ndarray:
+    """Numbers, of which many are equal."""
+    values = rng.normal(size=(n, p)) if rng.random() < 0.5 else rng.integers(0, 4, (n, p)).astype(float)
+    return np.ascontiguousarray(values[rng.integers(0, n, n)] if rng.random() < 0.3 else values)
+
+
+@given(seed=SEEDS, n=st.integers(2, 40), p=st.integers(1, 4), k=st.integers(1, 6))
+def test_mdav(seed: int, n: int, p: int, k: int) -> None:
+    rng = np.random.default_rng(seed)
+    Z = table(rng, n, p)
+    same(mdav._columns, Z)
+    P, total = mdav._columns.outer(Z)
+    labels, ids = np.full(n, -1, dtype=np.int32), np.arange(n, dtype=np.int32)
+    plain, compiled = ((labels.copy(), ids.copy(), np.array([n, 0]), total.copy()) for _ in range(2))
+    mdav._scan_groups.plain(P.copy(), plain[1], np.empty(n), plain[3], plain[0], plain[2], k, 10**9)
+    mdav._scan_groups.outer(P.copy(), compiled[1], np.empty(n), compiled[3], compiled[0], compiled[2], k, 10**9)
+    for number in (0, 2, 3):
+        np.testing.assert_array_equal(plain[number], compiled[number])
+    m = plain[2][0]
+    assert set(plain[1][:m]) == set(compiled[1][:m])
+    numbered = rng.permutation(n)[rng.integers(0, n, n)].astype(np.int32)
+    same(mdav.first_use, numbered, n)
+
+
+@given(seed=SEEDS, n=st.integers(1, 20), m=st.integers(1, 20), p=st.integers(1, 5), share=st.integers(0, 25))
+def test_ties(seed: int, n: int, m: int, p: int, share: int) -> None:
+    rng = np.random.default_rng(seed)
+    a = share % (p + 1)
+    b = a + share // 5 % (p - a + 1)
+    A, B = table(rng, n, p), table(rng, m, p)
+    for values in (A, B):
+        values[:, a:] = np.abs(np.rint(values[:, a:]))
+    w, unit = rng.choice([0.0, 1.0, 3.0, 1.7], p), float(rng.choice([1.0, 6.0]))
+    w[a:] = np.rint(w[a:])
+    chosen = B[rng.integers(0, m, n)]
+    radius = _nearest.own_distances(A, chosen, w, a, b, unit)
+    # One block of one target each: what compiled code says of its distance.
+    for i in range(n):
+        one = _nearest.in_blocks(chosen[i : i + 1], np.ones(1, dtype=np.int64), 1)
+        alone = np.empty(1, dtype=np.int64)
+        _nearest.brute_ties.outer(A[i : i + 1], radius[i : i + 1], one, w, a, b, unit, alone, 0, 1)
+        assert alone[0] == 1
+    blocks = _nearest.in_blocks(B, rng.integers(1, 4, m), 7)
+    same(_nearest.brute_ties, A, radius, blocks, w, a, b, unit, np.empty(n, dtype=np.int64), 0, 10**9)
+    same(_agreement.agreement_patterns, A, B, rng.choice([0.0, 0.5, np.inf], p))
+
+
+@given(seed=SEEDS, k=st.integers(1, 12), p=st.integers(1, 5))
+def test_em(seed: int, k: int, p: int) -> None:
+    rng = np.random.default_rng(seed)
+    agrees, count = rng.random((k, p)) < 0.5, rng.integers(1, 1000, k).astype(float)
+    old = np.clip(rng.random(2 * p) ** rng.choice([1.0, 20.0]), 1e-9, 1 - 1e-9)
+    same(_agreement._em_step, agrees, count, float(rng.choice([0.5, 1e-4])), old, np.empty(2 * p))
+
+
+@given(seed=SEEDS, n=st.integers(1, 9), m=st.integers(1, 9), top=st.integers(0, 50))
+def test_transport(seed: int, n: int, m: int, top: int) -> None:
+    rng = np.random.default_rng(seed)
+    total = max(n, m) + int(rng.integers(0, 20))
+    supply, demand = (1 + rng.multinomial(total - size, np.full(size, 1 / size)) for size in (n, m))
+    same(_transport.transport, rng.integers(-top, top + 1, (n, m)), supply, demand)
+
+
+@given(seed=SEEDS, n=st.integers(1, 60), p=st.integers(1, 4), wide=st.booleans())
+def test_nodes_of_a_lattice(seed: int, n: int, p: int, wide: bool) -> None:
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 2000 if wide else 6, p)
+    codes = np.column_stack([rng.integers(0, size, n) for size in sizes])
+    tables = []
+    for size in sizes:
+        level = [np.arange(size)]
+        for _ in range(rng.integers(0, 3)):
+            merged = rng.integers(0, max(1, level[-1].max()), level[-1].max() + 1)
+            level.append(np.unique(merged[level[-1]], return_inverse=True)[1])
+        tables.append(np.array(level))
+    followed = {"sensitive": rng.integers(0, 5, n), "labels": rng.integers(0, 2, n)}
+    kept = {name: values for name, values in followed.items() if rng.random() < 0.6}
+    engine = LatticeEngine(
+        codes, tables, max_suppressed=int(rng.integers(0, n)), measures=("k", "glm"), threads=1, **kept
+    )
+    same(_kernels.fill_stats, engine._full, engine._full_lattice)
+    zero = np.zeros(p, dtype=np.int64)
+    halfway, levels = (np.array([rng.integers(low, len(t)) for low, t in zip(zero, tables, strict=True)]) for _ in "ab")
+    levels = np.maximum(halfway, levels)
+    table = _kernels.measure_from.outer(engine._full, zero, halfway, engine._full_lattice)[0]
+    for source, of in ((engine._full, zero), (table, halfway)):
+        mine = _kernels.measure_from.plain(source, of, levels, engine._full_lattice)
+        theirs = _kernels.measure_from.outer(source, of, levels, engine._full_lattice)
+        for a, b in zip(mine[1:], theirs[1:], strict=True):
+            assert a.dtype == b.dtype
+            np.testing.assert_array_equal(a, b)
+        assert classes(mine[0]) == classes(theirs[0])
+
+
+def classes(table: Any) -> list[Any]:
+    """Content of a table of classes in one order."""
+    assert table.keys.shape == (len(table.sizes), table.keys.shape[1])
+    if not len(table.start):
+        return sorted(zip(table.keys.tolist(), table.sizes.tolist(), strict=True))
+    pairs = [sorted(table.pairs[a:b].tolist()) for a, b in zip(table.start[:-1], table.start[1:], strict=True)]
+    return sorted(zip(table.keys.tolist(), table.sizes.tolist(), pairs, table.stats.tolist(), strict=True))
+
+
+def test_plain_until_it_has_taken_as_long_as_loading(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def work(seconds: float) -> str:
+        asked.append(seconds)
+        return "plain"
+
+    kernel = Tiered(work, parallel=False, cost=lambda seconds: seconds, plain=work)
+    monkeypatch.setattr(Tiered, "patience", (0.5, 2.0))
+    monkeypatch.setattr(Tiered, "spent", 0.0)
+    kernel.__dict__["_is_compiled"] = True
+    assert [kernel.is_plain_for(s) for s in (0.4, 0.6)] == [True, False]
+    assert kernel(0.4) == "plain"
+    kernel.__dict__["_is_compiled"] = False
+    assert [kernel.is_plain_for(s) for s in (1.9, 2.1)] == [True, False]
+    Tiered.spent = 1.9
+    assert not kernel.is_plain_for(0.2)
+    kernel.__dict__["outer"] = lambda seconds: "compiled"
+    assert kernel(0.0) == "compiled"
+    assert asked == [0.4]
