@@ -208,7 +208,7 @@ def match_probabilistically(
         return link_rows(x, y, reach, max_iterations=most_iterations, limit=most, views=views)
     question = hashlib.sha256(repr((original.shape, most_iterations, most)).encode())
     for array in (original, protected, reach):
-        question.update(np.ascontiguousarray(array))
+        question.update(np.ascontiguousarray(array).data)
     found = _LATEST.get(question.digest())
     if found is None:
         found = link_rows(x, y, reach, max_iterations=most_iterations, limit=most)

@@ -34,7 +34,7 @@ def beginning(folder: Path) -> Iterator[None]:
 
     err = console(stderr=True)
     if err.is_terminal:
-        err.print("opening the data; the first time after an installation this also compiles (up to a minute)")
+        err.print("opening the data")
     try:
         yield
     except KeyboardInterrupt:
@@ -45,8 +45,18 @@ def beginning(folder: Path) -> Iterator[None]:
         click.get_current_context().exit(EXIT_INTERRUPTED)
 
 
-def finish(folder: Path, outcome: Outcome, *, pictures: bool, as_json: bool) -> None:
-    """Print the result, draw, and end with the right exit code."""
+def finish(
+    folder: Path,
+    outcome: Outcome,
+    *,
+    pictures: bool,
+    as_json: bool,
+    closing: Callable[[dict[str, Any]], str] | None = None,
+) -> None:
+    """Print the result, draw, and end with the right exit code.
+
+    ``closing`` makes of the result what is printed in place of the fingerprint.
+    """
     from sdc_problems.studies.report.summary import account, front_csv
     from sdc_problems.studies.report.terminal import console, plain, print_fingerprint, print_front, print_records
     from sdc_problems.studies.report.text import as_json as to_json
@@ -69,7 +79,10 @@ def finish(folder: Path, outcome: Outcome, *, pictures: bool, as_json: bool) -> 
         if not as_json:
             print_records(payload["data"])
             print_front(run)
-            print_fingerprint(run)
+            if closing is None:
+                print_fingerprint(run)
+            else:
+                console().print(closing(payload), soft_wrap=True)
             console().print(f"run folder: {plain(str(folder), 500)}")
         if not any(entry["feasible"] for entry in payload["front"]):
             err.print("nothing feasible: no solution found meets what the study requires")

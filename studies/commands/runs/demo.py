@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -29,8 +31,26 @@ def command(out: Path | None, as_json: bool) -> None:
     folder = out or next(p for n in range(1, 10_000) if not (p := Path(f"sdc-demo-{n}")).exists())
     text = files("sdc_problems.studies").joinpath("demo.toml").read_text(encoding="utf-8")
     study = Study.from_text(text, folder=Path.cwd(), name="demo.toml")
+    if not as_json:
+        click.echo(
+            "5,000 people who do not exist: how far to coarsen each of 8 attributes, so that nobody stands out?\n"
+        )
     with beginning(folder):
         built = start(study, text, folder)
         with watched(folder, built.plan.limits) as tell:
-            outcome = work(folder, workers=None, scheduler=None, built=(study, built), tell=tell)
-    finish(folder, outcome, pictures=True, as_json=as_json)
+            outcome = work(folder, workers=None, scheduler=None, exact_baselines=False, built=(study, built), tell=tell)
+    finish(folder, outcome, pictures=True, as_json=as_json, closing=lambda payload: _closing(folder, payload["front"]))
+
+
+def _closing(folder: Path, front: list[dict[str, Any]]) -> str:
+    solution = min((entry for entry in front if entry["k"] >= 5), key=lambda entry: entry["k"])
+    where = shlex.quote(str(folder))
+    release = f"sdc release {where} --solution {solution['id']} --out protected.csv"
+    picture = shlex.quote(str(folder / "pictures" / "ru-map.png"))
+    return f"""
+Each line is one way to publish the table. The same as a picture: {picture}
+What now:
+  sdc report {where} -o report.html    a page to look through all of them
+  {release}    the table in which {solution["k"]:,g} or more look alike
+  cp {shlex.quote(str(folder / "study.toml"))} my-study.toml    a start for your own data: sdc run my-study.toml
+"""

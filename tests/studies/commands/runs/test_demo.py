@@ -19,6 +19,12 @@ def test_demo_prints_a_front_and_leaves_a_run_folder_with_its_picture(
     assert done.exit_code == 0
     assert "more is better" in done.stdout
     assert "run folder: sdc-demo-1" in done.stdout
+    assert "baselines" not in done.output
+    assert len(done.output.splitlines()) < 40
+    told = [line.strip().split("    ")[0].split()[1:] for line in done.stdout.splitlines() if line.startswith("  sdc")]
+    for words in told:  # what it advises works
+        assert CliRunner().invoke(cli, words, catch_exceptions=False).exit_code == 0, words
+    assert {words[0] for words in told} == {"report", "release"}
     picture = tmp_path / "sdc-demo-1" / "pictures" / "ru-map.png"
     assert picture.read_bytes().startswith(b"\x89PNG")
 
