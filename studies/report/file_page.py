@@ -15,8 +15,8 @@ from sdc_problems._tables.columns import STAR
 from sdc_problems._tables.columns import label as cell_label
 from sdc_problems.microdata import Attribute, Kind, Microdata
 from sdc_problems.studies.report.small_counts import LEAST, bin_bars, label_bars, nice_edges, rounded
-from sdc_problems.studies.report.summary import number
 from sdc_problems.studies.report.terminal import plain
+from sdc_problems.studies.report.text import number
 
 if TYPE_CHECKING:
     import pandas as pd
