@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from sdc_problems._kernel import kernel
+from sdc_problems._slices import slices
 from sdc_problems._validation import FloatArray, IntArray, code_pair, number, pair
 from sdc_problems._validation import kinds as check_kinds
 from sdc_problems.errors import SDCError
@@ -159,11 +160,10 @@ def dr_guarded(
 
 
 @kernel()
-def nearest_others(X: Any, w: Any) -> Any:
-    """Squared distance of each record to the nearest other one."""
+def _look_for_others(X: Any, w: Any, nearest: Any, begin: int, end: int) -> None:
+    """Compare some records with all that follow them."""
     n, p = X.shape
-    nearest = np.full(n, np.inf)
-    for i in range(n):
+    for i in range(begin, end):
         for k in range(i + 1, n):
             d = 0.0
             for j in range(p):
@@ -171,6 +171,13 @@ def nearest_others(X: Any, w: Any) -> Any:
                 d += t * t
             nearest[i] = min(nearest[i], d)
             nearest[k] = min(nearest[k], d)
+
+
+def nearest_others(X: FloatArray, w: FloatArray) -> FloatArray:
+    """Squared distance of each record to the nearest other one."""
+    nearest = np.full(len(X), np.inf)
+    for low, high in slices(len(X), steps=X.size, what="records compared"):
+        _look_for_others(X, w, nearest, low, high)
     return nearest
 
 
@@ -244,16 +251,21 @@ def copies(X: object, Y: object, *, reach: float = 0.5) -> float:
     if len(original) == 1:
         return 100.0 * float((original == protected).all())
     weights = inverse_scale(original)
-    found = int(_count_copies(protected, original, weights, nearest_others(original, weights), share * share))
+    apart = nearest_others(original, weights)
+    found = 0
+    for low, high in slices(len(protected), steps=original.size, what="records looked for"):
+        found += int(_count_copies(protected[low:high], original, weights, apart, share * share))
     return 100.0 * found / len(original)
 
 
 @kernel()
-def _rank_links(X: Any, Y: Any, w: Any, low: Any, high: Any, by_value: Any, begin: Any, end: Any, best: Any) -> Any:
+def _rank_links(
+    X: Any, Y: Any, w: Any, low: Any, high: Any, by_value: Any, begin: Any, end: Any, best: Any, ties: Any,
+    first: int, last: int,
+) -> None:  # fmt: skip
     """Per original record, among how many equally near candidates its own protected record is; 0: not among them."""
-    n, p = X.shape
-    ties = np.zeros(n, dtype=np.int64)
-    for i in range(n):
+    p = X.shape[1]
+    for i in range(first, last):
         narrow = best[i]
         nearest, found, own = np.inf, 0, False
         for e in range(begin[i], end[i]):
@@ -276,7 +288,6 @@ def _rank_links(X: Any, Y: Any, w: Any, low: Any, high: Any, by_value: Any, begi
                 own = own or k == i
         if own:
             ties[i] = found
-    return ties
 
 
 def rsrl(X: object, Y: object, *, percent: float) -> float:
@@ -328,8 +339,10 @@ def rsrl(X: object, Y: object, *, percent: float) -> float:
     best = np.argmin(end - begin, axis=1)
     rows = np.arange(n)
     weights = inverse_scale(original)
-    found: IntArray = _rank_links(
-        original, protected, weights, low, high, by_value, begin[rows, best], end[rows, best], best
-    )
+    found: IntArray = np.zeros(n, dtype=np.int64)
+    reach = begin[rows, best], end[rows, best], best, found
+    longest = int((reach[1] - reach[0]).max())
+    for least, most in slices(n, steps=longest * p, what="records linked by rank"):
+        _rank_links(original, protected, weights, low, high, by_value, *reach, least, most)
     tied, records = np.unique(found[found > 0], return_counts=True)
     return float(100.0 * math.fsum(records / tied) / n)

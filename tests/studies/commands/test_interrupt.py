@@ -1,0 +1,107 @@
+"""Ctrl-C in the midst of a long computation: heard between two slices, exit code 130, and no file."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pty
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sdc_problems import Microdata
+from sdc_problems._slices import listening
+from sdc_problems.studies.release import protect
+
+CHILD = """
+import sys
+from sdc_problems.studies import cli
+from sdc_problems.studies.commands import _progress
+
+_progress.DELAY = -1.0  # bars at once
+sys.argv = ["sdc", *sys.argv[1:]]
+cli.main()
+"""
+
+
+def test_a_command_is_interrupted_once_it_shows_how_far_it_is(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(150_000, 8)), columns=list("abcdefgh")).round(6)  # minutes of MDAV
+    frame.to_csv(tmp_path / "in.csv", index=False)
+    ours, theirs = pty.openpty()
+    given = ["protect", "in.csv", "--method", "mdav", "--k", "3", "--columns", ",".join(frame), "--out", "out.csv"]
+    child = subprocess.Popen(
+        [sys.executable, "-c", CHILD, *given],
+        cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=theirs,
+        env={**os.environ, "TERM": "xterm"},
+    )  # fmt: skip
+    os.close(theirs)
+    said = b""
+    while b"mdav: records done" not in said:
+        said += os.read(ours, 4096)  # an error of the child's ends this: nobody writes any more
+    child.send_signal(signal.SIGINT)
+    while True:
+        try:
+            said += os.read(ours, 4096)
+        except OSError:
+            break
+    out, _ = child.communicate()
+    os.close(ours)
+    assert child.returncode == 130, said.decode()
+    assert out == b""
+    assert b"interrupted" in said
+    assert b"Traceback" not in said
+    assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
+
+
+MODULES = (
+    "_slices", "evaluators.linkage.distance", "methods._kernels.mdav", "methods._kernels.mdav_tree",
+    "methods._kernels.kd_tree", "methods._kernels.mondrian", "methods._kernels.walk",
+    "methods.recoding._wildcard_stars", "studies.release.csv_text",
+)  # fmt: skip
+
+
+def interrupt(at: str) -> Callable[[str, int, int], None]:
+    def listener(what: str, done: int, total: int) -> None:
+        if what == at:
+            raise KeyboardInterrupt
+
+    return listener
+
+
+@pytest.mark.parametrize(
+    ("method", "at"),
+    [
+        ("mondrian", "records in regions"),
+        ("mdav", "mdav: records done"),
+        ("v-mdav", "v-mdav: records done"),
+        ("mhm", "mhm: records done"),
+        ("suppress-cells-wildcard", "rows compared"),
+        ("mdav", "records linked"),
+        ("mdav", "rows written"),
+        ("mdav", "rows read back"),
+    ],
+)
+def test_an_interruption_between_two_slices_leaves_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str, at: str
+) -> None:
+    """Slices are made small; whatever the listener raises, as Ctrl-C would, ends the work at once."""
+    for module in MODULES:
+        monkeypatch.setattr(importlib.import_module(f"sdc_problems.{module}"), "SLICE", 2_000)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"age": rng.integers(0, 99, 3000), "pay": rng.normal(size=3000).round(3), "ill": list("yn") * 1500}
+    )
+    data = Microdata.from_frame(frame, quasi_identifiers=["age", "pay"], sensitive=["ill"])
+    if "cells" in method:
+        coarse = frame.assign(age=frame["age"] // 10, pay=frame["pay"].round()).astype(str)
+        data = Microdata.from_frame(coarse, quasi_identifiers=["age", "pay"], sensitive=["ill"])
+    with listening(interrupt(at)), pytest.raises(KeyboardInterrupt):
+        protect(data, tmp_path / "out.csv", method=method, k=3)
+    assert list(tmp_path.iterdir()) == []
