@@ -1,13 +1,15 @@
 """MDAV, the univariate optimum and the memetic search: speed side by side, and how good at which time.
 
-    SDC_DATA_HOME=… python benchmarks/bench_microaggregation.py speed
+    SDC_DATA_HOME=… python benchmarks/bench_microaggregation.py speed [--before ENVIRONMENT/bin/python]
     python benchmarks/bench_microaggregation.py growth [--figure docs/figures/mdav-growth.png]
     SDC_DATA_HOME=… python benchmarks/bench_microaggregation.py large [--seconds 60]
     SDC_DATA_HOME=… python benchmarks/bench_microaggregation.py cells [--seconds 60] [--seeds 1 2 3] [--only eia,5]
     SDC_DATA_HOME=… python benchmarks/bench_microaggregation.py bound [--seconds 60] [--rounds 10] [--only eia,5]
 
 speed: the compiled MDAV beside MDAV as one writes it in numpy, in the same run and with the same labels; the univariate
-optimum beside the plain dynamic program. The last column is what the compiled R tool of the field was measured to need
+optimum beside the plain dynamic program. --before names the Python of another environment, such as one with version
+0.1.0: its MDAV goes through the same files in turn with this one, which says whether the groups are the same. The last
+column is what the compiled R tool of the field was measured to need
 on a machine of this class (2 cores): a quoted figure, not one of this run.
 growth: MDAV on 10^3 to 10^6 records × 4, k = 5, normal and skewed; the scan beside it as far as it is bearable.
 large: 100,000 records × 5, k = 10: MDAV, then the search in windows; largest memory of the process.
@@ -20,7 +22,11 @@ Wall times depend on what else the machine does: CPU seconds are printed beside 
 from __future__ import annotations
 
 import argparse
+import json
 import resource
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable
 
@@ -84,7 +90,59 @@ def normal(n: int, p: int = 5) -> np.ndarray:
     return z_scores(np.random.default_rng([n, p]).standard_normal((n, p)))
 
 
-def speed() -> None:
+def table_of(name: str) -> np.ndarray:
+    if " x " in name:
+        n, p = (int(part.replace(",", "")) for part in name.split(" x "))
+        return np.random.default_rng([n, p]).standard_normal((n, p))
+    data = load(name).data
+    return data.values(data.quasi_identifiers)
+
+
+BEFORE = """
+import hashlib, json, sys, time
+import numpy as np
+from sdc_problems.methods import mdav
+mdav(np.random.default_rng(1).standard_normal((2000, 5)), 3)
+for line in sys.stdin:
+    path, k = json.loads(line)
+    X = np.load(path)
+    begin = time.process_time()
+    labels = mdav(X, k)
+    took = time.process_time() - begin
+    print(json.dumps([took, hashlib.sha256(labels.astype(np.int64).tobytes()).hexdigest()]), flush=True)
+"""
+
+
+def before(interpreter: str) -> None:
+    """MDAV of this environment and of another, in turn in one run: each in a process of its own."""
+    sides = [
+        subprocess.Popen([python, "-P", "-c", BEFORE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for python in (sys.executable, interpreter)
+    ]
+    print(f"{'MDAV':14} {'k':>3} {'now':>10} {'before':>10} {'times':>7}  same groups")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, k in QUOTED:
+            path = f"{folder}/{name}.npy"
+            np.save(path, table_of(name))
+            least, groups = [np.inf, np.inf], ["", ""]
+            for _ in range(2 if name.startswith("100,000") else 7):
+                for side, process in enumerate(sides):
+                    assert process.stdin is not None
+                    assert process.stdout is not None
+                    process.stdin.write(json.dumps([path, k]) + "\n")
+                    process.stdin.flush()
+                    took, groups[side] = json.loads(process.stdout.readline())
+                    least[side] = min(least[side], took)
+            same = "yes" if groups[0] == groups[1] else "NO"
+            print(f"{name:14} {k:3} {least[0]:9.4f}s {least[1]:9.4f}s {least[1] / least[0]:6.1f}x  {same}", flush=True)
+    for process in sides:
+        process.communicate()
+    print()
+
+
+def speed(interpreter: str | None) -> None:
+    if interpreter:
+        before(interpreter)
     files = {name: z_scores(load(name).data.values(load(name).data.quasi_identifiers)) for name in ("census", "eia")}
     files |= {"20,000 x 5": normal(20_000), "100,000 x 5": normal(100_000)}
     mdav_kernel(files["census"][:20].copy(), 3)
@@ -105,9 +163,9 @@ def speed() -> None:
     x = np.random.default_rng(1).standard_normal(1_000_000)
     microaggregate_univariate(x[:100], 3)
     print("\nunivariate optimum")
-    for k in (3, 10, 100):
+    for k in (3, 10, 100, 5_000):
         took = seconds(lambda k=k: microaggregate_univariate(x, k), repeats=3)
-        print(f"1,000,000 values, k = {k:3}: {took:.3f} s")
+        print(f"1,000,000 values, k = {k:5,}: {took:.3f} s")
     part = x[:5_000]
     for k in (3, 20):
         ours = seconds(lambda k=k: microaggregate_univariate(part, k), repeats=3)
@@ -242,10 +300,11 @@ def main() -> None:
     parser.add_argument("--only", help="cells, bound: one of them, as in eia,5")
     parser.add_argument("--records", type=int, default=100_000)
     parser.add_argument("--k", type=int, default=10)
+    parser.add_argument("--before", help="speed: the Python of another environment to compare MDAV with")
     parser.add_argument("--figure", help="growth: write the curves here")
     given = parser.parse_args()
     if given.what == "speed":
-        speed()
+        speed(given.before)
     elif given.what == "growth":
         growth(given.figure)
     elif given.what == "large":

@@ -1,12 +1,13 @@
 """The transition engine against drawing files and measuring them with the plain functions, in one run.
 
-    SDC_DATA_HOME=… python benchmarks/bench_pram.py [--candidates 40]
+    SDC_DATA_HOME=… python benchmarks/bench_pram.py [--candidates 40] [--only draw]
 
 Each candidate is a random set of transition matrices for three attributes, scored by five files. The plain way draws
 the same five files with the same uniform numbers and calls il_categorical and dr_categorical's parts on each; both
 must give the same numbers. Probabilistic linkage (PRL), whose estimation by EM costs the same either way, is timed
-apart. The last line times the exact assignment inside PRL against SciPy's on all records, repeated as often
-as they occur. CPU time of one thread.
+apart. The next line times the exact assignment inside PRL against SciPy's on all records, repeated as often
+as they occur. The last ones draw a million records of 10 to 2,000 categories, beside numpy's own draw: one call of
+``Generator.choice`` per category on the records that have it, found by a mask or by one sort. CPU time of one thread.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from sdc_problems.evaluators.information_loss.categorical import il_categorical
 from sdc_problems.evaluators.linkage._transport import transport
 from sdc_problems.evaluators.linkage.distance import distance_linkage
 from sdc_problems.evaluators.linkage.probabilistic import probabilistic_linkage
-from sdc_problems.methods import normalize_rows
+from sdc_problems.methods import normalize_rows, post_randomize
 from sdc_problems.methods.perturbation._pram import randomize_with
 
 BAR = 10.0  # ms per candidate with 5 files, PRL apart
@@ -106,14 +107,57 @@ def bench_assignment() -> None:
     print(f"{theirs / ours:.0f} times")
 
 
+def bench_draw() -> None:
+    """The same frequencies, not the same records: numpy draws its uniform numbers category by category."""
+    n = 1_000_000
+    for n_categories in (10, 100, 2_000):
+        rng = np.random.default_rng(n_categories)
+        column = rng.integers(0, n_categories, n)
+        P = normalize_rows(rng.random((n_categories, n_categories)) ** 4)
+
+        def ours(column: np.ndarray = column, P: np.ndarray = P) -> np.ndarray:
+            return post_randomize(column[:, None], [P], np.random.default_rng(1))[:, 0]
+
+        def by_mask(column: np.ndarray = column, P: np.ndarray = P) -> np.ndarray:
+            generator, drawn = np.random.default_rng(1), np.empty_like(column)
+            for category, row in enumerate(P):
+                here = column == category
+                drawn[here] = generator.choice(len(P), here.sum(), p=row)
+            return drawn
+
+        def by_sort(column: np.ndarray = column, P: np.ndarray = P) -> np.ndarray:
+            generator, drawn = np.random.default_rng(1), np.empty_like(column)
+            order = np.argsort(column, kind="stable")
+            for category, here in enumerate(np.split(order, np.cumsum(np.bincount(column, minlength=len(P)))[:-1])):
+                drawn[here] = generator.choice(len(P), len(here), p=P[category])
+            return drawn
+
+        cost, moved = {}, {}
+        for name, draw in (("ours", ours), ("mask", by_mask), ("sort", by_sort)):
+            timings = [timed(draw) for _ in range(3)]
+            cost[name] = min(spent for spent, _ in timings)
+            moved[name] = float((timings[0][1] != column).mean())
+        assert max(moved.values()) - min(moved.values()) < 0.005
+        print(
+            f"draw of {n:,} × {n_categories:,} categories: {cost['ours']:.0f} ms;"
+            f" numpy per category {cost['mask']:.0f} ms: {cost['mask'] / cost['ours']:.1f} times,"
+            f" after one sort {cost['sort']:.0f} ms: {cost['sort'] / cost['ours']:.1f} times"
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--candidates", type=int, default=40)
+    parser.add_argument("--only", choices=("draw",), help="the draw alone")
     arguments = parser.parse_args()
+    if arguments.only == "draw":
+        bench_draw()
+        return
     warnings.filterwarnings("ignore", message="EM had not settled")
     for name in FILES:
         bench(name, arguments.candidates)
     bench_assignment()
+    bench_draw()
 
 
 if __name__ == "__main__":

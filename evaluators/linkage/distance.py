@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sdc_problems._kernel import SLICE, Progress
-from sdc_problems._slices import telling
+from sdc_problems._kernel import SLICE
+from sdc_problems._slices import tell
 from sdc_problems._validation import FloatArray, IntArray, cell_mask, choice, domain_sizes, kinds, pair
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators.information_loss.numeric import location_and_scale
@@ -134,7 +134,6 @@ def link_ties(
     engine: str = "auto",
     stars: object = None,
     recodings: Mapping[int, Recoding] | None = None,
-    progress: Progress | None = None,
 ) -> IntArray:
     """For each record, among how many equally near counterparts its own one is; 0 if another is nearer.
 
@@ -148,7 +147,6 @@ def link_ties(
     >>> link_ties([[0.0], [1.0], [5.0]], [[0.0], [0.0], [5.0]], stars=[[False], [True], [False]])
     array([2, 1, 2])
     """
-    progress = telling("records linked") if progress is None else progress
     towards = choice(direction, "direction", DIRECTIONS)
     how = choice(engine, "engine", ENGINES)
     metric = _metric(X, Y, kinds, n_categories, standardize)
@@ -156,10 +154,10 @@ def link_ties(
     open_cells = cell_mask(stars, (n, p), "stars")
     known = check_recodings(recodings, np.asarray(X), metric.words)
     if open_cells.any() or known:
-        return _ties_of_views(metric, list(all_views(open_cells, known, metric.order)), towards, how, progress)
+        return _ties_of_views(metric, list(all_views(open_cells, known, metric.order)), towards, how)
     A, B = (metric.A, metric.B) if towards == "to_protected" else (metric.B, metric.A)
     own: FloatArray = own_distances(A, B, metric.weights, *metric.scales)
-    return _ties(A, own, B, metric.weights, metric.scales, how, progress)
+    return _ties(A, own, B, metric.weights, metric.scales, how)
 
 
 class _Searchers(NamedTuple):
@@ -194,18 +192,17 @@ def _distinct(records: FloatArray, how: str) -> tuple[IntArray, IntArray, IntArr
 
 
 def _ties(
-    A: FloatArray, own: FloatArray, B: FloatArray, weights: FloatArray, scales: Scales, how: str,
-    progress: Progress | None,
+    A: FloatArray, own: FloatArray, B: FloatArray, weights: FloatArray, scales: Scales, how: str
 ) -> IntArray:  # fmt: skip
     """Ties of the records of A at their own distances among those of B, 0 where one is nearer."""
     searchers = _Searchers.of(A, own, how)
-    found = _found(searchers.rows, searchers.radius, searchers.closest, B, weights, scales, how, progress)
+    found = _found(searchers.rows, searchers.radius, searchers.closest, B, weights, scales, how)
     return searchers.ties(own, found)
 
 
 def _found(
     rows: FloatArray, radius: FloatArray, closest: IntArray | None, B: FloatArray, weights: FloatArray, scales: Scales,
-    how: str, progress: Progress | None,
+    how: str,
 ) -> IntArray:  # fmt: skip
     """Number of records of B at the radius of each row, -1 where one is nearer.
 
@@ -233,16 +230,16 @@ def _found(
         def search(at: int) -> int:
             return int(tree_ties(rows, radius, start, turn, tree, weights, *scales, found, at, budget))
 
-    at = 0
+    at = done = 0
     while at < len(rows):
-        at = search(at)
-        if progress is not None:
-            progress(at, len(rows))
+        done, at = at, search(at)
+        if at < len(rows) or done > 0:
+            tell("records linked", at, len(rows))
     return found
 
 
 def _ties_of_views(
-    metric: _Metric, views: list[View], towards: str, how: str, progress: Progress | None
+    metric: _Metric, views: list[View], towards: str, how: str
 ) -> IntArray:  # fmt: skip
     """Ties where the protected records fall into groups, each of which compares in its own way."""
     n = len(metric.A)
@@ -258,7 +255,7 @@ def _ties_of_views(
             searchers = _Searchers.of(protected, own[view.records], how)
             found = _found(
                 searchers.rows, searchers.radius, view.records[searchers.closest], originals, metric.seen_by(view),
-                metric.scales, how, progress,
+                metric.scales, how,
             )  # fmt: skip
             ties[view.records] = searchers.ties(own[view.records], found)
         return ties
@@ -268,7 +265,7 @@ def _ties_of_views(
     for view in sorted(views, key=lambda view: -len(view.records)):
         seen, protected = view.of(searchers.rows[still]), metric.B[view.records]
         found = _found(
-            seen, searchers.radius[still], None, protected, metric.seen_by(view), metric.scales, how, progress
+            seen, searchers.radius[still], None, protected, metric.seen_by(view), metric.scales, how
         )  # fmt: skip
         total[still] = np.where(found < 0, 0, total[still] + found)
         still = still[found >= 0]
@@ -287,7 +284,6 @@ def distance_linkage(
     engine: str = "auto",
     stars: object = None,
     recodings: Mapping[int, Recoding] | None = None,
-    progress: Progress | None = None,
 ) -> float:
     """Distance-based record linkage: the share of records whose nearest counterpart is their own.
 
@@ -318,8 +314,6 @@ def distance_linkage(
     recodings
         Of nominal attributes whose labels stand for several values, by position: X holds values, Y labels, and a
         value is at no distance from the labels that may stand for it.
-    progress
-        Called as ``progress(distinct records done, all of them)`` a few times per second.
 
     Returns
     -------
@@ -348,7 +342,7 @@ def distance_linkage(
     policy = choice(ties, "ties", TIES)
     near = link_ties(
         X, Y, direction=direction, kinds=kinds, n_categories=n_categories, standardize=standardize, engine=engine,
-        stars=stars, recodings=recodings, progress=progress,
+        stars=stars, recodings=recodings,
     )  # fmt: skip
     return 100.0 * _linked(near, policy) / len(near)
 

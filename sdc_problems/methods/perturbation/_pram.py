@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from sdc_problems._slices import slices
 from sdc_problems._validation import FloatArray, IntArray, choice, code_table, number, table, vector, whole
 from sdc_problems.errors import SDCError
 
@@ -294,12 +295,22 @@ def randomize_with(codes: IntArray, matrices: Sequence[FloatArray], uniforms: Fl
         column, thresholds = codes[:, a], draw_thresholds(P)
         if column.max() >= len(P):
             raise SDCError(f"codes of attribute {a} go up to {column.max()}, but matrix {a} has {len(P)} categories")
-        # Records in the order of their categories (16 bits make that a radix sort): each row is searched once.
-        order = np.argsort(column.astype(np.int16) if len(P) < 2**15 else column, kind="stable")
-        ends = np.cumsum(np.bincount(column, minlength=len(P)))
-        drawn, ordered = np.empty(len(column), dtype=codes.dtype), uniforms[a][order]
-        for category in np.flatnonzero(np.diff(ends, prepend=0)):
-            here = slice(ends[category - 1] if category else 0, ends[category])
-            drawn[here] = np.searchsorted(thresholds[category], ordered[here], side="right")
-        protected[order, a] = drawn
+        for low, high in slices(len(column), steps=128, what="records drawn"):
+            protected[low:high, a] = _drawn(column[low:high], thresholds, uniforms[a, low:high])
+    return protected
+
+
+def _drawn(column: IntArray, thresholds: FloatArray, uniforms: FloatArray) -> IntArray:
+    """Categories that uniform numbers lead to; records in the order of their categories: each row is searched once."""
+    n = len(thresholds)
+    order = np.argsort(
+        column.astype(np.int16) if n < 2**15 else column, kind="stable"
+    )  # 16 bits make that a radix sort
+    ends = np.cumsum(np.bincount(column, minlength=n))
+    drawn, ordered = np.empty(len(column), dtype=column.dtype), uniforms[order]
+    for category in np.flatnonzero(np.diff(ends, prepend=0)):
+        here = slice(ends[category - 1] if category else 0, ends[category])
+        drawn[here] = np.searchsorted(thresholds[category], ordered[here], side="right")
+    protected = np.empty_like(drawn)
+    protected[order] = drawn
     return protected

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_problems import SDCError
+from sdc_problems._slices import listening
 from sdc_problems.evaluators.linkage import distance, distance_linkage, link_ties
 from sdc_problems.evaluators.linkage._same_rows import same_rows
 from sdc_problems.evaluators.linkage.distance import DIRECTIONS, ENGINES
@@ -118,16 +119,17 @@ def test_progress_is_told_and_an_interrupt_is_heard(engine: str, rng: np.random.
     told: list[tuple[int, int]] = []
     gaps, last = [], time.process_time()
 
-    def tell(done: int, total: int) -> None:
+    def listener(what: str, done: int, total: int) -> None:
         nonlocal last
+        assert what == "records linked"
         told.append((done, total))
         gaps.append(time.process_time() - last)
         last = time.process_time()
         if len(told) == 4:
             raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
-        link_ties(X, Y, engine=engine, progress=tell)
+    with listening(listener), pytest.raises(KeyboardInterrupt):
+        link_ties(X, Y, engine=engine)
     assert [done for done, _ in told] == sorted(done for done, _ in told)
     assert {total for _, total in told} == {60_000}
     assert max(gaps[1:]) < 0.7

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from sdc_problems import SDCError
+from sdc_problems import SDCError, _slices
 from sdc_problems.evaluators.disclosure_risk import expectation_ratio, mean_expectation_ratio
 from sdc_problems.methods import (
     diagonal_by_frequency_matrix,
@@ -129,6 +129,18 @@ def test_the_draw_does_not_walk_through_all_records_for_each_category() -> None:
         return min(times)
 
     assert cpu(1500) < 12 * cpu(15) + 0.02  # 100 times as many categories; 40 times as long with a mask for each
+
+
+def test_slices_of_the_draw_change_nothing_and_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    codes, P = rng.integers(0, 9, (500, 2)), normalize_rows(rng.random((9, 9)))
+    once = post_randomize(codes, [P, P], np.random.default_rng(1))
+    monkeypatch.setattr(_slices, "SLICE", 128 * 60)
+    told: list[tuple[str, int, int]] = []
+    with _slices.listening(lambda *said: told.append(said)):
+        np.testing.assert_array_equal(post_randomize(codes, [P, P], np.random.default_rng(1)), once)
+    assert told[:2] == [("records drawn", 60, 500), ("records drawn", 120, 500)]
+    assert len(told) == 2 * 9
 
 
 def test_thresholds_end_at_the_last_possible_category() -> None:
