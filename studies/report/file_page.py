@@ -206,7 +206,7 @@ def _after(attribute: Attribute, column: pd.Series[Any], edges: NDArray[np.float
 
 
 def _first(text: str, place: dict[str, int]) -> float:
-    """Where a label stands among the values: by its first number, or the value that it is."""
+    """Place of a label among the values: of its first number, or of the value that it is."""
     if text in place:
         return place[text]
     for part in (text.split("-")[0], text.strip("[]()").split(",")[0], text.split(" ")[0]):
