@@ -44,7 +44,11 @@ def methods() -> str:
     def needs(method: Method) -> str:
         own = [f"`{option.name}`" for option in method.options]
         given = ["`k`"] if method.takes_k else []
-        given += [f"`{name}`" for name in ("l", "entropy_l", "t", "max_suppression", "seconds") if method.takes(name)]
+        given += [
+            f"`{name}`"
+            for name in ("l", "entropy_l", "t", "within", "max_suppression", "seconds")
+            if method.takes(name)
+        ]
         return ", ".join([*given, *(["hierarchies"] if method.takes("hierarchies") else []), *own])
 
     def drawn(method: Method) -> str:

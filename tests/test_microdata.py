@@ -700,3 +700,18 @@ def test_only_gaps_in_columns_with_a_role_cost_a_record() -> None:
         with pytest.raises(SDCError, match="column 'wage' has missing values, kept because it had no role"):
             use()
     assert data.with_roles(quasi_identifiers=["note"]).codes().ravel().tolist() == [0, 2, 1]
+
+
+def test_records_taken_keep_kinds_roles_and_categories() -> None:
+    frame = pd.DataFrame({"age": [30, 20, 40], "town": ["b", None, "a"], "size": ["s", "l", "s"]}, index=[7, 8, 9])
+    orders = {"size": ["s", "m", "l"]}
+    data = Microdata.from_frame(frame, quasi_identifiers=["age"], sensitive=["town"], orders=orders, missing="category")
+    part = data.take([2, 1])
+    assert part.frame().equals(frame.iloc[[2, 1]].reset_index(drop=True))
+    assert [(a.name, a.kind, a.role, a.n_categories) for a in part.attributes] == [
+        (a.name, a.kind, a.role, a.n_categories) for a in data.attributes
+    ]
+    np.testing.assert_array_equal(part.values("age")[:, 0], [40, 20])
+    for wrong in ([], [3], [-1], [0.5], [[0]]):
+        with pytest.raises(SDCError, match="take needs"):
+            data.take(wrong)

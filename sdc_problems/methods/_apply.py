@@ -29,6 +29,7 @@ def apply(
     l: int | None = None,
     entropy_l: float | None = None,
     t: float | None = None,
+    within: Sequence[str] = (),
     max_suppression: float | None = None,
     seconds: float | None = None,
     hierarchies: Mapping[str, Hierarchy] | None = None,
@@ -50,6 +51,8 @@ def apply(
         For a method that takes one.
     l, entropy_l, t
         For a method that can promise them, of the sensitive columns.
+    within
+        Columns whose strata a method protects each on its own, if it takes them.
     max_suppression
         How many records a method that suppresses any may suppress.
     seconds
@@ -89,6 +92,8 @@ def apply(
     for name, wanted in (("l", l), ("entropy_l", entropy_l), ("t", t)):
         if wanted is not None and not method.takes(name):
             raise SDCError(f"method {method.name} cannot promise {name}: use {', '.join(_that_take(name))}")
+    if within and not method.takes("within"):
+        raise SDCError(f"method {method.name} takes no within: apply it to each stratum")
     if max_suppression is not None and not method.takes("max_suppression"):
         raise SDCError(f"method {method.name} leaves out no records: leave max_suppression out as well")
     if seconds is not None and not method.takes("seconds"):
@@ -106,6 +111,7 @@ def apply(
         "l": lambda: l,
         "entropy_l": lambda: entropy_l,
         "t": lambda: t,
+        "within": lambda: within,
         "max_suppression": lambda: max_suppression,
         "seconds": lambda: seconds,
         "kinds": lambda: kinds,

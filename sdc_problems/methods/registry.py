@@ -38,6 +38,7 @@ GIVEN = (
     "l",
     "entropy_l",
     "t",
+    "within",
     "max_suppression",
     "seconds",
     "kinds",
@@ -90,11 +91,11 @@ class Method:
     The function takes what it needs of ``GIVEN`` by these names: ``X`` records × columns (values of numeric columns,
     codes of others), ``x`` one column of it, ``codes`` categories only, ``data`` the Microdata, whose quasi-identifiers
     are the columns to protect, ``problem`` the MicroaggregationProblem of the columns, ``hierarchies`` by column,
-    ``k``, ``l``, ``entropy_l`` and ``t``, what is asked of the classes of alike records, ``max_suppression``, how many
-    records may be left out (a share in [0, 1), or a whole number), ``seconds`` of a search, ``kinds`` of the columns,
-    ``missing_codes``, the code of each one's missing value or None, ``rng``, the generator of a method that draws
-    random numbers, and ``progress``, called as ``progress(done, total)`` between slices of the work. Its other
-    parameters are options.
+    ``k``, ``l``, ``entropy_l`` and ``t``, what is asked of the classes of alike records, ``within``, columns whose
+    strata are protected each on its own, ``max_suppression``, how many records may be left out (a share in [0, 1), or a
+    whole number), ``seconds`` of a search, ``kinds`` of the columns, ``missing_codes``, the code of each one's missing
+    value or None, ``rng``, the generator of a method that draws random numbers, and ``progress``, called as
+    ``progress(done, total)`` between slices of the work. Its other parameters are options.
 
     Examples
     --------

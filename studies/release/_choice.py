@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from sdc_problems.microdata import Microdata
 from sdc_problems.problems.generalization import MAX_SUPPRESSION
 from sdc_problems.studies.release._demand import Demand
 from sdc_problems.studies.release._losses import glm_percent_of
+from sdc_problems.studies.release._strata import in_strata, labels_in_strata, share_of, strata
 
 SECONDS = 20.0
 """Time for the lattice, where measuring all of it takes longer."""
@@ -126,6 +127,7 @@ def choose(
     demand: Demand,
     hierarchies: Mapping[str, Hierarchy],
     *,
+    within: Sequence[str] = (),
     max_suppression: float | None = None,
     seconds: float = SECONDS,
     allow_perturbed: bool = False,
@@ -142,6 +144,8 @@ def choose(
         What is asked of the classes of alike records.
     hierarchies
         A hierarchy for each quasi-identifier.
+    within
+        Columns that make strata, in each of which the demand is met.
     max_suppression
         How many records may be left out: a share in [0, 1), or a whole number.
     seconds
@@ -158,7 +162,7 @@ def choose(
     for name in COMPARED:
         if say is not None:
             say(name)
-        found.append(_candidate(name, data, demand, hierarchies, most, seconds))
+        found.append(_candidate(name, data, demand, hierarchies, within, most, seconds))
     found.sort(key=lambda candidate: candidate.glm_percent)
     allowed = [c for c in found if c.done is not None and (c.true_values or allow_perturbed)]
     if not allowed:
@@ -169,36 +173,53 @@ def choose(
         if say is not None:
             say(f"{best.method} with k = {best.k + 1}")
         more = replace(demand, k=best.k + 1)
-        next_k = _candidate(best.method, data, more, hierarchies, most, seconds)
+        next_k = _candidate(best.method, data, more, hierarchies, within, most, seconds)
     return Choice(best, tuple(found), next_k)
 
 
 def _candidate(
-    name: str, data: Microdata, demand: Demand, hierarchies: Mapping[str, Hierarchy], most: float, seconds: float
+    name: str,
+    data: Microdata,
+    demand: Demand,
+    hierarchies: Mapping[str, Hierarchy],
+    within: Sequence[str],
+    most: float,
+    seconds: float,
 ) -> Candidate:
     if len(data) > MANY and name not in ("lattice", "mondrian"):
         return Candidate(name, demand, None, note=f"left out: more than {MANY:,} records")
+    groups = None
     try:
         if name == "lattice":
-            done, options, note = _lattice(data, demand, hierarchies, most, seconds)
-            return _measured(Candidate(name, demand, done, note=note, options=options), data, hierarchies, None)
-        if name == "mdav":
-            return _microaggregated(data, demand, hierarchies)
-        method = find(name)
-        done = recoded(method, data, apply(method, data, **asdict(demand), hierarchies=hierarchies))
+            found = _lattice(data, demand, hierarchies, within, most, seconds)
+        elif name == "mdav":
+            found, groups = _microaggregated(data, demand, within)
+        else:
+            method = find(name)
+
+            def protect(part: Microdata) -> Recoded:
+                return recoded(method, part, apply(method, part, **asdict(demand), hierarchies=hierarchies))
+
+            found = Candidate(name, demand, in_strata(data, within, protect))
     except SDCError as error:
         return Candidate(name, demand, None, note=str(error))
-    groups = _classes(data, done) if name == "mondrian" else None
-    return _measured(Candidate(name, demand, done), data, hierarchies, groups)
+    assert found.done is not None
+    if name == "mondrian":
+        groups = _classes(data, found.done, within)
+    return _measured(found, data, hierarchies, within, groups)
 
 
 def _measured(
-    candidate: Candidate, data: Microdata, hierarchies: Mapping[str, Hierarchy], groups: NDArray[Any] | None
+    candidate: Candidate,
+    data: Microdata,
+    hierarchies: Mapping[str, Hierarchy],
+    within: Sequence[str],
+    groups: NDArray[Any] | None,
 ) -> Candidate:
     done = candidate.done
     assert done is not None
     lost = np.zeros(len(data), dtype=bool) if done.suppressed is None else np.asarray(done.suppressed, dtype=bool)
-    classes = _classes(data, done)
+    classes = _classes(data, done, within)
     stars = sum(int((np.asarray(cells, dtype=object)[~lost] == STAR).sum()) for cells in done.columns.values())
     return replace(
         candidate,
@@ -210,38 +231,62 @@ def _measured(
 
 
 def _lattice(
-    data: Microdata, demand: Demand, hierarchies: Mapping[str, Hierarchy], most: float, seconds: float
-) -> tuple[Recoded, dict[str, Any], str]:
-    """The exact optimum, or the best that a search finds in the time."""
+    data: Microdata,
+    demand: Demand,
+    hierarchies: Mapping[str, Hierarchy],
+    within: Sequence[str],
+    most: float,
+    seconds: float,
+) -> Candidate:
+    """The exact optimum of each stratum, or the best that a search finds in the time."""
     assert demand.k is not None
-    lattice = DemandedLattice(data, hierarchies, demand.k, **demand.of_sensitive, max_suppression=most)
+    k = demand.k
+    if within:
+        method, rng = find("lattice"), np.random.default_rng(SEARCH_SEED)  # draws nothing: all nodes are measured
+
+        def best(part: Microdata) -> Recoded:
+            asked = {**asdict(demand), "max_suppression": share_of(most, len(part), len(data))}
+            return recoded(method, part, apply(method, part, **asked, hierarchies=hierarchies, rng=rng))
+
+        done = in_strata(data, within, best)
+        return Candidate("lattice", demand, done, note="the best of each stratum", options={"max_suppression": most})
+    lattice = DemandedLattice(data, hierarchies, k, **demand.of_sensitive, max_suppression=most)
     options: dict[str, Any] = {"max_suppression": most}
     needed = lattice.problem.seconds_to_enumerate()
     nodes = lattice.problem.n_nodes
     if nodes <= NODES and (needed is None or needed <= seconds):
-        return lattice.recoded(lattice.best_of_all()), options, f"the best of all {nodes:,} nodes"
+        done = lattice.recoded(lattice.best_of_all())
+        return Candidate("lattice", demand, done, note=f"the best of all {nodes:,} nodes", options=options)
     x, tried = lattice.search(np.random.default_rng(SEARCH_SEED), seconds=seconds)
     note = f"the best of {tried:,} of {nodes:,} nodes, found in {seconds:g} s"
-    return lattice.recoded(x), {**options, "evaluations": tried}, note
+    return Candidate("lattice", demand, lattice.recoded(x), note=note, options={**options, "evaluations": tried})
 
 
-def _microaggregated(data: Microdata, demand: Demand, hierarchies: Mapping[str, Hierarchy]) -> Candidate:
+def _microaggregated(data: Microdata, demand: Demand, within: Sequence[str]) -> tuple[Candidate, NDArray[np.int64]]:
+    """MDAV with the k that the sensitive values need, and its groups."""
     assert demand.k is not None
-    X = points(data, data.quasi_identifiers)
-    kinds = [data.attribute(name).kind.value for name in data.quasi_identifiers]
-    secret = data.codes(data.sensitive) if data.sensitive else None
-    mix = Mix.of(secret, len(data), demand.l, demand.entropy_l, demand.t)
-    size = demand.k if not len(mix.limits) else smallest_k(lambda k: mdav(X, k, kinds=kinds), demand.k, mix)
-    groups = mdav(X, size, kinds=kinds)
+    needed = demand.k
+    for rows in strata(data, within):
+        part = data.take(rows) if within else data
+        secret = part.codes(part.sensitive) if part.sensitive else None
+        mix = Mix.of(secret, len(part), demand.l, demand.entropy_l, demand.t)
+        if len(mix.limits):
+            needed = max(needed, smallest_k(lambda k, part=part: _groups(part, k), demand.k, mix))  # type: ignore[misc]
+    groups = labels_in_strata(data, within, lambda part: _groups(part, needed))
     done = recoded(find("mdav"), data, groups)
     note = "publishes values that nobody has"
-    own = replace(demand, k=size)
-    return _measured(Candidate("mdav", own, done, note=note), data, hierarchies, groups)
+    return Candidate("mdav", replace(demand, k=needed), done, note=note), groups
 
 
-def _classes(data: Microdata, done: Recoded) -> NDArray[np.intp]:
-    """Class of each record: those that look alike in the published columns."""
-    codes = [
+def _groups(data: Microdata, k: int) -> NDArray[np.int32]:
+    names = data.quasi_identifiers
+    return mdav(points(data, names), k, kinds=[data.attribute(name).kind.value for name in names])
+
+
+def _classes(data: Microdata, done: Recoded, within: Sequence[str]) -> NDArray[np.intp]:
+    """Class of each record: those that look alike in the published columns, and are of one stratum."""
+    codes: list[NDArray[Any]] = [data.codes(name)[:, 0] for name in within]
+    codes += [
         np.unique(np.asarray(done.columns[name]).astype(str), return_inverse=True)[1]
         if name in done.columns
         else data.codes(name)[:, 0]

@@ -27,6 +27,7 @@ from sdc_problems.studies.release._columns import Columns, columns_that_leave, s
 from sdc_problems.studies.release._demand import Demand
 from sdc_problems.studies.release._hierarchies import completed
 from sdc_problems.studies.release._links import GraphForm, LinkedRelease, graph_entry
+from sdc_problems.studies.release._strata import check_within, in_strata, share_of
 from sdc_problems.studies.release._transaction import Places, Written, refuse_broken, reserve, write
 from sdc_problems.studies.release.csv_text import PLAIN, Form, as_written
 from sdc_problems.studies.release.guarantees import Guarantee, at_most
@@ -122,6 +123,7 @@ class _Work:
     original: pd.DataFrame
     lost: NDArray[np.bool_]
     what_was_done: tuple[str, ...]
+    within: tuple[str, ...] = ()
 
     def promises(self, text: pd.DataFrame) -> list[Guarantee]:
         """Count in the file's cells what is promised of them."""
@@ -142,7 +144,8 @@ class _Work:
         if self.method.guarantee is not None:
             sensitive = [name for name in self.data.sensitive if name not in self.columns.protected]
             protected = self.columns.protected
-            found += self.demand.counted(kept, self.original, protected, sensitive, self.method.guarantee)
+            alike = (*self.within, *protected)
+            found += self.demand.counted(kept, self.original, alike, sensitive, self.method.guarantee)
         else:
             same = all((before[name].to_numpy() == text[name].to_numpy()).all() for name in self.columns.protected)
             if same:
@@ -163,6 +166,7 @@ def protect(
     entropy_l: float | None = None,
     t: float | None = None,
     max_risk: float | None = None,
+    within: Sequence[str] = (),
     max_suppression: float | None = None,
     seconds: float | None = None,
     allow_perturbed: bool = False,
@@ -207,6 +211,8 @@ def protect(
         ℓ-diversity; largest distance of their shares from those of the whole table.
     max_risk
         Largest risk to be found, in percent, instead of k: 20 means k = 5.
+    within
+        Columns that make strata: each is protected on its own, and the demand holds in each.
     max_suppression
         How many records may be left out: a share in [0, 1), or a whole number; 1 % if not given.
     seconds
@@ -283,6 +289,11 @@ def protect(
     read, linked_too = [source, *inputs], graph is not None
     places = None if out is None else reserve(Path(out), overwrite=overwrite, inputs=read, edges=linked_too)
     columns = columns_that_leave(data, data.quasi_identifiers, keep)
+    if found is None or not found.takes("within"):
+        check_within(data, within, [*columns.unchanged, *columns.sensitive], demand.k)
+    if within and (demand.t is not None or graph is not None):
+        what = "t compares with the shares in the whole table" if graph is None else "links join the strata of a graph"
+        raise SDCError(f"{what}: leave it or within out")
     made: tuple[str, ...] = ()
     if found is None or found.takes("hierarchies"):
         hierarchies, made = completed(data, hierarchies)
@@ -292,6 +303,7 @@ def protect(
             data,
             demand,
             hierarchies or {},
+            within=within,
             max_suppression=max_suppression,
             seconds=SECONDS if seconds is None else seconds,
             allow_perturbed=allow_perturbed,
@@ -305,10 +317,28 @@ def protect(
         secret, seed, rows_seed = _seeds(found, places, seed, rows_seed, keep_order)
     else:
         secret, seed, rows_seed = _seeds(found, places, seed, rows_seed, keep_order)
-        done, labels = _by_method(data, found, demand, max_suppression, seconds, hierarchies, seed, options)
+        rng = None if seed is None else np.random.default_rng(seed)
+        if within and not found.takes("within"):
+            done = in_strata(
+                data,
+                within,
+                lambda part: _by_method(
+                    part,
+                    found,
+                    demand,
+                    share_of(max_suppression, len(part), len(data)),
+                    seconds,
+                    hierarchies,
+                    rng,
+                    (),
+                    options,
+                )[0],
+            )
+        else:
+            done, labels = _by_method(data, found, demand, max_suppression, seconds, hierarchies, rng, within, options)
         if max_suppression is not None:
             options = {**options, "max_suppression": max_suppression}
-    work = _work(data, found, demand, columns, done, suppressed, made)
+    work = _work(data, found, demand, columns, done, suppressed, made, within)
     groups = None if labels is None else len(np.unique(labels))
     linked = _linked(work, graph, labels, graph_form, rows_seed)
     columns = columns if linked is None else linked.columns
@@ -341,6 +371,7 @@ def protect(
                 "method": found.name,
                 "title": found.title,
                 **demand.asked,
+                **({"within": list(within)} if within else {}),
                 "options": {**found.fixed, **options},
                 "promise": found.promise,
                 **({} if compared is None else {"compared": [candidate.row() for candidate in compared.candidates]}),
@@ -461,7 +492,8 @@ def _by_method(
     max_suppression: float | None,
     seconds: float | None,
     hierarchies: Mapping[str, Hierarchy] | None,
-    seed: int | None,
+    rng: np.random.Generator | None,
+    within: Sequence[str],
     options: Mapping[str, Any],
 ) -> tuple[Recoded, NDArray[Any] | None]:
     """Cells that a method makes, and the group of each record if it makes any."""
@@ -479,7 +511,8 @@ def _by_method(
         max_suppression=max_suppression,
         seconds=seconds,
         hierarchies=hierarchies,
-        rng=None if seed is None else np.random.default_rng(seed),
+        rng=rng,
+        within=within,
         problem=problem,
         options=options,
     )
@@ -495,6 +528,7 @@ def _work(
     done: Recoded,
     suppressed: str,
     made: Sequence[str],
+    within: Sequence[str] = (),
 ) -> _Work:
     lost = np.zeros(len(data), dtype=np.bool_) if done.suppressed is None else np.asarray(done.suppressed, dtype=bool)
     whole_table = data.frame().reset_index(drop=True)
@@ -509,4 +543,4 @@ def _work(
         frame = frame[~lost].reset_index(drop=True).infer_objects()
     counts = len(data), data.n_dropped
     said = (*left_out(*counts), *made, *with_records_kept(done.sentences, *counts))
-    return _Work(data, method, demand, columns, frame, as_written(whole_table), lost, said)
+    return _Work(data, method, demand, columns, frame, as_written(whole_table), lost, said, tuple(within))

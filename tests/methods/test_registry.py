@@ -87,8 +87,8 @@ def by_hand(name: str, data: Microdata, columns: list[str], **options: object) -
     method = find(name)
     roles = data.with_roles(quasi_identifiers=columns)
     rng = np.random.default_rng(1)
-    k = options.pop("k", None)
-    found = apply(method, roles, rng=rng, hierarchies=hierarchies(data), k=k, options=options)
+    k, within = options.pop("k", None), options.pop("within", ())
+    found = apply(method, roles, rng=rng, hierarchies=hierarchies(data), k=k, within=within, options=options)
     return {column: cells.tolist() for column, cells in recoded(method, roles, found).columns.items()}
 
 
@@ -142,7 +142,8 @@ def test_sentences_count_the_cells_that_changed(small: Microdata) -> None:
     ):  # fmt: skip
         roles = small.with_roles(quasi_identifiers=columns)
         method = find(name)
-        found = apply(method, roles, rng=np.random.default_rng(1), options=options)
+        within = options.pop("within", ())
+        found = apply(method, roles, rng=np.random.default_rng(1), within=within, options=options)
         assert recoded(method, roles, found).sentences[0] == said
 
 

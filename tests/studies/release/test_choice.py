@@ -107,6 +107,59 @@ def test_several_sensitive_columns_are_protected_at_once(frame: pd.DataFrame) ->
                 assert (share - shares).abs().sum() / 2 <= 0.45 + 1e-9
 
 
+@pytest.mark.parametrize("method", [None, "lattice", "local-recoding", "mondrian", "mdav"])
+def test_the_demand_holds_within_each_stratum(file: Path, method: str | None) -> None:
+    out = file.parent / "out.csv"
+    where = [
+        "--quasi-identifiers",
+        "age,zip",
+        "--sensitive",
+        "ill",
+        "--identifiers",
+        "patient_no",
+        "--keep",
+        "paid,sex",
+    ]
+    asked = ["--k", "6", "--within", "sex,paid", "--max-suppression", "5%" if method in (None, "lattice") else ""]
+    asked = asked if asked[-1] else asked[:-2]
+    named = [] if method is None else ["--method", method]
+    result = CliRunner().invoke(cli, ["protect", str(file), *asked, *named, *where, "--out", str(out), "--json"])
+    assert result.exit_code == 0, result.exception
+    after = pd.read_csv(out, dtype=str)
+    smallest = after.groupby(["sex", "paid", "age", "zip"]).size().min()
+    said = json.loads(result.stdout)
+    counted = {g["name"]: g for g in said["guarantees_checked_in_the_file"]}
+    assert counted["k"]["found"] == smallest >= 6
+    assert counted["k"]["columns"] == ["sex", "paid", "age", "zip"]
+    assert "within each of the 4 strata of sex, paid" in " ".join(said["what_was_done"])
+    assert len(after) >= 0.95 * N
+    if method is None:
+        line = shlex.split(said["repeat"])
+        assert line[line.index("--within") + 1] == "sex,paid"
+        values = after.sort_values(list(after.columns)).reset_index(drop=True)
+        assert CliRunner().invoke(cli, [*line[1:], "--overwrite"]).exit_code == 0
+        again = pd.read_csv(out, dtype=str)
+        pd.testing.assert_frame_equal(again.sort_values(list(again.columns)).reset_index(drop=True), values)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--within", "regio"], "within names 'regio', which is no column"),
+        (["--within", "age"], "a quasi-identifier"),
+        (["--within", "sex"], "which does not leave: name it in keep"),
+        (["--within", "ill", "--k", "50"], "strata of ill have fewer than k = 50 records"),
+        (["--within", "paid", "--t", "0.3"], "leave it or within out"),
+    ],
+)
+def test_strata_that_cannot_be_are_one_sentence(file: Path, more: list[str], message: str) -> None:
+    where = ["--quasi-identifiers", "age,zip", "--sensitive", "ill", "--identifiers", "patient_no", "--keep", "paid"]
+    out = ["--out", str(file.parent / "out.csv")]
+    result = CliRunner().invoke(cli, ["protect", str(file), "--k", "3", *where, *out, *more])
+    assert isinstance(result.exception, SDCError), result.output
+    assert message in str(result.exception)
+
+
 def test_loss_of_labels_stars_and_ranges() -> None:
     frame = pd.DataFrame({"age": [20, 21, 25, 30], "town": ["a", "b", "a", "c"]})
     data = Microdata.from_frame(frame, quasi_identifiers=["age", "town"])
@@ -121,13 +174,13 @@ def test_loss_of_labels_stars_and_ranges() -> None:
 
 
 def test_values_that_nobody_has_are_written_only_if_allowed(data: Microdata, monkeypatch: pytest.MonkeyPatch) -> None:
-    best = module._microaggregated
+    measured = module._measured
 
-    def free(*given: Any) -> Any:
-        found = best(*given)
-        return module.replace(found, glm_percent=0.0)
+    def free(candidate: Any, *given: Any) -> Any:
+        found = measured(candidate, *given)
+        return module.replace(found, glm_percent=0.0) if found.method == "mdav" else found
 
-    monkeypatch.setattr(module, "_microaggregated", free)
+    monkeypatch.setattr(module, "_measured", free)
     trees = completed(data, None).hierarchies
     found = choose(data, Demand(4), trees)
     assert found.candidates[0].method == "mdav"

@@ -83,6 +83,7 @@ def command(
     entropy_l: float | None,
     t: float | None,
     max_risk: float | None,
+    within: str,
     max_suppression: float | None,
     seconds: float | None,
     allow_perturbed: bool,
@@ -119,11 +120,10 @@ def command(
 
     Say what is asked (--k 5 --l 2): lattice, local recoding, local suppression, Mondrian and microaggregation are
     compared, and the one that loses least is written; hierarchies that are not given are made. Or name a --method
-    (`sdc protect --methods` lists them, `--method NAME --help` says all about one).
+    (--methods lists them, `--method NAME --help` tells all of one).
 
-    OUT is written as FILE is (delimiter, encoding, marks), with its rows shuffled. It is read back, and what is
-    promised is counted in it. Beside it come certificate, value mapping and rows file. People with links (--edges, or
-    a FILE in GraphML or GML) leave with these, in OUT.edges.csv.
+    OUT is written as FILE is, its rows shuffled; it is read back, and what is promised is counted in it. Beside it
+    come certificate, value mapping and rows file, and links (--edges, or a FILE in GraphML or GML) as OUT.edges.csv.
     """
     from sdc_problems.methods.registry import find
     from sdc_problems.studies.release import protect
@@ -164,6 +164,7 @@ def command(
             entropy_l=entropy_l,
             t=t,
             max_risk=max_risk,
+            within=names(within),
             max_suppression=max_suppression,
             allow_perturbed=allow_perturbed,
             explain=explain,

@@ -69,6 +69,7 @@ def demand_options(function: F) -> F:
         click.option("--entropy-l", type=float, help="Least entropy ℓ-diversity among them."),
         click.option("--t", type=float, help="Largest t-closeness among them, 0 to 1."),
         click.option("--max-risk", type=float, help="In percent, instead of k: 20 is k = 5."),
+        click.option("--within", default="", help="Columns in whose strata each it shall hold."),
         click.option("--max-suppression", type=Amount(), help="Records left out at most; else 1%."),
         click.option("--seconds", type=POSITIVE, metavar="S", help="Time for a search."),
         click.option("--allow-perturbed", is_flag=True, help="Values that nobody has may be written."),

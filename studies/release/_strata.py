@@ -1,0 +1,94 @@
+"""Strata: parts of a table that are protected each on its own, so that a guarantee holds within each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdc_problems.errors import SDCError, did_you_mean
+from sdc_problems.methods.recoding._generalize import Recoded
+from sdc_problems.microdata import Microdata
+
+
+def check_within(data: Microdata, within: Sequence[str], leaving: Sequence[str], k: int | None) -> None:
+    """Refuse columns that make no strata, or strata of too few records; no value of them is told."""
+    for name in within:
+        if name not in data.names:
+            raise SDCError(f"within names {name!r}, which is no column{did_you_mean(name, data.names)}")
+        if name in data.quasi_identifiers:
+            raise SDCError(f"within names {name!r}, a quasi-identifier: strata are known, so it is not protected")
+        if name not in leaving:
+            raise SDCError(f"within names {name!r}, which does not leave: name it in keep as well")
+    if within and k is not None:
+        sizes = [len(rows) for rows in strata(data, within)]
+        small = sum(size < k for size in sizes)
+        if small:
+            raise SDCError(
+                f"{small} of the {len(sizes)} strata of {', '.join(within)} have fewer than k = {k} records: join them"
+                " with others first"
+            )
+
+
+def strata(data: Microdata, within: Sequence[str]) -> list[NDArray[np.intp]]:
+    """Records of each stratum; without columns one of all."""
+    if not within:
+        return [np.arange(len(data))]
+    row = np.unique(data.codes(list(within)), axis=0, return_inverse=True)[1].ravel()
+    return np.split(np.argsort(row, kind="stable"), np.cumsum(np.bincount(row))[:-1])
+
+
+def in_strata(data: Microdata, within: Sequence[str], protect: Callable[[Microdata], Recoded]) -> Recoded:
+    """Protect each stratum on its own.
+
+    Parameters
+    ----------
+    data
+        The table.
+    within
+        Columns that make the strata.
+    protect
+        Protects a table.
+    """
+    if not within:
+        return protect(data)
+    parts = [(rows, protect(data.take(rows))) for rows in strata(data, within)]
+    columns: dict[str, NDArray[Any]] = {}
+    frame = data.frame()
+    for name in data.quasi_identifiers:
+        if any(name in part.columns for _, part in parts):
+            cells = frame[name].to_numpy(dtype=object).copy()
+            for rows, part in parts:
+                if name in part.columns:
+                    cells[rows] = part.columns[name]
+            columns[name] = cells
+    lost = np.zeros(len(data), dtype=np.bool_)
+    for rows, part in parts:
+        if part.suppressed is not None:
+            lost[rows] = part.suppressed
+    sizes = [len(rows) for rows, _ in parts]
+    said = (
+        f"Protected within each of the {len(parts)} strata of {', '.join(within)}, of {min(sizes):,} to {max(sizes):,}"
+        " records."
+    )
+    return Recoded(columns, (said,), lost)
+
+
+def share_of(most: float | None, part: int, whole: int) -> float | None:
+    """Records of a stratum that may be left out: the same share, or its share of a count."""
+    return most if most is None or isinstance(most, float) else int(most) * part // whole
+
+
+def labels_in_strata(
+    data: Microdata, within: Sequence[str], partition: Callable[[Microdata], NDArray[Any]]
+) -> NDArray[np.int64]:
+    """Groups of each stratum, numbered on through all of them."""
+    labels = np.zeros(len(data), dtype=np.int64)
+    first = 0
+    for rows in strata(data, within):
+        own = np.unique(partition(data.take(rows) if within else data), return_inverse=True)[1]
+        labels[rows] = first + own
+        first += int(own.max()) + 1
+    return labels
