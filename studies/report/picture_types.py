@@ -269,6 +269,89 @@ class Lattice(Picture):
         return [(attribute.name, attribute.levels[attribute.level]) for attribute in self.attributes]
 
 
+@dataclass(frozen=True)
+class Node:
+    """A node of `Graph`: its name (none if empty) and its place in a square of side 1, from the lower left corner."""
+
+    name: str
+    x: float
+    y: float
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link of `Graph` between two nodes, or one of a node with itself; no value stands for a small count."""
+
+    source: int
+    target: int
+    value: float | None
+
+
+@dataclass(frozen=True)
+class State:
+    """A state of `Graph`, such as before and after: sizes and shades (0 to 1) of its nodes, and its links."""
+
+    name: str
+    sizes: tuple[float, ...]
+    links: tuple[Link, ...]
+    shades: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Graph(Picture):
+    """Nodes and their links in one state, or in several side by side.
+
+    Parameters
+    ----------
+    nodes
+        The nodes, which stand at the same places in every state.
+    states
+        The states, drawn to one scale.
+    size, value, shade
+        Meaning of a node's area, of a link's width and of a node's shade. What counts records leaves out 1 to 4 of
+        them, and so do links: those have no value.
+    unit
+        Unit of the values of links.
+    summary
+        The picture in a few words.
+    """
+
+    type = "graph"
+    nodes: tuple[Node, ...]
+    states: tuple[State, ...]
+    size: str
+    value: str
+    shade: str = ""
+    unit: str = ""
+    summary: str = ""
+
+    def __post_init__(self) -> None:
+        for state in self.states:
+            _same_length(self, nodes=self.nodes, sizes=state.sizes)
+            if state.shades:
+                _same_length(self, nodes=self.nodes, shades=state.shades)
+            for link in state.links:
+                if not (0 <= link.source < len(self.nodes) and 0 <= link.target < len(self.nodes)):
+                    raise SDCError(f"picture {self.title!r}: a link of {state.name!r} leads to no node")
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Title and summary."""
+        return [(self.title, self.summary)] if self.summary else []
+
+    @staticmethod
+    def around(names: Sequence[str]) -> tuple[Node, ...]:
+        """Place nodes on a circle, beginning at the top.
+
+        Examples
+        --------
+        >>> [(node.name, round(node.x, 2), round(node.y, 2)) for node in Graph.around(["a", "b"])]
+        [('a', 0.5, 1.0), ('b', 0.5, 0.0)]
+        """
+        angle = 2 * np.pi * np.arange(len(names)) / max(len(names), 1)
+        places = zip(names, (0.5 + 0.5 * np.sin(angle)).tolist(), (0.5 + 0.5 * np.cos(angle)).tolist(), strict=True)
+        return tuple(Node(name, x, y) for name, x, y in places)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Formula(Picture):
     """An equation, as text.
@@ -283,7 +366,8 @@ class Formula(Picture):
     text: str
 
 
-TYPES: Mapping[str, type[Picture]] = {kind.type: kind for kind in (Bars, Lines, Matrix, Blocks, Lattice, Formula)}
+_ALL = (Bars, Lines, Matrix, Blocks, Lattice, Graph, Formula)
+TYPES: Mapping[str, type[Picture]] = {kind.type: kind for kind in _ALL}
 """Every picture type by name."""
 
 

@@ -12,9 +12,10 @@ import numpy as np
 from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure, FigureBase
+from matplotlib.patches import Circle
 from numpy.typing import NDArray
 
-from sdc_problems.studies.report.picture_types import Bars, Blocks, Formula, Lattice, Lines, Matrix, Picture
+from sdc_problems.studies.report.picture_types import Bars, Blocks, Formula, Graph, Lattice, Lines, Matrix, Picture
 from sdc_problems.studies.report.plots import COLOURS, FRONT, STYLE, Format, keep
 from sdc_problems.studies.report.terminal import plain
 from sdc_problems.studies.report.text import number
@@ -215,6 +216,53 @@ def _lines(figure: FigureBase, row: list[Any], titled: bool) -> None:
     panel.set_ylabel(picture.up, parse_math=False)
 
 
+def _graph(figure: FigureBase, row: list[Any], titled: bool) -> None:
+    """Nodes as circles and links as lines, a panel for each state."""
+    (picture,) = row
+    panels = figure.subplots(1, len(picture.states), squeeze=False)[0]
+    largest = max((size for state in picture.states for size in state.sizes), default=1) or 1
+    widest = max((link.value or 0 for state in picture.states for link in state.links), default=1) or 1
+    room = 0.35 / max(3.0, np.sqrt(len(picture.nodes)))
+    for panel, state in zip(panels, picture.states, strict=True):
+        radius = [room * np.sqrt(max(size, 0) / largest) + 0.004 for size in state.sizes]
+        for link in state.links:
+            a, b = picture.nodes[link.source], picture.nodes[link.target]
+            width = 0.4 + 9 * (link.value or 0) / widest
+            if link.source == link.target:
+                ring = Circle((a.x, a.y), radius[link.source], fill=False, edgecolor="#8a8a8a", linewidth=width)
+                panel.add_patch(ring)
+            else:
+                panel.plot([a.x, b.x], [a.y, b.y], color="#8a8a8a", alpha=0.55, linewidth=width, zorder=1)
+        for v, (node, r) in enumerate(zip(picture.nodes, radius, strict=True)):
+            strength = 0.25 + 0.75 * state.shades[v] if state.shades else 0.85
+            for colour, alpha in (("white", 1.0), (FRONT, strength)):
+                panel.add_patch(Circle((node.x, node.y), r, facecolor=colour, alpha=alpha, linewidth=0, zorder=2))
+            if node.name:
+                left = node.x < 0.5 - 1e-9
+                at = node.x + (-1 if left else 1) * (r + 0.02)
+                side = "right" if left else "left"
+                panel.text(at, node.y, plain(node.name, 18), ha=side, va="center", fontsize=8, parse_math=False)
+        named = any(node.name for node in picture.nodes)
+        panel.set_xlim(-0.45 if named else -0.2, 1.45 if named else 1.2)
+        panel.set_ylim(-0.2, 1.2)
+        panel.set_aspect("equal")
+        panel.axis("off")
+        panel.set_title(plain(state.name, 40), fontsize=10, parse_math=False)
+    if titled:
+        figure.suptitle(plain(picture.title, 70), fontsize=10, parse_math=False)
+    figure.supxlabel(plain(_legend(picture), 160), fontsize=8, parse_math=False)
+
+
+def _legend(picture: Graph) -> str:
+    unit = f" [{picture.unit}]" if picture.unit else ""
+    parts = [
+        f"area: {picture.size}",
+        f"width: {picture.value}{unit}",
+        *([f"dark: {picture.shade}"] if picture.shade else []),
+    ]
+    return "; ".join(parts)
+
+
 def _panel(figure: FigureBase, picture: Picture, titled: bool) -> Any:
     panel = figure.subplots()
     if titled:
@@ -228,6 +276,7 @@ _DRAWERS: dict[type[Picture], Callable[[FigureBase, list[Any], bool], None]] = {
     Matrix: _matrices,
     Bars: _bars,
     Lines: _lines,
+    Graph: _graph,
 }
 _SIZES: dict[type[Picture], Callable[[list[Any]], tuple[float, float]]] = {
     Lattice: lambda row: (7.5, 1.2 + 0.42 * len(row[0].attributes[:MANY])),
@@ -235,5 +284,6 @@ _SIZES: dict[type[Picture], Callable[[list[Any]], tuple[float, float]]] = {
     Matrix: lambda row: (4.6 * _columns(row), 4.2 * -(-len(row[:MOST_MATRICES]) // _columns(row))),
     Bars: lambda _: (6.4, 4.8),
     Lines: lambda _: (6.4, 4.8),
+    Graph: lambda row: (5.2 * len(row[0].states), 4.6),
 }
 """Width and height in inches."""

@@ -6,6 +6,7 @@ import { bottomAxis, leftAxis, scale } from "./axes";
 import { h, s, type Child } from "./dom";
 import { numbers, svgFigure } from "./figure";
 import { count, num, short } from "./format";
+import { graph } from "./graph";
 import { lattice } from "./lattice";
 import { seriesColour } from "./theme";
 import type { BarsPicture, BlocksPicture, FormulaPicture, LinesPicture, MatrixPicture, Picture } from "./types";
@@ -19,6 +20,7 @@ export function picturesOf(app: App, pictures: Picture[], values: (number | null
       case "matrix": return [matrix(picture), ...(flowing(picture) ? [flows(picture)] : [])];
       case "blocks": return [blocks(picture)];
       case "lattice": return lattice(app, picture, values);
+      case "graph": return [graph(picture)];
       case "formula": return [formula(picture)];
     }
   });
@@ -236,6 +238,6 @@ function formula(picture: FormulaPicture): HTMLElement {
   return h("figure", {}, h("figcaption", {}, h("h3", {}, short(picture.title, 60)), caption(picture) && h("p", { class: "hint" }, caption(picture))), h("pre", { tabindex: 0 }, short(picture.text, 4000)));
 }
 
-function caption(picture: Picture): string | null {
+export function caption(picture: Picture): string | null {
   return picture.caption ? short(picture.caption, 400) : null;
 }

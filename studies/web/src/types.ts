@@ -144,13 +144,31 @@ export interface LatticePicture extends AnyPicture {
   across: string;
 }
 
+export interface GraphState {
+  name: string;
+  sizes: (number | null)[];
+  links: { source: number; target: number; value: number | null }[];
+  shades: (number | null)[];
+}
+
+export interface GraphPicture extends AnyPicture {
+  type: "graph";
+  nodes: { name: string; x: number; y: number }[];
+  states: GraphState[];
+  size: string;
+  value: string;
+  shade: string;
+  unit: string;
+  summary: string;
+}
+
 export interface FormulaPicture extends AnyPicture {
   type: "formula";
   text: string;
 }
 
 /** The picture types of studies/report/picture_types.py. */
-export type Picture = BarsPicture | LinesPicture | MatrixPicture | BlocksPicture | LatticePicture | FormulaPicture;
+export type Picture = BarsPicture | LinesPicture | MatrixPicture | BlocksPicture | LatticePicture | GraphPicture | FormulaPicture;
 
 export interface Fact {
   label: string;

@@ -18,13 +18,16 @@ from sdc_problems.studies.report.picture_types import (
     Block,
     Blocks,
     Formula,
+    Graph,
     Lattice,
     Levels,
     Line,
     Lines,
+    Link,
     Matrix,
     Neighbour,
     Picture,
+    State,
 )
 from sdc_problems.studies.report.pictures import drawn
 from sdc_problems.studies.report.plots import rendered
@@ -48,7 +51,15 @@ LATTICE = Lattice(
     neighbours=(Neighbour(0, 1, (2.0, 3.0)), Neighbour(0, -1, (1.0, 9.0)), Neighbour(1, 1, (4.0, 2.0))), across="level",
 )  # fmt: skip
 FORMULA = Formula(title="Equation", text="N - freq_j")
-EVERY: list[Picture] = [BARS, LINES, MATRIX, BLOCKS, LATTICE, FORMULA]
+GRAPH = Graph(
+    title="Mixing", nodes=Graph.around(["north", "south", "others"]), size="share of the nodes", value="share of links",
+    unit="%", shade="cells that changed", summary="0.5, then 0.4",
+    states=(
+        State("original", (50.0, 30.0, 20.0), (Link(0, 0, 40.0), Link(0, 1, 60.0)), (0.0, 0.5, 1.0)),
+        State("released", (60.0, 40.0, 0.0), (Link(0, 1, 95.0), Link(1, 2, None))),
+    ),
+)  # fmt: skip
+EVERY: list[Picture] = [BARS, LINES, MATRIX, BLOCKS, LATTICE, GRAPH, FORMULA]
 
 
 def test_every_type_is_tried_here() -> None:
@@ -66,6 +77,7 @@ def test_a_picture_is_json(picture: Picture) -> None:
 def test_rows_of_a_table() -> None:
     assert BARS.rows() == [("Sizes", "12 clusters")]
     assert MATRIX.rows() == [("town", "kept")]
+    assert GRAPH.rows() == [("Mixing", "0.5, then 0.4")]
     assert LATTICE.rows() == [("age", "bands"), ("sex", "as it is")]
     assert BLOCKS.rows() == [
         ("a", "with b (group 1)"), ("b", "with a (group 1)"), ("c", "with none: on its own (group 2)")
@@ -96,6 +108,13 @@ def test_what_is_not_finite_and_what_is_too_long() -> None:
         lambda: Bars(title="it", labels=("a",), values=(1.0, 2.0), across="", up=""),
         lambda: Lines(title="it", places=(1.0,), lines=(Line("a", (1.0, 2.0)),), across="", up=""),
         lambda: Matrix(title="it", name="", row_labels=("a",), column_labels=("a",), shares=((1.0, 0.0),)),
+        lambda: Graph(title="it", nodes=Graph.around(["a"]), states=(State("", (1.0, 2.0), ()),), size="", value=""),
+        lambda: Graph(
+            title="it", nodes=Graph.around(["a"]), states=(State("", (1.0,), (), (1.0, 1.0)),), size="", value=""
+        ),
+        lambda: Graph(
+            title="it", nodes=Graph.around(["a"]), states=(State("", (1.0,), (Link(0, 1, 1.0),)),), size="", value=""
+        ),
         lambda: Lattice(title="it", attributes=(Levels("age", 2, ("all", "none")),)),
     ],
 )
@@ -115,6 +134,7 @@ def test_each_type_is_drawn(picture: Picture) -> None:
     words = {
         "bars": ["4–5", "clusters", "7"], "lines": ["loss", "b"], "matrix": ["town", "0.50", "c"],
         "blocks": ["1.5 %", "lost"], "lattice": ["1 of 2: bands", "level"], "formula": ["N - freq_j"],
+        "graph": ["north", "released", "width: share of links [%]", "dark: cells that changed"],
     }  # fmt: skip
     figure = drawn([picture], title="1-1")
     assert rendered(figure, "png").startswith(b"\x89PNG")

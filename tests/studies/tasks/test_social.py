@@ -226,5 +226,5 @@ def test_the_unprotected_graph_and_pictures() -> None:
     for x in problem.baselines().values():
         (learned,) = [picture for picture in task.pictures(problem, x) if picture.title == "What an intruder learns"]
         shown = dict(zip(learned.labels, learned.values, strict=True))  # type: ignore[attr-defined]
-        assert shown["released attributes"] == 0.0
+        assert shown["attributes"] == 0.0
         assert all(value == 0 or value >= 100 * 5 / 60 for value in shown.values())

@@ -75,6 +75,25 @@ seeds = 1
 """
 
 
+SOCIAL = """
+[data]
+name = "crawl"
+records = 120
+[problem]
+task = "social"
+k = 5
+ranked = [["topic1", "topic2", "topic3"]]
+objectives = ["il_graph", "dr_degree"]
+[algorithm]
+name = "NSGA2"
+pop_size = 8
+[termination]
+generations = 2
+[run]
+seeds = 1
+"""
+
+
 MICROAGGREGATION = """
 [data]
 name = "people"
@@ -168,6 +187,11 @@ def gomm(workbench: Workbench) -> Path:
 @pytest.fixture(scope="session")
 def microaggregation(workbench: Workbench) -> Path:
     return workbench.run("merged", MICROAGGREGATION)
+
+
+@pytest.fixture(scope="session")
+def social(workbench: Workbench) -> Path:
+    return workbench.run("friends", SOCIAL)
 
 
 @pytest.fixture(scope="session")

@@ -15,12 +15,16 @@ from sdc_problems.studies.report.picture_types import (
     Block,
     Blocks,
     Formula,
+    Graph,
     Lattice,
     Levels,
     Line,
     Lines,
+    Link,
     Matrix,
     Neighbour,
+    Node,
+    State,
 )
 from sdc_problems.studies.web.payload import Source, overview
 from sdc_problems.studies.web.report import render
@@ -55,6 +59,8 @@ def with_choice(path: Path, keys: list[str], view: str) -> str:
         ("pram", 360, "dark"),
         ("pram", 1440, "light"),
         ("pram_equations", 1440, "dark"),
+        ("social", 360, "light"),
+        ("social", 1440, "dark"),
     ],
 )
 def test_every_view_is_usable_and_accessible(
@@ -62,7 +68,7 @@ def test_every_view_is_usable_and_accessible(
 ) -> None:
     path = make_report(request.getfixturevalue(task), details=4)
     keys = some(open_tab(path.as_uri()).page)
-    pictures = {"pbg": 2, "gomm": 1, "microaggregation": 1, "pram": 4, "pram_equations": 5}
+    pictures = {"pbg": 2, "gomm": 1, "microaggregation": 1, "pram": 4, "pram_equations": 5, "social": 4}
     for view in VIEWS:
         tab = open_tab(with_choice(path, keys, view), width=width, scheme=scheme)
         tab.page.wait_for_selector("section.view:not([hidden]) h2", state="attached")
@@ -92,6 +98,17 @@ def every_picture() -> list[Any]:
         Blocks(title="Blocks", blocks=(Block(long, 3.0), Block(("b",), float("nan"))), items="names", value="lost"),
         Lattice(title="Levels", attributes=(Levels("age", 1, ("as it is", "bands")),), across="level",
                 neighbours=(Neighbour(0, -1, (1.0, 2.0, 3.0)),)),
+        Graph(
+            title="Mixing", nodes=Graph.around(["north", long[0], "others"]), size="nodes", value="links", unit="%",
+            states=(
+                State("original", (50.0, 30.0, 20.0), (Link(0, 0, 40.0), Link(0, 1, 60.0))),
+                State("released", (60.0, 40.0, 0.0), (Link(0, 1, 95.0), Link(1, 2, None))),
+            ),
+        ),
+        Graph(
+            title="Clusters", nodes=tuple(Node("", i / 40, i * i / 1600) for i in range(41)), size="nodes", value="n",
+            shade="changed", states=(State("41", (5.0,) * 41, (Link(0, 40, 5.0), Link(3, 3, 7.0)), (0.5,) * 41),),
+        ),
         Formula(title="Equation", caption="Weight:", text="N - freq_j"),
     ]  # fmt: skip
 
