@@ -98,7 +98,8 @@ def _texts(problem: Any, frame: Any, name: str) -> NDArray[Any]:
     if problem.data.attribute(name).kind is Kind.NUMERIC:
         cuts = np.quantile(problem.data.values(name)[:, 0], [0.25, 0.5, 0.75])
         at = np.searchsorted(cuts, frame[name].to_numpy(dtype=np.float64), side="right")
-        return np.array(["lowest quarter", "second quarter", "third quarter", "highest quarter"])[at]
+        found: NDArray[Any] = np.array(["lowest quarter", "second quarter", "third quarter", "highest quarter"])[at]
+        return found
     return np.array(["?" if cell is None or cell != cell else label(cell) for cell in frame[name]])
 
 
