@@ -52,6 +52,12 @@ def inside(folder: Path, name: str) -> Path:
     return resolved(folder) / name
 
 
+def refuse_own(path: Path) -> None:
+    """Refuse to write over a file that a run is."""
+    if path.name in OWN and (path.parent / DATABASE).is_file():
+        raise SDCError(f"{str(path)!r} is a file of the run itself: write to another name")
+
+
 def write_atomically(path: Path, content: bytes | str, *, private: bool = False) -> None:
     """Write a file so that a reader finds the old or the new content, never a part; a link there is replaced.
 
@@ -64,8 +70,7 @@ def write_atomically(path: Path, content: bytes | str, *, private: bool = False)
     private
         Whether only this user may read it.
     """
-    if path.name in OWN and (path.parent / DATABASE).is_file():
-        raise SDCError(f"{str(path)!r} is a file of the run itself: write to another name")
+    refuse_own(path)
     data = content.encode("utf-8") if isinstance(content, str) else content
     try:
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".sdc-")

@@ -99,7 +99,12 @@ def test_command_writes_it_and_refuses_first(frame: pd.DataFrame, tmp_path: Path
     frame.to_csv(tmp_path / "in.csv", index=False)
     where = ["protect", str(tmp_path / "in.csv"), "--k", "5", "--quasi-identifiers", "age,town", "--sensitive", "ill"]
     where += ["--out", str(tmp_path / "out.csv")]
-    for name, says in (("in.csv", "is read"), ("out.csv.mapping.csv", "written as another"), ("no/x.html", "no file")):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run/run.sqlite").write_bytes(b"a run")
+    for name, says in (
+        ("in.csv", "is read"), ("out.csv.mapping.csv", "written as another"), ("no/x.html", "no file"),
+        ("run/run.sqlite", "of the run itself"), ("run/study.toml", "of the run itself"),
+    ):  # fmt: skip
         refused = CliRunner().invoke(cli, [*where, "--report", str(tmp_path / name)])
         assert isinstance(refused.exception, SDCError)
         assert says in str(refused.exception)

@@ -230,7 +230,9 @@ def command(
 def _refuse_report(report: Path, others: list[Path], overwrite: bool) -> None:
     """Refuse a page where it cannot be written, before anything is computed."""
     from sdc_problems.studies.release._transaction import Places
+    from sdc_problems.studies.store.folder import refuse_own
 
+    refuse_own(report)
     if not report.parent.is_dir() or report.is_dir():
         raise SDCError(f"--report {str(report)!r} is no file in a folder that is there: name another")
     out = Places.of(others[1])
