@@ -320,6 +320,13 @@ def _utility(report: Report, *, all_measured: bool = True) -> str:
     if report.n_stars:
         cells = report.n * len(report.quasi)
         lost.append(f"{report.n_stars:,} of {cells:,} cells are starred ({100 * report.n_stars / cells:.3g} %)")
+    if not lost and report.has("unchanged_cells") and report.value("unchanged_cells") < 100:
+        changed = 100 - report.value("unchanged_cells")  # exchanged values leave each column's statistics as they were
+        lost.append(f"{changed:.3g} % of the quasi-identifiers' cells hold other values")
+    suppressed = report.pairing.n_records - report.n
+    if suppressed:
+        n = report.pairing.n_records
+        lost.append(f"{suppressed:,} of {n:,} records are suppressed ({100 * suppressed / n:.3g} %)")
     if not all_measured:
         lost.append("what the coarser or changed cells of a record have lost is not known without pairs")
     if report.n_dropped:

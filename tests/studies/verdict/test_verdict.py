@@ -312,3 +312,16 @@ def test_the_payload_is_versioned_plain_json_without_cells(people: pd.DataFrame)
     for cell in ("Olot", "nurse", "20-39", "none"):
         assert f'"{cell}"' not in text
         assert f" {cell} " not in text.replace("from none", "")
+
+
+def test_exchanged_values_are_a_loss_though_every_column_is_as_it_was() -> None:
+    frame = pd.DataFrame({"age": [20, 30, 40, 50, 60, 70], "ill": list("abcabc")})
+    data = Microdata.from_frame(frame, quasi_identifiers=["age"], sensitive=["ill"])
+    swapped = frame.assign(age=[30, 20, 50, 40, 60, 70])
+    found = verdict(data, swapped, same_rows=True)
+    assert found.value("pil") == 0
+    assert found.utility == "66.7 % of the quasi-identifiers' cells hold other values"
+    assert verdict(data, frame).utility == "nothing, as far as these measures see"
+    starred = frame.astype(object).copy()
+    starred.loc[0, "age"] = "*"
+    assert "1 of 6 records are suppressed (16.7 %)" in verdict(data, starred).utility
