@@ -116,7 +116,7 @@ class Microdata:
     Kinds are inferred when they are not given: numbers are numeric; dates, times and ordered pandas categoricals
     ordinal (dates in order of time; declared numeric, they count in days since 1970-01-01); everything else, booleans
     too, is nominal. In a CSV file, digits with leading zeros ("007") or more than 18 of them are codes and stay
-    text, and dates stay text (ISO dates declared ordinal are in order of time).
+    text. Text that is dates is ordinal, in the order of time, if all of it is and day and month can be told apart.
 
     Rows in error messages count records from 1, without the header.
 

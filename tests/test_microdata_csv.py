@@ -429,3 +429,23 @@ def test_quotation_marks_that_do_no_harm(cell: str, value: str, tmp_path: Path) 
     path = tmp_path / "t.csv"
     path.write_text(f"a,b\n{cell},2\nx y,3\n")
     assert value in Microdata.from_csv(path, kinds={"a": "nominal"}).attribute("a").labels
+
+
+@pytest.mark.parametrize(
+    ("written", "kind"),
+    [
+        (["31.12.2023", "01.02.2024", "15.01.2024"], "ordinal"),
+        (["2023-12-31", "2024-02-01", "2024-01-15"], "ordinal"),
+        (["12/31/2023", "02/01/2024", "01/15/2024"], "ordinal"),
+        (["01/02/2024", "02/03/2023", "03/04/2023"], "nominal"),  # day and month cannot be told apart
+        (["31.12.2023", "01.02.2024", "unknown"], "nominal"),
+    ],
+)
+def test_dates_are_in_the_order_of_time(tmp_path: Path, written: list[str], kind: str) -> None:
+    (tmp_path / "t.csv").write_text("admitted\n" + "".join(f"{text}\n" for text in written))
+    data = Microdata.from_csv(tmp_path / "t.csv")
+    assert data.attribute("admitted").kind.value == kind
+    in_time = [written[0], written[2], written[1]] if kind == "ordinal" else sorted(written)
+    assert list(data.categories("admitted")) == in_time
+    assert data.frame()["admitted"].tolist() == written
+    assert Microdata.from_csv(tmp_path / "t.csv", kinds={"admitted": "nominal"}).attribute("admitted").kind == "nominal"

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sdc_problems._sharing.arrays import Array
 from sdc_problems._tables.columns import MISSING, Column, Kind, Role, label, parse_numbers
 from sdc_problems._tables.frames import column_from_series
+from sdc_problems._tables.texts import read_dates
 from sdc_problems.errors import SDCError, SDCWarning, did_you_mean
 
 if TYPE_CHECKING:
@@ -196,6 +197,9 @@ def _typed(column: Column, kinds: Mapping[str, str], order: Sequence[object] | N
         kind = Kind(column.declared)
     else:
         kind = default.get(column.storage, Kind.ORDINAL)
+        kind = Kind.ORDINAL if kind is Kind.NOMINAL and _in_time(column) is not None else kind
+    if kind is Kind.ORDINAL and order is None and not column.fixed_order:
+        order = _in_time(column)
     if column.storage == "float":
         infinite = np.isinf(column.values)
         if infinite.any():
@@ -212,6 +216,16 @@ def _typed(column: Column, kinds: Mapping[str, str], order: Sequence[object] | N
     if order is not None:
         column = _ordered(column, order)
     return replace(column, declared=kind.value)
+
+
+def _in_time(column: Column) -> list[str] | None:
+    """Text that is dates, as 31.12.2024 and 2024-12-31 are, in the order of time; None for any other column."""
+    if not isinstance(column.values, list) or len(column.values) < 2 or not column.values[0][:1].isdigit():
+        return None
+    dates = read_dates(column.values)
+    if dates is None or not dates.certain:
+        return None
+    return [text for _, text in sorted(zip(dates.days, column.values, strict=True))]
 
 
 def _refuse_huge(column: Column) -> None:
