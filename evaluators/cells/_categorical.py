@@ -1,6 +1,7 @@
 """Kernels of categorical files that change cell by cell: every measure is a count, and counts follow each move.
 
-Kernels take their arrays one by one: what a tuple hands out is counted, which costs more than a move.
+Kernels take their arrays one by one: what a tuple hands out is counted, which costs more than a move. Most moves are
+only proposed, so `proposal` counts what would change and writes nothing; `shift` makes the move.
 """
 
 from __future__ import annotations
@@ -60,28 +61,31 @@ class File(NamedTuple):
 
 @kernel()
 def link(
-    i: int, X: Any, Y: Any, ordinal: Any, unit: Any, order: Any, combination: Any, nearest: Any, nearest_ties: Any,
-    rows: Any, records: Any,
+    i: int, changed: int, code: int, X: Any, Y: Any, ordinal: Any, unit: Any, order: Any, combination: Any,
+    nearest: Any, nearest_ties: Any, rows: Any, records: Any,
 ) -> int:  # fmt: skip
-    """Among how many nearest originals that of protected record i is; 0 if one is nearer."""
+    """Among how many nearest originals that of protected record i is; 0 if one is nearer.
+
+    The record is taken with a code in its cell ``changed`` (-1: as it is).
+    """
     p = X.shape[1]
     own = 0.0
     for e in range(p):
         j = order[e]
-        gap = abs(Y[i, j] - X[i, j])
+        gap = abs((code if j == changed else Y[i, j]) - X[i, j])
         if gap > 0:
             own += (gap + 1.0) * unit[j] if ordinal[j] else unit[j]
     if len(combination):
         at = 0
         for j in range(p):
-            at += combination[j] * Y[i, j]
+            at += combination[j] * (code if j == changed else Y[i, j])
         return int(nearest_ties[at]) if own == nearest[at] else 0
     tie = 0
     for r in range(len(rows)):
         d = 0.0
         for e in range(p):
             j = order[e]
-            gap = abs(Y[i, j] - rows[r, j])
+            gap = abs((code if j == changed else Y[i, j]) - rows[r, j])
             if gap > 0:
                 d += (gap + 1.0) * unit[j] if ordinal[j] else unit[j]
                 if d > own:
@@ -91,6 +95,17 @@ def link(
         if d == own:
             tie += records[r]
     return int(tie)
+
+
+@kernel()
+def _widest_gap(reach: float) -> int:
+    """Largest doubled gap of ranks that is near."""
+    gap = int(reach / 50.0)
+    while 50.0 * (gap + 1) <= reach:
+        gap += 1
+    while 50.0 * gap > reach:
+        gap -= 1
+    return gap
 
 
 @kernel()
@@ -152,8 +167,9 @@ def link_all(f: Any, s: Any, changed: Any) -> None:
     for i in range(len(s.Y)):
         if changed[i]:
             s.tie[i] = link(
-                i, f.X, s.Y, f.ordinal, f.unit, f.order, f.combination, f.nearest, f.nearest_ties, f.rows, f.records
-            )
+                i, -1, 0, f.X, s.Y, f.ordinal, f.unit, f.order, f.combination, f.nearest, f.nearest_ties, f.rows,
+                f.records,
+            )  # fmt: skip
     total_links(s)
 
 
@@ -248,6 +264,65 @@ def shift(
 
 
 @kernel()
+def proposal(
+    i: int, j: int, b: int, X: Any, Y: Any, size: Any, ordinal: Any, first: Any, begin: Any, ranks: Any, limit: int,
+    tables: Any, stride: Any, start: Any, logs: Any, pairs: Any, sizes: Any, largest: Any, rank: Any, difference: Any,
+) -> Any:  # fmt: skip
+    """What `shift` would add to misplaced, moved, near, entropy and guessed; nothing is written."""
+    p = X.shape[1]
+    a, x, m = Y[i, j], X[i, j], size[j]
+    column_a, column_b = first[j] + a * m, first[j] + b * m
+    at_a, at_b = begin[j] + a, begin[j] + b
+    low, high = min(a, b), max(a, b)
+
+    misplaced = 0
+    for e in range(tables.shape[1]):
+        t = tables[j, e]
+        if t < 0:
+            break
+        at = start[t]
+        for l in range(p):
+            at += stride[t, l] * Y[i, l]
+        to = at + stride[t, j] * (b - a)
+        misplaced += (1 if difference[at] <= 0 else -1) + (1 if difference[to] >= 0 else -1)
+
+    from_own, to_own = abs(a - x), abs(b - x)
+    if ordinal[j]:
+        moved = (to_own + 1 if to_own > 0 else 0) - (from_own + 1 if from_own > 0 else 0)
+        near = 0
+        for v in range(low, high + 1):
+            # One record less below (or above): ranks are doubled, and the two categories lose or gain half of it.
+            before = rank[begin[j] + v]
+            after = before + (1 if v in (a, b) else 2) * (-1 if b > a else 1)
+            for l in range(m):
+                value = ranks[begin[j] + l]
+                held = pairs[first[j] + v * m + l]
+                if abs(value - before) <= limit:
+                    near -= held
+                if abs(value - after) <= limit:
+                    near += held
+                    if l == x:
+                        near += (1 if v == b else 0) - (1 if v == a else 0)
+    else:
+        moved = (1 if to_own > 0 else 0) - (1 if from_own > 0 else 0)
+        near = (1 if to_own == 0 else 0) - (1 if from_own == 0 else 0)
+
+    held_a, held_b, from_pair, to_pair = sizes[at_a], sizes[at_b], pairs[column_a + x], pairs[column_b + x]
+    entropy = (
+        logs[held_a - 1] - logs[held_a] + logs[held_b + 1] - logs[held_b]
+        + logs[from_pair] - logs[from_pair - 1] + logs[to_pair] - logs[to_pair + 1]
+    )  # fmt: skip
+    guessed = 1 if to_pair == largest[at_b] else 0
+    if from_pair == largest[at_a]:
+        most = from_pair - 1
+        for l in range(m):
+            if l != x:
+                most = max(most, pairs[column_a + l])
+        guessed += most - from_pair
+    return misplaced, moved, near, entropy, guessed
+
+
+@kernel()
 def move(f: Any, s: Any, i: int, j: int, b: int) -> None:
     """`shift` of one file, for callers that are not in a hurry."""
     if s.Y[i, j] != b:
@@ -261,7 +336,9 @@ def move(f: Any, s: Any, i: int, j: int, b: int) -> None:
 @kernel()
 def link_row(f: Any, s: Any, i: int) -> None:
     """Link of record i, and the sum."""
-    tie = link(i, f.X, s.Y, f.ordinal, f.unit, f.order, f.combination, f.nearest, f.nearest_ties, f.rows, f.records)
+    tie = link(
+        i, -1, 0, f.X, s.Y, f.ordinal, f.unit, f.order, f.combination, f.nearest, f.nearest_ties, f.rows, f.records
+    )
     set_link(i, tie, s.tie, s.links)
 
 
@@ -333,7 +410,7 @@ def walk(f: Any, s: Any, aim: Any, guard: bool, moves: int, hot: float, cold: fl
     )  # fmt: skip
     moved_unit, entropy_unit = f.moved_unit, f.entropy_unit
     n, p = X.shape
-    n_tables = len(start)
+    n_tables, limit = len(start), _widest_gap(reach)
     weight_loss, weight_risk, larger, prl = aim[0], aim[1], aim[2] > 0.0, aim[3]
     score = np.inf
     lowest = np.inf
@@ -342,51 +419,63 @@ def walk(f: Any, s: Any, aim: Any, guard: bool, moves: int, hot: float, cold: fl
     cooling = (cold / hot) ** (1.0 / max(moves, 1)) if hot > 0.0 else 1.0
     fresh = False  # the best file so far is the current one and not yet put away
     for step in range(-1, moves):
-        i, j, a, tie, kept, sum_links = 0, 0, 0, 0, 0.0, 0.0
+        i, j, b, tie, kept, sum_links = 0, 0, 0, 0, 0.0, 0.0
+        d_misplaced, d_moved, d_near, d_guessed = 0, 0, 0, 0
         if step >= 0:  # the first turn measures the file as it is
             temperature *= cooling
             i, j = below(state, n), below(state, p)
             if size[j] < 2:
                 continue
-            a = Y[i, j]
             b = below(state, size[j] - 1)
-            if b >= a:
+            if b >= Y[i, j]:
                 b += 1
             tie, kept, sum_links = ties[i], entropy[j], links[0]
-            shift(
-                i, j, b, X, Y, size, ordinal, first, begin, ranks, reach, tables, stride, start, logs, pairs, sizes,
-                largest, rank, difference, moved, near, entropy, misplaced, guessed,
+            d_misplaced, d_moved, d_near, d_entropy, d_guessed = proposal(
+                i, j, b, X, Y, size, ordinal, first, begin, ranks, limit, tables, stride, start, logs, pairs, sizes,
+                largest, rank, difference,
             )  # fmt: skip
+            misplaced[0] += d_misplaced
+            moved[j] += d_moved
+            near[j] += d_near
+            entropy[j] += d_entropy
+            guessed[0] += d_guessed
             set_link(
                 i,
-                link(i, X, Y, ordinal, unit, order, combination, nearest, nearest_ties, rows, records),
+                link(i, j, b, X, Y, ordinal, unit, order, combination, nearest, nearest_ties, rows, records),
                 ties,
                 links,
             )
         loss = weight_loss * _loss(n, p, n_tables, misplaced, moved, moved_unit, entropy, entropy_unit)
         risk = weight_risk * _risk(n, p, near, guessed, links, guard, prl)
         after = max(loss, risk) if larger else loss + risk
-        if (
+        kept_move = (
             step < 0
             or after <= score
             or (temperature > 0.0 and after <= score - temperature * math.log(uniform(state)))
-        ):
-            if after > score and fresh:  # leaving the best file: put it away as it was before this move
-                for r in range(n):
-                    put(best[r], Y[r])
-                best[i, j] = a
-                fresh = False
-            score = after
-            taken += step >= 0
-            if score < lowest:
-                lowest = score
-                fresh = True
+        )
+        if step >= 0:  # the sums as they were: `shift` moves them with all else
+            misplaced[0] -= d_misplaced
+            moved[j] -= d_moved
+            near[j] -= d_near
+            entropy[j] = kept
+            guessed[0] -= d_guessed
+        if not kept_move:
+            ties[i], links[0] = tie, sum_links
             continue
-        shift(
-            i, j, a, X, Y, size, ordinal, first, begin, ranks, reach, tables, stride, start, logs, pairs, sizes,
-            largest, rank, difference, moved, near, entropy, misplaced, guessed,
-        )  # fmt: skip
-        ties[i], entropy[j], links[0] = tie, kept, sum_links
+        if after > score and fresh:  # leaving the best file: put it away
+            for r in range(n):
+                put(best[r], Y[r])
+            fresh = False
+        score = after
+        if step >= 0:
+            shift(
+                i, j, b, X, Y, size, ordinal, first, begin, ranks, reach, tables, stride, start, logs, pairs, sizes,
+                largest, rank, difference, moved, near, entropy, misplaced, guessed,
+            )  # fmt: skip
+            taken += 1
+        if score < lowest:
+            lowest = score
+            fresh = True
     if fresh:
         for r in range(n):
             put(best[r], Y[r])
@@ -409,34 +498,35 @@ def measure_moves(f: Any, s: Any, cells: Any, codes: Any, out: Any) -> None:
     )  # fmt: skip
     moved_unit, entropy_unit = f.moved_unit, f.entropy_unit
     n, p = X.shape
+    limit = _widest_gap(reach)
     for e in range(len(cells)):
         i, j, b = cells[e, 0], cells[e, 1], codes[e]
-        a, tie, kept, sum_links = Y[i, j], ties[i], entropy[j], links[0]
-        if a != b:
-            shift(
-                i, j, b, X, Y, size, ordinal, first, begin, ranks, reach, tables, stride, start, logs, pairs, sizes,
-                largest, rank, difference, moved, near, entropy, misplaced, guessed,
+        tie, kept, sum_links = ties[i], entropy[j], links[0]
+        d_misplaced, d_moved, d_near, d_entropy, d_guessed = 0, 0, 0, 0.0, 0
+        if Y[i, j] != b:
+            d_misplaced, d_moved, d_near, d_entropy, d_guessed = proposal(
+                i, j, b, X, Y, size, ordinal, first, begin, ranks, limit, tables, stride, start, logs, pairs, sizes,
+                largest, rank, difference,
             )  # fmt: skip
             set_link(
                 i,
-                link(i, X, Y, ordinal, unit, order, combination, nearest, nearest_ties, rows, records),
+                link(i, j, b, X, Y, ordinal, unit, order, combination, nearest, nearest_ties, rows, records),
                 ties,
                 links,
             )
-        out[e, 0] = 100.0 * misplaced[0] / (2.0 * n * len(start))
-        out[e, 1] = 0.0
-        out[e, 2] = 0.0
-        inside = 0
+        moved[j] += d_moved
+        entropy[j] += d_entropy
+        steps, nats, inside = 0.0, 0.0, d_near
         for l in range(p):
-            out[e, 1] += moved[l] * moved_unit[l]
-            out[e, 2] += entropy[l] * entropy_unit[l]
+            steps += moved[l] * moved_unit[l]
+            nats += entropy[l] * entropy_unit[l]
             inside += near[l]
+        out[e, 0] = 100.0 * (misplaced[0] + d_misplaced) / (2.0 * n * len(start))
+        out[e, 1] = steps
+        out[e, 2] = nats
         out[e, 3] = 100.0 * inside / (n * p)
-        out[e, 4] = 100.0 * guessed[0] / (n * p)
+        out[e, 4] = 100.0 * (guessed[0] + d_guessed) / (n * p)
         out[e, 5] = 100.0 * links[0] / n
-        if a != b:
-            shift(
-                i, j, a, X, Y, size, ordinal, first, begin, ranks, reach, tables, stride, start, logs, pairs, sizes,
-                largest, rank, difference, moved, near, entropy, misplaced, guessed,
-            )  # fmt: skip
-            ties[i], entropy[j], links[0] = tie, kept, sum_links
+        moved[j] -= d_moved
+        entropy[j] = kept
+        ties[i], links[0] = tie, sum_links
