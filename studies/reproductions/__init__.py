@@ -20,6 +20,7 @@ REPRODUCTIONS: dict[str, str] = {
     "pbg": "Dewri et al. (2010): property based generalisations of the Adult file.",
     "pram": "Marés (2013), ch. 4: transition matrices for PRAM, and equations that make them.",
     "precluster": "Marés (2013), ch. 5: clusters of records, each protected on its own.",
+    "social": "Marés (2013), ch. 6: social graphs whose attributes are k-anonymous and whose links stay.",
 }
 
 
