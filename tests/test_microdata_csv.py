@@ -20,6 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_problems import Kind, Microdata, SDCError
+from sdc_problems._slices import listening
 
 Reader = Callable[..., Microdata]
 
@@ -449,3 +450,11 @@ def test_dates_are_in_the_order_of_time(tmp_path: Path, written: list[str], kind
     assert list(data.categories("admitted")) == in_time
     assert data.frame()["admitted"].tolist() == written
     assert Microdata.from_csv(tmp_path / "t.csv", kinds={"admitted": "nominal"}).attribute("admitted").kind == "nominal"
+
+
+def test_rows_are_told_while_they_are_read(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,b\n" + "".join(f'{i},"x {i % 3}"\n' for i in range(10)))
+    told: list[tuple[str, int, int]] = []
+    with listening(lambda *said: told.append(said)):
+        Microdata.from_csv(tmp_path / "t.csv", chunksize=4)
+    assert told == [("rows read", 4, 10), ("rows read", 8, 10), ("rows read", 10, 10)]

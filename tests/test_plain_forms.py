@@ -96,7 +96,10 @@ def test_transport(seed: int, n: int, m: int, top: int) -> None:
     rng = np.random.default_rng(seed)
     total = max(n, m) + int(rng.integers(0, 20))
     supply, demand = (1 + rng.multinomial(total - size, np.full(size, 1 / size)) for size in (n, m))
-    same(_transport.transport, rng.integers(-top, top + 1, (n, m)), supply, demand)
+    flow, potentials = np.zeros((n, m), dtype=np.int64), (np.zeros(n, dtype=np.int64), np.zeros(m, dtype=np.int64))
+    same(
+        _transport.shortest_paths, rng.integers(-top, top + 1, (n, m)), flow, supply, demand, *potentials, 0, 10**9
+    )  # fmt: skip
 
 
 @given(seed=SEEDS, n=st.integers(1, 60), p=st.integers(1, 4), wide=st.booleans())

@@ -6,18 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from sdc_problems._kernel import kernel
+from sdc_problems._kernel import SLICE, kernel
+from sdc_problems._slices import tell
+from sdc_problems._validation import IntArray
 
 
-def _plain_transport(cost: Any, supply: Any, demand: Any) -> Any:
+def _plain_paths(cost: Any, flow: Any, left: Any, open_demand: Any, u: Any, v: Any, first: int, budget: int) -> int:
     n, m = cost.shape
-    flow = np.zeros((n, m), dtype=np.int64)
-    left, open_demand = supply.copy(), demand.copy()
-    u, v = np.zeros(n, dtype=np.int64), np.zeros(m, dtype=np.int64)
     far = np.iinfo(np.int64).max
     row_distance = np.empty(n, dtype=np.int64)
     from_row, from_column = np.empty(m, dtype=np.int64), np.empty(n, dtype=np.int64)
-    for source in range(n):
+    for source in range(first, n):
         while left[source] > 0:
             distance = np.full(m, far)
             done, reached = np.zeros(m, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
@@ -49,28 +48,21 @@ def _plain_transport(cost: Any, supply: Any, demand: Any) -> Any:
                 flow[cell] += -amount if number % 2 else amount
             left[source] -= amount
             open_demand[nearest] -= amount
-    return flow
+    return len(cost)
 
 
-def _plain_seconds(cost: Any, supply: Any, demand: Any) -> float:
+def _plain_seconds(cost: Any, *_: Any) -> float:
     """Seconds of about as many paths as there are rows and columns, each over a few rows."""
     return float(1e-5 + sum(cost.shape) * (1e-4 + 2e-8 * cost.shape[1]))
 
 
-@kernel(cost=_plain_seconds, plain=_plain_transport)
-def transport(cost: Any, supply: Any, demand: Any) -> Any:
-    """Cheapest flow that uses up every supply; total supply = total demand; whole numbers throughout.
+@kernel(cost=_plain_seconds, plain=_plain_paths)
+def shortest_paths(cost: Any, flow: Any, left: Any, open_demand: Any, u: Any, v: Any, first: int, budget: int) -> int:
+    """Send what is left of the rows from ``first`` on, until the budget of steps is spent; returns the next row.
 
-    Successive shortest paths with potentials: Dijkstra from a row with supply left, over columns and back along used
-    cells, to the nearest column with demand left; as much as the path can carry is sent at once. O(rows · columns) per
-    path; there are about as many paths as rows and columns together, whatever the number of items.
-
-    Which of several cheapest flows is returned depends on the order of rows and columns only.
+    ``u`` and ``v`` are the potentials of rows and columns. The plain form knows no budget: it is for little work.
     """
     n, m = cost.shape
-    flow = np.zeros((n, m), dtype=np.int64)
-    left, open_demand = supply.copy(), demand.copy()
-    u, v = np.zeros(n, dtype=np.int64), np.zeros(m, dtype=np.int64)
     far = np.iinfo(np.int64).max
     distance = np.empty(m, dtype=np.int64)
     row_distance = np.empty(n, dtype=np.int64)
@@ -79,8 +71,9 @@ def transport(cost: Any, supply: Any, demand: Any) -> Any:
     done = np.empty(m, dtype=np.bool_)
     reached = np.empty(n, dtype=np.bool_)
     queue = np.empty(n, dtype=np.int64)
-    for source in range(n):
-        while left[source] > 0:
+    source = first
+    while source < n and budget > 0:
+        while left[source] > 0 and budget > 0:
             distance[:] = far
             done[:] = False
             reached[:] = False
@@ -92,6 +85,7 @@ def transport(cost: Any, supply: Any, demand: Any) -> Any:
                 while scanned < waiting:
                     i = queue[scanned]
                     scanned += 1
+                    budget -= m
                     base = row_distance[i] - u[i]
                     for j in range(m):
                         if not done[j]:
@@ -106,6 +100,7 @@ def transport(cost: Any, supply: Any, demand: Any) -> Any:
                     ):
                         nearest, best = j, distance[j]
                 done[nearest] = True
+                budget -= n + m
                 if open_demand[nearest] > 0:
                     break
                 for i in range(n):
@@ -137,4 +132,25 @@ def transport(cost: Any, supply: Any, demand: Any) -> Any:
                 flow[i, j] -= amount
             left[source] -= amount
             open_demand[nearest] -= amount
+        if left[source] == 0:
+            source += 1
+    return source
+
+
+def transport(cost: IntArray, supply: IntArray, demand: IntArray) -> IntArray:
+    """Cheapest flow that uses up every supply; total supply = total demand; whole numbers throughout.
+
+    Successive shortest paths with potentials: Dijkstra from a row with supply left, over columns and back along used
+    cells, to the nearest column with demand left; as much as the path can carry is sent at once. O(rows · columns) per
+    path; there are about as many paths as rows and columns together, whatever the number of items.
+
+    Which of several cheapest flows is returned depends on the order of rows and columns only.
+    """
+    n, m = cost.shape
+    flow: IntArray = np.zeros((n, m), dtype=np.int64)
+    state = flow, supply.copy(), demand.copy(), np.zeros(n, dtype=np.int64), np.zeros(m, dtype=np.int64)
+    row = 0
+    while row < n:
+        row = shortest_paths(cost, *state, row, SLICE)
+        tell("records assigned", row, n)
     return flow

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sdc_problems._slices import slices
 from sdc_problems._validation import FloatArray, IntArray, cell_mask, kinds, number, pair, whole
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators._codes import pair_counts, unique_rows
@@ -115,12 +116,18 @@ def _equal_rows(x: Rows, y: Rows) -> IntArray:
 def _patterns(X: FloatArray, Y: FloatArray, reach: FloatArray, views: Sequence[View]) -> IntArray:
     """Agreement pattern of each row of X with each of Y."""
     if not views:
-        plain: IntArray = agreement_patterns(X, Y, reach)
-        return plain
+        return _in_slices(X, Y, reach)
     patterns = np.empty((len(X), len(Y)), dtype=np.int64)
     for view in views:
         within = np.where(view.starred, np.inf, reach)
-        patterns[:, view.records] = agreement_patterns(view.of(X), Y[view.records], within)
+        patterns[:, view.records] = _in_slices(view.of(X), Y[view.records], within)
+    return patterns
+
+
+def _in_slices(X: FloatArray, Y: FloatArray, reach: FloatArray) -> IntArray:
+    patterns = np.empty((len(X), len(Y)), dtype=np.int64)
+    for low, high in slices(len(X), steps=Y.size, what="pairs of records"):
+        patterns[low:high] = agreement_patterns(X[low:high], Y, reach)
     return patterns
 
 

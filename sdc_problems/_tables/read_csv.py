@@ -16,6 +16,7 @@ import numpy as np
 
 from sdc_problems._files import check_encoding
 from sdc_problems._sharing.arrays import Array
+from sdc_problems._slices import tell
 from sdc_problems._tables.columns import Codes, Column, parse_numbers, refuse_disguised_numbers
 from sdc_problems._tables.open_file import DAMAGED, open_bytes, open_text, packing, told_delimiter
 from sdc_problems.errors import SDCError, did_you_mean
@@ -161,8 +162,8 @@ class CSVFile:
             Columns declared numeric: digits with leading zeros are numbers too.
         """
         with self._explained():
-            _refuse_text_behind_quotes(self._form)
-            columns = _columns(self._form, self._names, numeric)
+            lines = _refuse_text_behind_quotes(self._form)
+            columns = _columns(self._form, self._names, numeric, lines)
         for column in columns:
             if column.name not in kinds:
                 refuse_disguised_numbers(column, from_text=True)
@@ -204,10 +205,13 @@ def _header(form: CSVFormat) -> list[str]:
     return names
 
 
-def _columns(form: CSVFormat, names: list[str], numeric: Collection[str]) -> list[Column]:
+def _columns(form: CSVFormat, names: list[str], numeric: Collection[str], lines: int) -> list[Column]:
     growing = [_Growing(name, name in numeric) for name in names]
     late = []
+    read = 0
     for chunk in _chunks(form, None):
+        read += len(chunk)
+        tell("rows read", read, max(read, lines))
         for i, column in enumerate(growing):
             if i not in late and not column.add(chunk.iloc[:, i], form):
                 # Earlier cells are known as numbers only ("1.0" and "1" are one): read this column once more.
@@ -249,14 +253,21 @@ def _chunks(form: CSVFormat, wanted: list[int] | None) -> Iterator[pd.DataFrame]
         raise SDCError(f"{form.path} is no proper CSV file ({error}); is a quotation mark left open?") from error
 
 
-def _refuse_text_behind_quotes(form: CSVFormat) -> None:
-    """A cell like "100"5 would be read as 1005; blanks behind a quotation mark do no harm."""
+def _refuse_text_behind_quotes(form: CSVFormat) -> int:
+    """Refuse a cell like "100"5, which would be read as 1005; returns the number of lines without the first.
+
+    Blanks behind a quotation mark do no harm.
+    """
     mark = re.escape(form.delimiter)
     suspect = re.compile(rf'[^{mark}"\r\n]"[^{mark}"\r\n]')
     blanks = re.compile(rf'"[ \t]+(?={mark}|[\r\n]|$)')
+    lines, odd = -1, False
     with open_text(form.path, form.encoding) as stream:
-        if not any('"' in line and suspect.search(line) for line in stream):
-            return
+        for line in stream:
+            lines += 1
+            odd = odd or ('"' in line and suspect.search(line) is not None)
+    if not odd:
+        return lines
     with open_text(form.path, form.encoding) as stream:
         for _ in range(form.before):
             stream.readline()
@@ -270,6 +281,7 @@ def _refuse_text_behind_quotes(form: CSVFormat) -> None:
                 f"{form.path}, row {number}: text stands behind the closing quotation mark of a cell, or a mark is left"
                 " open; write a quotation mark within a quoted cell twice"
             ) from None
+    return lines
 
 
 def _refuse_short_rows(form: CSVFormat, width: int) -> None:

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
+from sdc_problems._slices import listening
+from sdc_problems.evaluators.linkage import _transport
 from sdc_problems.evaluators.linkage._transport import transport
 
 
@@ -19,6 +22,20 @@ def test_cheapest_flow_is_the_assignment_of_the_single_items(n: int, m: int, ite
     np.testing.assert_array_equal(flow.sum(axis=0), demand)
     single = np.repeat(np.repeat(cost, supply, axis=0), demand, axis=1)
     assert (flow * cost).sum() == single[linear_sum_assignment(single)].sum()
+
+
+def test_a_path_at_a_time_gives_the_same_flow(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(5)
+    cost = rng.integers(0, 9, size=(40, 50))
+    supply, demand = rng.multinomial(300, np.ones(40) / 40), rng.multinomial(300, np.ones(50) / 50)
+    whole = transport(cost, supply, demand)
+    told: list[int] = []
+    monkeypatch.setattr(_transport, "shortest_paths", _transport.shortest_paths.outer)
+    monkeypatch.setattr(_transport, "SLICE", 1)
+    with listening(lambda what, done, total: told.append(done)):
+        np.testing.assert_array_equal(transport(cost, supply, demand), whole)
+    assert len(told) > 40
+    assert told == sorted(told)
 
 
 def test_large_costs_and_a_full_assignment() -> None:
