@@ -78,7 +78,7 @@ export function repeatRun(app: App, run: number): HTMLElement {
     "div",
     { class: "take" },
     command("Repeat the run", `sdc run study.toml --out ${folder}`),
-    h("p", { class: "hint" }, "Start the release where the run folder is. It writes the protected file, its value mapping (what became what, for the holder of the data only) and a certificate whose guarantees are counted again in the written file. study.toml lies in the run folder; relative paths in it start at the folder where it was written. With the versions below a repeated run gives the same bytes."),
+    h("p", { class: "hint" }, "Start the release where the run folder is. It writes the protected file with its rows shuffled, its value mapping and its rows file (what became what, and which row is whose: for the holder of the data only) and a certificate whose guarantees are counted again in the written file. study.toml lies in the run folder; relative paths in it start at the folder where it was written. With the versions below a repeated run gives the same bytes."),
   );
 }
 
