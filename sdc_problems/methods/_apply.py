@@ -98,7 +98,7 @@ def apply(
         raise SDCError(f"method {method.name} leaves out no records: leave max_suppression out as well")
     if seconds is not None and not method.takes("seconds"):
         raise SDCError(f"method {method.name} takes the time that it needs: leave seconds out")
-    if method.takes("hierarchies") and not hierarchies:
+    if method.needs_hierarchies and not hierarchies:
         raise SDCError(f"method {method.name} needs hierarchies: one for each column that it generalizes")
     table = data if tuple(names) == data.quasi_identifiers else _with_columns(data, names)
     supplied: dict[str, Callable[[], Any]] = {

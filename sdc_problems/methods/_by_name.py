@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems._kernel import Progress
+from sdc_problems._tables.columns import STAR
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.hierarchy import Hierarchy
 from sdc_problems.methods._amounts import one_of, percentage
@@ -285,10 +286,12 @@ def swap_columns(
 def mondrian_regions(
     data: Microdata,
     k: int,
+    hierarchies: Mapping[str, Hierarchy] | None = None,
     *,
     l: int | None = None,
     entropy_l: float | None = None,
     t: float | None = None,
+    labels: bool = False,
     strict: bool = True,
     summary: str = "interval",
     decimals: int | None = None,
@@ -301,8 +304,12 @@ def mondrian_regions(
         The table.
     k
         Fewest records of a region.
+    hierarchies
+        By column, for ``labels``.
     l, entropy_l, t
         What the sensitive columns must be like in each region: the smallest k is taken whose regions are.
+    labels
+        Whether nominal columns are cut along their hierarchies and get their labels, instead of lists of categories.
     strict
         Whether equal values stay together; relaxed regions are halved between records and have k to 2k − 1.
     summary
@@ -327,11 +334,15 @@ def mondrian_regions(
         if kinds[j] == "numeric":
             X[:, j] = data.values(name)[:, 0]
     mix = Mix.of(data.codes(data.sensitive) if data.sensitive else None, len(data), l, entropy_l, t)
-    size = k if not len(mix.limits) else smallest_k(lambda k: mondrian(X, k, strict=strict, kinds=kinds).labels, k, mix)
-    found = mondrian(X, size, strict=strict, kinds=kinds, summary=summary, decimals=decimals)
+    trees = _nominal_trees(attributes, hierarchies or {}) if labels else [None] * len(names)
+    how: dict[str, Any] = {"strict": strict, "kinds": kinds, "hierarchies": trees}
+    size = k if not len(mix.limits) else smallest_k(lambda k: mondrian(X, k, **how).labels, k, mix)
+    found = mondrian(X, size, summary=summary, decimals=decimals, **how)
     columns: dict[str, NDArray[Any]] = {}
     for j, attribute in enumerate(attributes):
-        if summary == "interval":
+        if summary == "interval" and trees[j] is not None:
+            columns[attribute.name] = _labels((hierarchies or {})[attribute.name], found.release[:, j])
+        elif summary == "interval":
             columns[attribute.name] = _regions(attribute, X[:, j], found.labels)
         elif kinds[j] == "numeric":
             columns[attribute.name] = numbers_as_cells(attribute, found.release[:, j])
@@ -409,6 +420,33 @@ def precluster_columns(
     if len(found.sizes_before) > len(found.sizes):
         sentences.append(f"Clusters of fewer than {k} records were joined: there were {len(found.sizes_before)}.")
     return Recoded(columns, tuple(sentences))
+
+
+def _nominal_trees(
+    attributes: Sequence[Attribute], hierarchies: Mapping[str, Hierarchy]
+) -> list[NDArray[np.int32] | None]:
+    """Level tables of the nominal columns, None for the others."""
+    trees: list[NDArray[np.int32] | None] = []
+    for attribute in attributes:
+        name = attribute.name
+        if attribute.kind.value != "nominal":
+            trees.append(None)
+            continue
+        if name not in hierarchies:
+            raise SDCError(f"column {name!r} has no hierarchy{did_you_mean(name, hierarchies)}: labels come from one")
+        trees.append(hierarchies[name].table(attribute.categories, attribute=name))
+    return trees
+
+
+def _labels(hierarchy: Hierarchy, nodes: NDArray[np.float64]) -> NDArray[Any]:
+    """Label of each record's node (level and group); a star above the last level."""
+    levels, groups = nodes.astype(np.int64).T
+    cells = np.full(len(nodes), STAR, dtype=object)
+    for level in range(hierarchy.n_levels):
+        there = levels == level
+        if there.any():
+            cells[there] = np.array(hierarchy.labels(level), dtype=object)[groups[there]]
+    return cells
 
 
 def _regions(attribute: Attribute, column: NDArray[np.float64], labels: NDArray[np.int32]) -> NDArray[Any]:

@@ -146,6 +146,11 @@ class Method:
         return self.takes("k") or self.takes("problem")
 
     @property
+    def needs_hierarchies(self) -> bool:
+        """Whether it cannot do without hierarchies."""
+        return self.takes("hierarchies") and self.signature["hierarchies"].default is REQUIRED
+
+    @property
     def random(self) -> bool:
         """Whether it draws random numbers."""
         return self.takes("rng")

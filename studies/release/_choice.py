@@ -195,12 +195,13 @@ def _candidate(
         elif name == "mdav":
             found, groups = _microaggregated(data, demand, within)
         else:
-            method = find(name)
+            method, options = find(name), {"labels": True} if name == "mondrian" else {}
 
             def protect(part: Microdata) -> Recoded:
-                return recoded(method, part, apply(method, part, **asdict(demand), hierarchies=hierarchies))
+                asked: dict[str, Any] = {**asdict(demand), "hierarchies": hierarchies, "options": options}
+                return recoded(method, part, apply(method, part, **asked))
 
-            found = Candidate(name, demand, in_strata(data, within, protect))
+            found = Candidate(name, demand, in_strata(data, within, protect), options=options)
     except SDCError as error:
         return Candidate(name, demand, None, note=str(error))
     assert found.done is not None
@@ -223,7 +224,7 @@ def _measured(
     stars = sum(int((np.asarray(cells, dtype=object)[~lost] == STAR).sum()) for cells in done.columns.values())
     return replace(
         candidate,
-        glm_percent=glm_percent_of(data, hierarchies, done, groups),
+        glm_percent=glm_percent_of(data, hierarchies, done, groups, labels=candidate.method == "mondrian"),
         suppressed=int(lost.sum()),
         stars=stars if candidate.method == "suppress-cells" else 0,
         k=int(np.bincount(np.unique(classes[~lost], return_inverse=True)[1]).min()) if not lost.all() else 0,

@@ -15,7 +15,12 @@ from sdc_problems.microdata import Attribute, Microdata
 
 
 def glm_percent_of(
-    data: Microdata, hierarchies: Mapping[str, Hierarchy], done: Recoded, groups: NDArray[Any] | None = None
+    data: Microdata,
+    hierarchies: Mapping[str, Hierarchy],
+    done: Recoded,
+    groups: NDArray[Any] | None = None,
+    *,
+    labels: bool = False,
 ) -> float:
     """General loss metric of a protected table, in percent (Iyengar 2002).
 
@@ -30,13 +35,15 @@ def glm_percent_of(
     groups
         Group of each record, where what is published stands for all the values of its group: between the smallest and
         the largest of numbers and ordered categories, those that occur of others.
+    labels
+        Whether nominal columns have labels of their hierarchies all the same.
     """
     lost = np.zeros(len(data))
     for name in data.quasi_identifiers:
         if name not in done.columns:
             continue
         attribute, hierarchy = data.attribute(name), hierarchies[name]
-        if groups is not None:
+        if groups is not None and not (labels and attribute.kind.value == "nominal"):
             lost += _range(attribute, hierarchy, data.codes(name)[:, 0], np.unique(groups, return_inverse=True)[1])
             continue
         texts, code = np.unique(np.asarray(done.columns[name]).astype(str), return_inverse=True)

@@ -295,7 +295,7 @@ def protect(
         what = "t compares with the shares in the whole table" if graph is None else "links join the strata of a graph"
         raise SDCError(f"{what}: leave it or within out")
     made: tuple[str, ...] = ()
-    if found is None or found.takes("hierarchies"):
+    if found is None or found.needs_hierarchies or options.get("labels"):
         hierarchies, made = completed(data, hierarchies)
     compared, labels = None, None
     if found is None:

@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdc_problems import Hierarchy
+from sdc_problems import Hierarchy, Microdata
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators import ctbil, dbil, distance_linkage, ebil, il_sse, interval_disclosure_rank
 from sdc_problems.methods import mondrian
+from sdc_problems.methods._by_name import mondrian_regions
 
 THREE = ["checking_status", "savings_status", "employment"]
 
@@ -192,3 +193,20 @@ def test_arguments_stay(unchanged: Callable[..., None], rng: np.random.Generator
 def test_what_is_refused(X: object, k: int, options: dict[str, object], message: str) -> None:
     with pytest.raises(SDCError, match=message):
         mondrian(X, k, **options)
+
+
+def test_nominal_columns_may_get_labels_of_their_hierarchies() -> None:
+    rng = np.random.default_rng(8)
+    frame = pd.DataFrame({"age": rng.integers(20, 60, 80), "town": rng.choice(["Olot", "Vic", "Reus", "Salou"], 80)})
+    data = Microdata.from_frame(frame, quasi_identifiers=["age", "town"])
+    rows = [["Olot", "Girona", "*"], ["Vic", "Girona", "*"], ["Reus", "Camp", "*"], ["Salou", "Camp", "*"]]
+    trees = {"town": Hierarchy.from_levels(rows)}
+    done = mondrian_regions(data, 4, trees, labels=True)
+    frame["where"], frame["when"] = done.columns["town"], done.columns["age"]
+    assert frame.groupby(["where", "when"]).size().min() >= 4
+    under = {"Girona": {"Olot", "Vic"}, "Camp": {"Reus", "Salou"}, "*": set(frame["town"])}
+    for label, own in frame.groupby("where")["town"]:
+        assert set(own) <= under.get(label, {label})
+    assert len(set(frame["where"])) > 1
+    with pytest.raises(SDCError, match="'town' has no hierarchy"):
+        mondrian_regions(data, 4, labels=True)

@@ -225,7 +225,7 @@ class MethodCommand(click.Command):
 
 def about(method: Method) -> list[str]:
     """Lines of help on a method."""
-    needs = [word for word, asked in (("k", method.takes_k), ("hierarchies", method.takes("hierarchies"))) if asked]
+    needs = [word for word, asked in (("k", method.takes_k), ("hierarchies", method.needs_hierarchies)) if asked]
     drawn = "Draws random numbers" + ("; who knows the seed can undo it." if method.secret_seed else ".")
     return [
         f"{method.name}: {method.title}.",
