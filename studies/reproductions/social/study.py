@@ -150,7 +150,7 @@ def _front(case: Case, scale: Scale) -> ReportTable:
     chosen = {"Algorithm 14": problem.baselines()["Algorithm 14, seed 1"]}
     picks = (("least loss", order[0]), ("between", order[len(order) // 2]), ("least risk", order[-1]))
     chosen |= {name: result.X[at] for name, at in picks}
-    rows = []
+    rows: list[tuple[Entry, ...]] = []
     for name, x in chosen.items():
         figures = problem.figures(x)
         rows.append((name, *(Cell(figures[key], None, ".3f") for key in ("il_graph", "dr_degree", "nsil", "ngil"))))
