@@ -9,11 +9,12 @@ import click
 @click.option("--example", "task", metavar="TASK", help="Print a study file of this task instead, to start from.")
 def command(task: str | None) -> None:
     """Print the JSON Schema of the study file; editors check and complete TOML with it."""
-    from sdc_problems.studies.report.text import as_json
-    from sdc_problems.studies.study.schema import json_schema
-    from sdc_problems.studies.tasks import find_task
-
     if task is None:
+        from sdc_problems.studies.report.text import as_json
+        from sdc_problems.studies.study.schema import json_schema
+
         click.echo(as_json(json_schema()))
     else:
+        from sdc_problems.studies.tasks import find_task
+
         click.echo(find_task(task).example.read_text(encoding="utf-8"), nl=False)
