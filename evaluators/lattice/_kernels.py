@@ -191,7 +191,7 @@ def _merge_counts(
     """
     start, pairs, stats = source.start, source.pairs, source.stats
     out_start, out_pairs, out_stats = out.start, out.pairs, out.stats
-    end = 0
+    end = np.int64(0)
     for g in range(m):
         first = end
         out_start[g] = first

@@ -100,8 +100,9 @@ def anneal_kernel(
     origin = np.empty(limit, dtype=np.int32)
     state = np.array([seed | np.uint64(1)], dtype=np.uint64)
     for _ in range(moves):
-        i = below(state, n)
-        a = labels[i]
+        # One type of number throughout: the helpers are compiled once.
+        i = np.int64(below(state, n))
+        a = np.int64(labels[i])
         coin = bits(state)
         if uniform(state) < _GROUP_MOVE:
             allowed = -temperature * np.log(uniform(state))
@@ -111,9 +112,9 @@ def anneal_kernel(
                 for t in range(size[a]):
                     moved[t] = members[a, t]
                 for t in range(size[a]):
-                    x, best, where = moved[t], np.inf, -1
+                    x, best, where = np.int64(moved[t]), np.inf, np.int64(-1)
                     for q in range(n_near):
-                        b = labels[near[x, q]]
+                        b = np.int64(labels[near[x, q]])
                         if b != a and b != where and size[b] < limit:
                             cost = _cost(x, a, b, Z, size, total)
                             if cost < best:
@@ -130,10 +131,10 @@ def anneal_kernel(
                     n_free += 1
                     continue
             elif n_free and size[a] > k:
-                g = free[n_free - 1]
+                g = np.int64(free[n_free - 1])
                 for q in range(-1, n_near):
-                    x = i if q < 0 else near[i, q]
-                    b = labels[x]
+                    x = i if q < 0 else np.int64(near[i, q])
+                    b = np.int64(labels[x])
                     if b == g or size[b] <= k:
                         continue
                     change += _cost(x, b, g, Z, size, total)
@@ -146,9 +147,9 @@ def anneal_kernel(
                     n_free -= 1
                     continue
             for t in range(count - 1, -1, -1):
-                _move(moved[t], origin[t], Z, labels, members, place, size, total)
+                _move(np.int64(moved[t]), np.int64(origin[t]), Z, labels, members, place, size, total)
             continue
-        b = labels[near[i, np.int64(((coin >> np.uint64(32)) * np.uint64(n_near)) >> np.uint64(32))]]
+        b = np.int64(labels[near[i, np.int64(((coin >> np.uint64(32)) * np.uint64(n_near)) >> np.uint64(32))]])
         if a == b:
             continue
         allowed = -temperature * np.log(uniform(state))

@@ -19,10 +19,10 @@ def _walk(P: Any, tree: Any, place: Any, path: Any, here: Any, at: int, until: i
     near, who, spent = np.empty(1), np.empty(1, dtype=np.int32), np.zeros(1, dtype=np.int64)
     while at < until and spent[0] < budget:
         if at == 0:
-            number = farthest(tree, here, spent, stack, limits, D)
+            number = np.int64(farthest(tree, here, spent, stack, limits, D))
         else:
             nearest(tree, here, near, who, spent, stack, limits, D)
-            number = who[0]
+            number = np.int64(who[0])
         path[at] = number
         for j in range(len(here)):
             here[j] = P[number, j]
@@ -133,13 +133,13 @@ def _grow_groups(
         for a in range(k - 1):
             members[size] = numbers[a]
             size += 1
-            take(tree, place, numbers[a])
+            take(tree, place, np.int64(numbers[a]))
         while left - size > k and size < 2 * k - 1:  # what remains must fill a group of its own
-            joins, inside = -1, np.inf  # nearest to any member
+            joins, inside = np.int64(-1), np.inf  # nearest to any member
             for a in range(size):
                 nearest(tree, P[members[a]], near, who, spent, stack, limits, D)
                 if near[0] < inside or (near[0] == inside and who[0] < joins):
-                    inside, joins = near[0], who[0]
+                    inside, joins = near[0], np.int64(who[0])
             nearest(tree, P[joins], two, pair, spent, stack, limits, D)
             outside = two[1] if pair[0] == joins else two[0]
             if not inside < reach * outside:
