@@ -47,14 +47,14 @@ def restricted_growth(X: NDArray[Any]) -> NDArray[Any]:
     X = np.asarray(X)
     if X.dtype.kind not in "iu":
         raise SDCError(f"labels must be integers, not {X.dtype}")
-    rows = np.ascontiguousarray(np.atleast_2d(X))
+    rows = np.ascontiguousarray(np.atleast_2d(X), dtype=np.int64)  # one type: the kernel is compiled once
     out = np.empty_like(rows)
     if rows.size:
         if rows.min() < 0:
             raise SDCError("labels must not be negative")
         table = np.empty(int(rows.max()) + 1, dtype=np.int64)
         _first_use(rows, table, np.int64(-1), out)
-    return out.reshape(X.shape)
+    return out.astype(X.dtype, copy=False).reshape(X.shape)
 
 
 class CanonicalLabels(Repair):

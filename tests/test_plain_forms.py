@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdc_problems._kernel import Tiered
+from sdc_problems._kernel import Kernel, Tiered
 from sdc_problems.evaluators.lattice import LatticeEngine, _kernels
 from sdc_problems.evaluators.linkage import _agreement, _nearest, _transport
-from sdc_problems.methods._kernels import mdav
+from sdc_problems.methods import mhm, microaggregate_univariate, v_mdav
+from sdc_problems.methods._kernels import mdav, walk
 
 
 def same(kernel: Any, *args: Any) -> None:
@@ -140,6 +141,34 @@ def classes(table: Any) -> list[Any]:
         return sorted(zip(table.keys.tolist(), table.sizes.tolist(), strict=True))
     pairs = [sorted(table.pairs[a:b].tolist()) for a, b in zip(table.start[:-1], table.start[1:], strict=True)]
     return sorted(zip(table.keys.tolist(), table.sizes.tolist(), pairs, table.stats.tolist(), strict=True))
+
+
+PARTITIONS = {
+    "v_mdav": lambda Z, k: v_mdav(Z, k, gamma=0.2),
+    "mhm": lambda Z, k: mhm(Z, k),
+    "mhm nearest": lambda Z, k: mhm(Z, k, order="nearest"),
+    "univariate": lambda Z, k: microaggregate_univariate(Z[:, 0], k),
+}
+
+
+@given(seed=SEEDS, n=st.integers(4, 120), p=st.integers(1, 3), k=st.integers(2, 5))
+@pytest.mark.parametrize("name", PARTITIONS)
+def test_partitions(name: str, seed: int, n: int, p: int, k: int) -> None:
+    Z = table(np.random.default_rng(seed), n, p)
+    found = []
+    for patience in (0.0, np.inf):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Tiered, "patience", (patience, patience))
+            patch.setattr(Tiered, "is_plain_for", lambda *_, plain=patience > 0.0: plain)
+            found.append(PARTITIONS[name](Z, min(k, n // 2)))
+    np.testing.assert_array_equal(*found)
+
+
+def test_an_interpreted_kernel_calls_no_compiled_one() -> None:
+    kernel = walk._walk.plain
+    called = {name: kernel.__globals__[name] for name in ("nearest", "farthest", "take")}
+    assert not any(isinstance(function, Kernel) for function in called.values())
+    assert not isinstance(called["nearest"].__globals__["leaf_distances"], Kernel)
 
 
 def test_plain_until_it_has_taken_as_long_as_loading(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -203,7 +203,8 @@ class PartitionEngine:
         pieces = [slice(low, low + step) for low in range(0, len(rows), step)]
 
         def score(piece: slice) -> None:
-            _score_rows(self.V, rows[piece], self.percent, errors[piece], near[piece])
+            labels = rows[piece].astype(np.int64)  # one type: the kernel is compiled once
+            _score_rows(self.V, labels, self.percent, errors[piece], near[piece])
 
         self._map(score, pieces, step * self.n * self.p)
         return errors, near

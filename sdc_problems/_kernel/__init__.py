@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
+import types
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
@@ -44,7 +45,7 @@ def kernel(
     def compile_(function: F) -> F:
         if cost is None:
             return cast(F, Kernel(function, parallel=parallel))
-        return cast(F, Tiered(function, parallel=parallel, cost=cost, plain=plain or function))
+        return cast(F, Tiered(function, parallel=parallel, cost=cost, plain=plain))
 
     return compile_
 
@@ -78,6 +79,18 @@ class Kernel:
         return dispatcher(self, inner=True)
 
 
+def _interpreted(function: Callable[..., Any], made: dict[Any, Any]) -> Callable[..., Any]:
+    """Copy of a kernel's function that calls the functions of other kernels, not their compiled code."""
+    if function not in made:
+        names = dict(function.__globals__)
+        made[function] = types.FunctionType(function.__code__, names, function.__name__, function.__defaults__)
+        for name in function.__code__.co_names:
+            if isinstance(names.get(name), Kernel):
+                names[name] = _interpreted(names[name].py_func, made)
+    copy: Callable[..., Any] = made[function]
+    return copy
+
+
 class Tiered(Kernel):
     """A kernel whose small work is done in plain form, until that has taken about as long as compiled code would take.
 
@@ -88,10 +101,17 @@ class Tiered(Kernel):
     patience = (0.4, 1.0)
     spent = 0.0
 
-    def __init__(self, function: Callable[..., Any], *, parallel: bool, cost: Cost, plain: Callable[..., Any]) -> None:
+    def __init__(
+        self, function: Callable[..., Any], *, parallel: bool, cost: Cost, plain: Callable[..., Any] | None
+    ) -> None:
         super().__init__(function, parallel=parallel)
-        self.plain = plain
+        self._plain = plain
         self._cost = cost
+
+    @functools.cached_property
+    def plain(self) -> Callable[..., Any]:
+        """Form that is not compiled."""
+        return self._plain or _interpreted(self.py_func, {})
 
     def __call__(self, *args: Any) -> Any:
         if not self.is_plain_for(*args):

@@ -158,7 +158,7 @@ def _cut_blocks(x: Any, k: int, best: Any, size: Any, far: Any, block: int, budg
     return block
 
 
-@kernel()
+@kernel(cost=lambda P, k, *_: P.size * k * 1e-6)
 def _cut_path(P: Any, k: int, best: Any, size: Any, end: int, budget: int) -> int:
     """As ``_cut_values`` for records in the order of a path."""
     d = P.shape[1]

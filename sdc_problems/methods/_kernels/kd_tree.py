@@ -53,7 +53,7 @@ def _select(order: Any, keys: Any, low: int, high: int, middle: int) -> None:
             return
 
 
-@kernel()
+@kernel(cost=lambda Z, *_: Z.size * 2e-6)
 def split_nodes(Z: Any, order: Any, keys: Any, bounds: Any, node: int, budget: int) -> int:
     """Halve the nodes from ``node`` on along their widest attribute until the budget is spent; returns the next one.
 
@@ -85,7 +85,7 @@ def split_nodes(Z: Any, order: Any, keys: Any, bounds: Any, node: int, budget: i
     return node
 
 
-@kernel()
+@kernel(cost=lambda Z, *_: Z.size * 2e-6)
 def fill_leaves(Z: Any, order: Any, bounds: Any, tree: Any, place: Any) -> None:
     """Copy the records into their leaves, attribute by attribute, and close all boxes."""
     L, ids, count, box, lowest = tree

@@ -11,7 +11,7 @@ from sdc_problems._kernel import SLICE, Progress, kernel
 from sdc_problems.methods._kernels.kd_tree import LEAF, farthest, nearest, squared, take, tree_of
 
 
-@kernel()
+@kernel(cost=lambda P, tree, place, path, here, at, until, budget: (until - at) * 1e-4)
 def _walk(P: Any, tree: Any, place: Any, path: Any, here: Any, at: int, until: int, budget: int) -> int:
     """Go on to the nearest point not yet visited; the first one is the farthest. Returns how many are visited."""
     stack, limits = np.empty(128, dtype=np.int64), np.empty(128)
@@ -52,7 +52,7 @@ def nearest_next(
     return path
 
 
-@kernel()
+@kernel(cost=lambda P, rest, *_: len(rest) * 2e-5)
 def _members(
     P: Any, rest: Any, start: Any, turns: Any, centroid: Any, center: Any, path: Any, at: int, turn: int, budget: int
 ) -> int:
@@ -108,7 +108,7 @@ def path_of_groups(
     return path
 
 
-@kernel()
+@kernel(cost=lambda P, *_: len(P) * 1.5e-4)
 def _grow_groups(
     P: Any, k: int, reach: float, outwards: Any, tree: Any, place: Any, labels: Any, state: Any, until: int, budget: int
 ) -> None:

@@ -16,7 +16,7 @@ from sdc_problems.methods.partition._attributes import smallest_group, z_scores
 from sdc_problems.methods.partition._mdav import mdav
 
 
-@kernel()
+@kernel(cost=lambda size, order: len(order) * 1e-6)
 def _label_runs(size: NDArray[np.int32], order: NDArray[np.int64]) -> NDArray[np.int32]:
     """Labels of the records from the sizes of the best runs, the last run first."""
     labels = np.empty(len(order), dtype=np.int32)

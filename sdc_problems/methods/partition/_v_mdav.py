@@ -20,7 +20,7 @@ def _squared(P: NDArray[np.float64], i: int, point: NDArray[np.float64]) -> floa
     return total
 
 
-@kernel()
+@kernel(cost=lambda P, *_: P.size * 5e-6)
 def _join_nearest(
     P: NDArray[np.float64], labels: NDArray[np.int32], size: NDArray[np.int64], n_groups: int, most: int
 ) -> None:
