@@ -432,3 +432,61 @@ def tree_ties(
         ties[i] = found
         at += 1
     return at
+
+
+@kernel()
+def tree_second(A: Any, turn: Any, tree: Any, w: Any, found: Any, at: int, budget: int) -> int:
+    """Second smallest squared distance of the rows ``turn[at]``, … to the records of a tree, each one's own among them.
+
+    Numeric attributes only; the climb is that of ``tree_ties``, with what was found so far as the radius.
+    """
+    blocks, _, sizes, leaf_of, boxes, before = tree
+    depth, size = len(before) - 1, blocks.shape[2]
+    d = np.empty(max(size, _BOXES))
+    nodes, levels = np.empty((depth + FAN) * _BOXES, dtype=np.int64), np.empty((depth + FAN) * _BOXES, dtype=np.int64)
+    limits = np.empty((depth + FAN) * _BOXES)
+    while at < len(turn) and budget > 0:
+        i = turn[at]
+        row, top = A[i], 1
+        first, second = np.inf, np.inf
+        nodes[0], levels[0], limits[0] = leaf_of[i], depth, 0.0
+        came, climbed = leaf_of[i], depth
+        while second > 0.0:
+            skipped = -1
+            if top > 0:
+                top -= 1
+                node, level = nodes[top], levels[top]
+                if limits[top] >= second:
+                    continue
+                if level == depth:
+                    m = sizes[node]
+                    _squares(row, blocks[node], m, w, len(w), d)
+                    for k in range(m):
+                        if d[k] < second:
+                            first, second = min(first, d[k]), max(first, d[k])
+                    budget -= size
+                    continue
+                fan = FAN if (depth - level) % FAN == 0 else depth % FAN
+            elif climbed > 0:
+                fan = min(climbed, FAN)
+                level = climbed - fan
+                skipped, node = came & ((1 << fan) - 1), came >> fan
+                came, climbed = node, level
+            else:
+                break
+            m = 1 << fan
+            _box_squares(row, boxes[before[level] + node], m, w, len(w), d)
+            budget -= _BOXES
+            nearest, where = np.inf, -1
+            for e in range(m):
+                if d[e] < second and e != skipped:
+                    nodes[top], levels[top], limits[top] = (node << fan) + e, level + fan, d[e]
+                    if d[e] < nearest:
+                        nearest, where = d[e], top
+                    top += 1
+            if where >= 0:
+                nodes[where], nodes[top - 1] = nodes[top - 1], nodes[where]
+                limits[where], limits[top - 1] = limits[top - 1], limits[where]
+        found[i] = second
+        at += 1
+    return at

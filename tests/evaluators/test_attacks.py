@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_problems.evaluators import (
+    attacks,
     copies,
     distance_linkage,
     dr_categorical,
@@ -216,3 +217,24 @@ def test_the_attack_that_was_not_optimised_against(
     files = [rank_swap(X, percent=percent, rng=np.random.default_rng(seed)) for seed in range(5)]
     assert np.mean([rsrl(X, Y, percent=percent) for Y in files]) == pytest.approx(linked, abs=3.6)
     assert np.mean([distance_linkage(X, Y) for Y in files]) == pytest.approx(nearest, abs=3.6)
+
+
+@given(
+    st.integers(0, 10**6), st.integers(2, 400), st.integers(1, 5), st.sampled_from([2, 9, 1000]),
+    st.sampled_from([1, 3, 64]), st.sampled_from([1, 10**8]),
+)  # fmt: skip
+def test_nearest_others_by_the_tree_are_those_of_all_pairs(
+    seed: int, n: int, p: int, values: int, leaf: int, slice_: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, values, (n, p)) * rng.choice([1.0, 0.1, 1e-170], p)
+    w = rng.choice([0.0, 1.0, 1.0 / 3.0], p)
+    plain = (((X[:, None, :] - X[None, :, :]) * w) ** 2).cumsum(axis=2)[:, :, -1]
+    np.fill_diagonal(plain, np.inf)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(attacks, "_LEAF", leaf)
+        patch.setattr(attacks, "SLICE", slice_)
+        patch.setattr(attacks, "_TREE_FROM", 0)
+        np.testing.assert_array_equal(attacks.nearest_others(X, w), plain.min(axis=1))
+        patch.setattr(attacks, "_TREE_FROM", n + 1)
+        np.testing.assert_array_equal(attacks.nearest_others(X, w), plain.min(axis=1))
