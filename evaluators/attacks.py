@@ -31,7 +31,7 @@ RENAMED = 20.0
 PERCENTS = tuple(range(1, 11))
 """Half widths over which the interval disclosure of a numeric file is averaged."""
 
-_TREE_FROM = 2048  # records; fewer are compared with each other in less time than a tree takes to compile
+_TREE_FROM = 5000  # records; fewer are compared with each other in about the time that a tree takes
 _LEAF = 64
 
 
