@@ -43,10 +43,10 @@ UNTOUCHED = "untouched"
 ATTACKS = {
     "dbrl": "nearest original",
     "prl": "agreement",
-    "dbrl_protected": "nearest protected record",
-    "dbrl_half": "half of the attributes",
+    "dbrl_protected": "nearest released",
+    "dbrl_half": "half the columns",
     "rsrl": "ranks",
-    "guess": "guessing each category",
+    "guess": "guessed cells",
 }
 
 

@@ -35,7 +35,6 @@ def pictures(problem: Any, x: NDArray[Any]) -> list[Picture]:
             for j, name in enumerate(problem.attributes)
         ]
         found += [_transitions(*column) for column in columns if len(column[1]) <= LARGEST]
-        found += [_shares(*column) for column in columns if len(column[1]) <= LARGEST]
     return [*found, _attacks(problem, figures)]
 
 
@@ -65,10 +64,11 @@ def _attacks(problem: Any, figures: Any) -> Bars:
     cells = " Guessing counts cells, not records." if "guess" in figures else ""
     return Bars(
         title="Risk by attack",
-        caption=f"Percent that each intruder gets right.{cells} Scores hold only some of these attacks.",
+        caption="Percent that an intruder gets right who goes by the nearest record, by agreement and so on."
+        f"{cells} Scores hold only some of these attacks.",
         labels=tuple(how for _, how in named),
         values=tuple(float(f"{figures[name]:.3g}") for name, _ in named),
-        across="what the intruder goes by",
+        across="attack",
         up="% found again",
         summary=f"at most {number(float(f'{max(figures[name] for name, _ in named):.3g}'))} %",
     )
@@ -200,20 +200,4 @@ def _transitions(name: str, labels: tuple[str, ...], before: NDArray[np.int64], 
         records=tuple(map(tuple, counts.tolist())),
         measure="share",
         summary=f"{kept:.0f} % of the values are kept",
-    )
-
-
-def _shares(name: str, labels: tuple[str, ...], before: NDArray[np.int64], after: NDArray[np.int64]) -> Matrix:
-    """Share of the records that have each category, before and after."""
-    counts = [_guarded(np.bincount(column, minlength=len(labels))) for column in (before, after)]
-    return Matrix(
-        title=f"{name}: before and after",
-        caption="Share of the records that have each category.",
-        name=f"{name}, share of the records",
-        row_labels=("original", "protected"),
-        column_labels=tuple(labels),
-        shares=tuple(tuple((count / len(before)).tolist()) for count in counts),
-        down="file",
-        across="category",
-        measure="share of the records",
     )
