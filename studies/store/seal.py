@@ -21,6 +21,7 @@ from sdc_problems.studies.store.serializer import digest, unpack
 
 SEALED = (1, 2)
 """First format of which all that is shown and released is sealed. (1.1 was never published.)"""
+_UNSEALED = "0.1."  # the published versions before
 _SEAL = "seal-"
 _FACTS = "seal-facts"
 _BASELINES = "seal-baselines"
@@ -32,7 +33,8 @@ def is_sealed(meta: Mapping[str, Any]) -> bool:
     if tuple(meta["format"]) >= SEALED:
         return True
     newer = any(key.startswith(_SEAL) for key in meta) or any("meaning" in o for o in meta["problem"]["objectives"])
-    if newer or "dropped" in meta["data"]:
+    later = not str(meta["versions"].get("sdc-problems")).startswith(_UNSEALED)
+    if newer or later or "dropped" in meta["data"]:
         raise SDCError(
             f"it says that its format is {'.'.join(map(str, meta['format']))}, and holds what that format has not; the"
             " run's database was changed or damaged, and nothing is taken from it"

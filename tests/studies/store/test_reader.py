@@ -357,6 +357,23 @@ def test_who_makes_seals_anew_changes_the_fingerprint(key: str, statement: str, 
         assert run.fingerprint() != before
 
 
+@pytest.mark.parametrize("made_by", ["0.2.0", "0.1.0"])
+def test_a_run_without_seals_is_of_a_version_without_them(made_by: str, folder: Path) -> None:
+    edited(
+        folder,
+        "DELETE FROM meta WHERE key LIKE 'seal-%'",
+        "UPDATE meta SET value = '[1, 0]' WHERE key = 'format'",
+        f"UPDATE meta SET value = json_set(value, '$.sdc-problems', '{made_by}') WHERE key = 'versions'",
+    )
+    if made_by == "0.2.0":
+        with pytest.raises(SDCError, match=r"its format is 1\.0, and holds what that format has not"):
+            Run(folder)
+    else:
+        with Run(folder) as run:
+            assert not run.sealed  # which `status` says
+            run.verify()
+
+
 @pytest.mark.parametrize("of", ["empty", "full"])
 def test_baselines_that_were_edited_are_noticed(of: str, workshop: Any) -> None:
     folder = workshop.create("run")
