@@ -93,7 +93,7 @@ class LinkedRelease:
             published, rows = nodes_and_links(graph, frame, list(columns.protected), least, rng)
             return cls(graph, least, form, published, rows, columns)
         if clusters is None:
-            raise SDCError("this protection makes no clusters, so there are no super-nodes: release the nodes")
+            raise SDCError("this protection makes no groups of records, so there are no super-nodes: release the nodes")
         labels = np.unique(clusters(), return_inverse=True)[1]
         first = np.unique(labels, return_index=True)[1]
         values = frame[list(columns.protected)].iloc[first].reset_index(drop=True)

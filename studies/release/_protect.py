@@ -30,7 +30,7 @@ from sdc_problems.studies.release._links import GraphForm, LinkedRelease, graph_
 from sdc_problems.studies.release._strata import check_within, in_strata, share_of
 from sdc_problems.studies.release._transaction import Places, Written, refuse_broken, reserve, write
 from sdc_problems.studies.release.csv_text import PLAIN, Form, as_written
-from sdc_problems.studies.release.guarantees import Guarantee, at_most
+from sdc_problems.studies.release.guarantees import Guarantee, at_most, classes_of
 from sdc_problems.studies.release.row_order import KEPT_SENTENCE, SHUFFLED_SENTENCE, RowOrder
 from sdc_problems.studies.release.value_mapping import ROWS_SEED, SEED, kept_seed, record_by_record, value_mapping
 from sdc_problems.studies.report.kept_records import left_out, with_records_kept
@@ -448,7 +448,12 @@ def _linked(
             ' (suppressed "star")'
         )
     k = work.demand.k if work.method.guarantee is not None and not work.lost.any() else None
-    clusters = None if labels is None else lambda: labels
+    alike = work.method.guarantee is not None  # then records with equal values are groups of k
+
+    def groups() -> NDArray[Any]:
+        return classes_of(work.frame, work.columns.protected) if labels is None else labels
+
+    clusters = groups if alike else None
     return LinkedRelease.of(graph, work.frame, work.columns, k=k, form=form, clusters=clusters, seed=seed)
 
 

@@ -161,8 +161,11 @@ def test_wrong_links_are_one_sentence(words: tuple[str, ...], says: str, folder:
 def test_methods_that_leave_records_out_or_make_no_groups(folder: Path) -> None:
     graph = datasets.crawl(60, 150).graph.with_roles(quasi_identifiers=["topic1", "topic2"], identifiers=["id"])
     options: dict[str, Any] = {"k": 4, "keep": []}
-    with pytest.raises(SDCError, match="this protection makes no clusters"):
-        protect(graph, method="mondrian", graph_form="supernodes", **options)
+    with pytest.raises(SDCError, match="this protection makes no groups of records"):
+        protect(graph, method="pram", graph_form="supernodes", keep=[])
+    alike = protect(graph, method="mondrian", graph_form="supernodes", **options)
+    assert alike.frame["size"].min() >= 4
+    assert alike.frame["size"].sum() == 60
     done = protect(graph, method="mdav", graph_form="supernodes", **options)
     assert done.links is not None
     assert done.frame["size"].sum() == 60
