@@ -183,7 +183,7 @@ def _three(search: Any) -> tuple[float, float, float]:
 
 @dataclass(frozen=True)
 class Found:
-    """What a search by cells found: its problem, the file, its score, and the score after so many seconds."""
+    """Finding of a search by cells: its problem, the file, its score, and the score after so many seconds."""
 
     problem: MaskingProblem
     x: NDArray[Any]
