@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sdc_problems.errors import SDCError
+from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.microdata import Attribute, Microdata, Role
 from sdc_problems.studies.release.guarantees import classes_of
 
@@ -38,6 +40,8 @@ class Columns:
         Columns without a role that do not leave.
     identifiers
         Direct identifiers; they never leave.
+    pseudonyms
+        Direct identifiers in whose place random numbers leave.
     """
 
     protected: tuple[str, ...]
@@ -45,6 +49,7 @@ class Columns:
     unchanged: tuple[str, ...]
     left_out: tuple[str, ...]
     identifiers: tuple[str, ...]
+    pseudonyms: tuple[str, ...] = ()
 
     def leaving(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The table without the columns that do not leave."""
@@ -79,7 +84,9 @@ def protected_columns(problem: SDCProblem) -> tuple[str, ...]:
     return tuple(getattr(problem, "attributes", problem.data.quasi_identifiers))
 
 
-def columns_that_leave(data: Microdata, protected: Sequence[str], keep: Sequence[str] | None = None) -> Columns:
+def columns_that_leave(
+    data: Microdata, protected: Sequence[str], keep: Sequence[str] | None = None, pseudonyms: Sequence[str] = ()
+) -> Columns:
     """Decide which columns leave, and refuse those without a role that look like an identifier.
 
     Parameters
@@ -91,6 +98,8 @@ def columns_that_leave(data: Microdata, protected: Sequence[str], keep: Sequence
     keep
         All columns without a role that may leave as they were. If not given, all of them leave but for those of which
         90 % or more of the values occur once: these are an error.
+    pseudonyms
+        Direct identifiers that leave as random numbers.
     """
     others = [a for a in data.attributes if a.role is Role.OTHER and a.name not in protected]
     names = [attribute.name for attribute in others]
@@ -113,8 +122,42 @@ def columns_that_leave(data: Microdata, protected: Sequence[str], keep: Sequence
         sensitive,
         tuple(name for name in data.names if name not in gone),
         left_out,
-        tuple(name for name in data.identifiers if name not in protected),
+        tuple(name for name in data.identifiers if name not in protected and name not in pseudonyms),
+        tuple(pseudonyms),
     )
+
+
+def check_pseudonyms(data: Microdata, names: Sequence[str]) -> None:
+    """Refuse columns that are no direct identifiers."""
+    for name in names:
+        if name not in data.identifiers:
+            near = did_you_mean(name, data.identifiers)
+            raise SDCError(f"pseudonym names {name!r}, which is no identifier{near}: name it as one as well")
+
+
+def pseudonyms(data: Microdata, name: str, seed: int | None) -> NDArray[np.int64]:
+    """Random number of each record, the same where the identifier is the same, and none that is an identifier.
+
+    Parameters
+    ----------
+    data
+        The table.
+    name
+        The identifier's column.
+    seed
+        Secret seed; drawn if not given.
+    """
+    attribute = data.attribute(name)
+    n = attribute.n_categories
+    rng = np.random.default_rng([secrets.randbits(63) if seed is None else seed, data.names.index(name)])
+    taken = set(attribute.labels)
+    low = 10 ** (len(str(n)) + 1)
+    found: dict[int, None] = {}
+    while len(found) < n:
+        drawn = rng.integers(low, 10 * low, size=n)
+        found.update(dict.fromkeys(number for number in drawn.tolist() if str(number) not in taken))
+    numbers: NDArray[np.int64] = np.array(list(found)[:n], dtype=np.int64)
+    return numbers[data.codes(name)[:, 0]]
 
 
 def _refuse_identifying(data: Microdata, attribute: Attribute, others: Sequence[str]) -> None:
@@ -165,9 +208,9 @@ def measured(data: Microdata, aligned: pd.DataFrame, columns: Columns, **options
     """
     from sdc_problems.studies.verdict import verdict
 
-    gone = [*columns.identifiers, *columns.left_out]
+    gone = [*columns.identifiers, *columns.pseudonyms, *columns.left_out]
     roles = data.with_roles(quasi_identifiers=columns.protected, sensitive=columns.sensitive, identifiers=gone)
-    return verdict(roles, aligned, same_rows=True, **options)
+    return verdict(roles, aligned.drop(columns=list(columns.pseudonyms)), same_rows=True, **options)
 
 
 def sentences(columns: Columns, found: SingledOut | None, *, least: int = 1) -> tuple[str, ...]:
@@ -198,6 +241,11 @@ def sentences(columns: Columns, found: SingledOut | None, *, least: int = 1) -> 
         said.append(f"Sensitive, left as they were: {', '.join(columns.sensitive)}.{counted}")
     if columns.left_out:
         said.append(f"Without a role and not kept, so left out: {', '.join(columns.left_out)}.")
+    if columns.pseudonyms:
+        said.append(
+            f"Identifiers, replaced by random numbers: {', '.join(columns.pseudonyms)}. Which number is whose stands in"
+            " the value mapping; records with the same number are of the same person."
+        )
     if columns.identifiers:
         said.append(f"Identifiers, left out: {', '.join(columns.identifiers)}.")
     return tuple(said)
@@ -210,6 +258,7 @@ def payload(columns: Columns, found: SingledOut, dropped: int = 0) -> dict[str, 
         "sensitive": list(columns.sensitive),
         "left_as_they_were": list(columns.unchanged),
         "left_out": list(columns.left_out),
+        "pseudonyms": list(columns.pseudonyms),
         "records_singled_out": {
             "by_columns_left_as_they_were": found.unchanged,
             "together_with_protected": found.together,

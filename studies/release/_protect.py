@@ -23,7 +23,13 @@ from sdc_problems.roles import direct_identifier
 from sdc_problems.studies.release import _columns
 from sdc_problems.studies.release._certificate import certificate
 from sdc_problems.studies.release._choice import SEARCH_SEED, SECONDS, Choice, choose
-from sdc_problems.studies.release._columns import Columns, columns_that_leave, singled_out
+from sdc_problems.studies.release._columns import (
+    Columns,
+    check_pseudonyms,
+    columns_that_leave,
+    pseudonyms,
+    singled_out,
+)
 from sdc_problems.studies.release._demand import Demand
 from sdc_problems.studies.release._hierarchies import completed
 from sdc_problems.studies.release._links import GraphForm, LinkedRelease, graph_entry
@@ -138,9 +144,13 @@ class _Work:
             found = [Guarantee("records", (), float(n), float(len(text)), len(text) == n, whole_file)]
         if not found[0].holds or len(before) != len(text):
             return found
-        others = [name for name in text.columns if name not in self.columns.protected]
+        new = {*self.columns.protected, *self.columns.pseudonyms}
+        others = [name for name in text.columns if name not in new]
         changed = sum(int((before[name].to_numpy() != text[name].to_numpy()).sum()) for name in others)
         found.append(at_most("changed elsewhere", others, 0, changed, "no other column has changed"))
+        for name in self.columns.pseudonyms:
+            shown = int(text[name].isin(set(self.original[name])).sum())
+            found.append(at_most("identifiers shown", (name,), 0, shown, "no identifier of the original is shown"))
         if self.method.guarantee is not None:
             sensitive = [name for name in self.data.sensitive if name not in self.columns.protected]
             protected = self.columns.protected
@@ -168,6 +178,7 @@ def protect(
     max_risk: float | None = None,
     within: Sequence[str] = (),
     max_suppression: float | None = None,
+    pseudonym: Sequence[str] = (),
     seconds: float | None = None,
     allow_perturbed: bool = False,
     explain: bool = False,
@@ -215,6 +226,8 @@ def protect(
         Columns that make strata: each is protected on its own, and the demand holds in each.
     max_suppression
         How many records may be left out: a share in [0, 1), or a whole number; 1 % if not given.
+    pseudonym
+        Direct identifiers that leave as new random numbers; which is whose stands in the value mapping.
     seconds
         Time for a method that searches; in a choice for the lattice, where measuring all of it takes longer (20).
     allow_perturbed
@@ -288,7 +301,10 @@ def protect(
         raise SDCError("nodes of a graph are always in random order, by --seed: leave --keep-order and --rows-seed out")
     read, linked_too = [source, *inputs], graph is not None
     places = None if out is None else reserve(Path(out), overwrite=overwrite, inputs=read, edges=linked_too)
-    columns = columns_that_leave(data, data.quasi_identifiers, keep)
+    check_pseudonyms(data, pseudonym)
+    if pseudonym and graph is not None:
+        raise SDCError("nodes of a graph leave under new numbers anyway: leave pseudonym out")
+    columns = columns_that_leave(data, data.quasi_identifiers, keep, pseudonym)
     if found is None or not found.takes("within"):
         check_within(data, within, [*columns.unchanged, *columns.sensitive], demand.k)
     if within and (demand.t is not None or graph is not None):
@@ -338,7 +354,7 @@ def protect(
             done, labels = _by_method(data, found, demand, max_suppression, seconds, hierarchies, rng, within, options)
         if max_suppression is not None:
             options = {**options, "max_suppression": max_suppression}
-    work = _work(data, found, demand, columns, done, suppressed, made, within)
+    work = _work(data, found, demand, columns, done, suppressed, made, within, rows_seed)
     groups = None if labels is None else len(np.unique(labels))
     linked = _linked(work, graph, labels, graph_form, rows_seed)
     columns = columns if linked is None else linked.columns
@@ -534,12 +550,15 @@ def _work(
     suppressed: str,
     made: Sequence[str],
     within: Sequence[str] = (),
+    seed: int | None = None,
 ) -> _Work:
     lost = np.zeros(len(data), dtype=np.bool_) if done.suppressed is None else np.asarray(done.suppressed, dtype=bool)
     whole_table = data.frame().reset_index(drop=True)
     frame = whole_table.copy()
     for name, cells in done.columns.items():
         frame[name] = cells
+    for name in columns.pseudonyms:
+        frame[name] = pseudonyms(data, name, seed)
     if lost.any() and suppressed == "star":
         for name in columns.protected:
             frame[name] = frame[name].astype(object).mask(lost, STAR)

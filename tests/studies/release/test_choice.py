@@ -342,3 +342,30 @@ def test_all_records_equal_are_refused(tmp_path: Path) -> None:
     result = CliRunner().invoke(cli, [*where, "--out", str(tmp_path / "out.csv")])
     assert isinstance(result.exception, SDCError)
     assert "tells no records apart" in str(result.exception)
+
+
+@pytest.mark.parametrize("order", ["--keep-order", "--rows-seed=7"])
+def test_identifiers_leave_as_random_numbers(tmp_path: Path, frame: pd.DataFrame, order: str) -> None:
+    people = np.random.default_rng(1).integers(1000, 1080, N)  # some stand in several records
+    frame.insert(0, "person", people)
+    frame.to_csv(tmp_path / "in.csv", index=False)
+    out = tmp_path / "out.csv"
+    where = ["--quasi-identifiers", "age,zip", "--identifiers", "person", "--keep", "ill,paid,sex", "--out", str(out)]
+    asked = ["protect", str(tmp_path / "in.csv"), "--k", "4", *where, "--pseudonym", "person", order]
+    done = CliRunner().invoke(cli, asked)
+    assert done.exit_code == 0, done.exception
+    after = pd.read_csv(out, dtype=str)
+    assert not set(after["person"]) & set(map(str, people))
+    assert sorted(after["person"].value_counts()) == sorted(pd.Series(people).value_counts())
+    mapping = pd.read_csv(tmp_path / "out.csv.mapping.csv", dtype=str)
+    listed = mapping[mapping["column"] == "person"].set_index("original")["released"]
+    assert listed.is_unique
+    if order == "--keep-order":
+        assert after["person"].tolist() == listed[list(map(str, people))].tolist()
+    certificate = (tmp_path / "out.csv.certificate.json").read_text()
+    assert not any(f'"{number}"' in certificate for number in listed)
+    assert "replaced by random numbers: person" in " ".join(json.loads(certificate)["what_was_done"])
+    counted = {g["name"]: g for g in json.loads(certificate)["guarantees_checked_in_the_file"]}
+    assert counted["identifiers shown"]["found"] == 0
+    wrong = CliRunner().invoke(cli, [*asked, "--overwrite", "--pseudonym", "age"])
+    assert "'age', which is no identifier" in str(wrong.exception)

@@ -43,6 +43,7 @@ def _list_methods(ctx: click.Context, param: click.Parameter, value: bool) -> No
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="The CSV file to write.")
 @click.option("--sensitive", default="", help="Secret columns; they are not changed.")
 @click.option("--identifiers", default="", help="Columns that are left out.")
+@click.option("--pseudonym", default="", help="Identifiers to be given new numbers.")
 @click.option("--keep", help="All others that may leave unchanged.")
 @click.option("--kinds", default="", help="Kinds of columns, as in zip=nominal.")
 @click.option("--order", multiple=True, metavar="NAME=A,B,…", help="Ordinal categories, first to last.")
@@ -92,6 +93,7 @@ def command(
     out: Path,
     sensitive: str,
     identifiers: str,
+    pseudonym: str,
     keep: str | None,
     kinds: str,
     order: tuple[str, ...],
@@ -119,8 +121,7 @@ def command(
     """Protect columns of FILE so that records look alike, and write OUT.
 
     Say what is asked (--k 5 --l 2): lattice, local recoding, local suppression, Mondrian and microaggregation are
-    compared, and the one that loses least is written; hierarchies that are not given are made. Or name a --method
-    (--methods lists them, `--method NAME --help` tells all of one).
+    compared, and the one that loses least is written. Or name a --method (--methods lists them).
 
     OUT is written as FILE is, its rows shuffled; it is read back, and what is promised is counted in it. Beside it
     come certificate, value mapping and rows file, and links (--edges, or a FILE in GraphML or GML) as OUT.edges.csv.
@@ -165,6 +166,7 @@ def command(
             t=t,
             max_risk=max_risk,
             within=names(within),
+            pseudonym=names(pseudonym),
             max_suppression=max_suppression,
             allow_perturbed=allow_perturbed,
             explain=explain,
