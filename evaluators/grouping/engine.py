@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sdc_problems._kernel import SLICE
 from sdc_problems._validation import choice, number, table, whole
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators.grouping._kernels import (
@@ -285,7 +286,7 @@ class GroupingEngine:
                 slots[piece], n_groups[piece], widest[piece], TIE, counts[piece],
             )  # fmt: skip
 
-        self._map(count, self._pieces(len(split)))
+        self._map(count, self._pieces(len(split), self.n * self.n_clusters))
         links[split] = counts
         return links
 
@@ -312,14 +313,14 @@ class GroupingEngine:
                 self.Z, columns, first, means, L, order, start, self._widest(keys), piece.start, piece.stop, TIE
             )
 
-        return sum(self._map(count, self._pieces(self.n)))
+        return sum(self._map(count, self._pieces(self.n, self.n_clusters * self.Z.shape[1])))
 
     def _widest(self, keys: tuple[bytes, ...]) -> int:
         return int(np.argmax([len(self._groups[key].columns) for key in keys]))
 
-    def _pieces(self, n: int) -> list[slice]:
-        """Cut 0 … n - 1 into a few slices per thread."""
-        size = max(1, -(-n // (4 * self.threads)))
+    def _pieces(self, n: int, steps: int) -> list[slice]:
+        """Cut 0 … n - 1 into a few slices per thread, or more where one would take too many steps to hear Ctrl-C."""
+        size = max(1, min(-(-n // (4 * self.threads)), SLICE // steps))
         return [slice(low, min(low + size, n)) for low in range(0, n, size)]
 
     def _map(self, function: Callable[[T], R], items: Sequence[T]) -> list[R]:

@@ -10,6 +10,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from sdc_problems._slices import slices
 from sdc_problems._validation import FloatArray, IntArray, code_table, domain_sizes, labels, number
 from sdc_problems._validation import kinds as check_kinds
 from sdc_problems.errors import SDCError
@@ -114,9 +115,9 @@ class TransitionData:
     def find_nearest(self, keys: IntArray) -> None:
         """Look up the nearest originals of protected combinations that have not been seen before."""
         missing = keys[self.nearest[keys] < 0]
-        if len(missing):
+        for low, high in slices(len(missing), steps=self.row_codes.size, what="combinations looked for"):
             nearest_of(
-                missing,
+                missing[low:high],
                 self.sizes,
                 self.row_codes,
                 self.rows.records,

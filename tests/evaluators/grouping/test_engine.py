@@ -16,6 +16,7 @@ from sdc_problems.datasets import people
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators.disclosure_risk import dr_linkage, interval_disclosure_value
 from sdc_problems.evaluators.grouping import TIE, GroupingEngine
+from sdc_problems.evaluators.grouping import engine as module
 from sdc_problems.evaluators.information_loss import il_sse
 from sdc_problems.methods import mdav
 
@@ -231,3 +232,17 @@ def test_bad_input_is_refused() -> None:
     for bad in ([[7] * 7], [[-1] * 7]):
         with pytest.raises(SDCError, match="between 0 and 6"):
             engine.measure(bad)
+
+
+@pytest.mark.parametrize("memory", [1, 2**28])
+def test_small_slices_count_the_same_links(monkeypatch: pytest.MonkeyPatch, memory: int) -> None:
+    """A slice is bounded by its steps; how the records are cut does not show."""
+    rng = np.random.default_rng(3)
+    Z, rows = z_scores(rng.normal(size=(60, 4))), [[0, 0, 1, 1], [0, 1, 2, 2], [0, 1, 0, 1]]
+    whole = GroupingEngine(Z, 3, memory=memory, threads=1)
+    before, pieces = whole.measure(rows), whole._pieces(60, 10)
+    monkeypatch.setattr(module, "SLICE", 50)
+    cut = GroupingEngine(Z, 3, memory=memory, threads=1)
+    np.testing.assert_array_equal(cut.measure(rows), before)
+    small = cut._pieces(60, 10)
+    assert max(piece.stop - piece.start for piece in small) == 5 < max(piece.stop - piece.start for piece in pieces)
