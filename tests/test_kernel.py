@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 import time
@@ -60,13 +61,25 @@ def run(folder: Path, home: Path, **environment: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-@pytest.fixture
-def sources(tmp_path: Path) -> Path:
-    folder = tmp_path / "sources"
-    folder.mkdir()
-    (folder / "helper.py").write_text(HELPER.format(more=""))
-    (folder / "caller.py").write_text(CALLER)
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with sources, and the home folder of who ran them once."""
+    folder = tmp_path_factory.mktemp("first")
+    (folder / "sources").mkdir()
+    (folder / "sources" / "helper.py").write_text(HELPER.format(more=""))
+    (folder / "sources" / "caller.py").write_text(CALLER)
+    assert run(folder / "sources", folder / "home") == ["6.0 compiling", "3 compiling"]
     return folder
+
+
+@pytest.fixture
+def sources(first: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(first / "sources", tmp_path / "elsewhere", ignore=shutil.ignore_patterns("__pycache__"))
+
+
+@pytest.fixture
+def home(first: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(first / "home", tmp_path / "home")
 
 
 def cached(home: Path) -> list[str]:
@@ -74,20 +87,15 @@ def cached(home: Path) -> list[str]:
 
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="other folders there")
-def test_equal_sources_share_what_was_compiled(sources: Path, tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    assert run(sources, home) == ["6.0 compiling", "3 compiling"]
+def test_equal_sources_share_what_was_compiled(sources: Path, home: Path) -> None:
     assert cached(home) == ["caller/caller.total", "helper/helper.add", "helper/helper.add.inner"]
     assert [p.stat().st_mode & 0o077 for p in (home / "sdc-problems").glob("*/*")] == [0, 0]
-    elsewhere = sources.rename(tmp_path / "elsewhere")
-    assert run(elsewhere, home) == ["6.0", "3"]
-    assert not list(elsewhere.rglob("*.nbi"))
+    assert run(sources, home) == ["6.0", "3"]
+    assert not list(sources.rglob("*.nbi"))
 
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="other folders there")
-def test_a_changed_helper_compiles_its_callers_again_and_old_code_goes(sources: Path, tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    run(sources, home)
+def test_a_changed_helper_compiles_its_callers_again_and_old_code_goes(sources: Path, home: Path) -> None:
     (old,) = (home / "sdc-problems").glob("*/caller-*")
     os.utime(old, (time.time() - 1e7,) * 2)
     (sources / "helper.py").write_text(HELPER.format(more=" + 1"))
@@ -97,9 +105,7 @@ def test_a_changed_helper_compiles_its_callers_again_and_old_code_goes(sources: 
 
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="other folders there")
-def test_a_folder_that_others_can_write_to_is_not_used(sources: Path, tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    run(sources, home)
+def test_a_folder_that_others_can_write_to_is_not_used(sources: Path, home: Path) -> None:
     for folder in (home / "sdc-problems").glob("*/*"):
         folder.chmod(0o777)
     assert run(sources, home) == ["6.0 compiling", "3 compiling"]

@@ -6,7 +6,7 @@ Everything that is summed is an integer, so that a node's figures do not depend 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -156,7 +156,7 @@ def _group(
 
 
 @kernel()
-def _class_stats(pairs: Ints, first: int, end: int, size: int, lattice: Lattice, stats: Ints) -> None:
+def _class_stats(pairs: Ints, first: Any, end: Any, size: int, lattice: Lattice, stats: Ints) -> None:
     squares, logs, excess, most, distinct = np.int64(0), np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     for i in range(first, end):
         value, count = pairs[i] >> COUNT_BITS, pairs[i] & 0xFFFFFFFF

@@ -6,6 +6,8 @@ O(p) for a swap or a relocation, whatever the size of the file.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,7 +18,7 @@ _GROUP_MOVE = 0.01  # share of proposals that dissolve or create a whole group
 
 
 @kernel()
-def _cost(i: int, a: int, b: int, Z: NDArray[np.float64], size: NDArray[np.int64], total: NDArray[np.float64]) -> float:
+def _cost(i: Any, a: Any, b: Any, Z: NDArray[np.float64], size: NDArray[np.int64], total: NDArray[np.float64]) -> float:
     """Change of the sum of squares when record i leaves group a for group b (which may be empty)."""
     leave, enter = 0.0, 0.0
     per_a = 1.0 / size[a]
@@ -37,8 +39,8 @@ def _cost(i: int, a: int, b: int, Z: NDArray[np.float64], size: NDArray[np.int64
 
 @kernel()
 def _move(
-    i: int,
-    b: int,
+    i: Any,
+    b: Any,
     Z: NDArray[np.float64],
     labels: NDArray[np.int32],
     members: NDArray[np.int32],
@@ -101,7 +103,7 @@ def anneal_kernel(
     state = np.array([seed | np.uint64(1)], dtype=np.uint64)
     for _ in range(moves):
         # One type of number throughout: the helpers are compiled once.
-        i = np.int64(below(state, n))
+        i = below(state, n)
         a = np.int64(labels[i])
         coin = bits(state)
         if uniform(state) < _GROUP_MOVE:
@@ -133,7 +135,7 @@ def anneal_kernel(
             elif n_free and size[a] > k:
                 g = np.int64(free[n_free - 1])
                 for q in range(-1, n_near):
-                    x = i if q < 0 else np.int64(near[i, q])
+                    x = np.int64(i if q < 0 else near[i, q])
                     b = np.int64(labels[x])
                     if b == g or size[b] <= k:
                         continue

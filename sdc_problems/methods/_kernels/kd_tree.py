@@ -285,7 +285,7 @@ def nearest(tree: Any, center: Any, near: Any, who: Any, spent: Any, stack: Any,
 
 
 @kernel()
-def take(tree: Any, place: Any, number: int) -> None:
+def take(tree: Any, place: Any, number: Any) -> None:
     """Take a record out of its leaf, and shrink the boxes above it as far as it was on their border."""
     L, ids, count, box, lowest = tree
     n_inner, capacity = len(lowest) // 2, L.shape[2]
