@@ -47,6 +47,7 @@ ATTACKS = {
     "dbrl_half": "half the columns",
     "rsrl": "ranks",
     "guess": "guessed cells",
+    "copies": "copies in any row",
 }
 
 

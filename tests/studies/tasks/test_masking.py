@@ -222,6 +222,7 @@ def test_pictures_of_numbers_tell_a_synthetic_file_from_a_perturbed_one() -> Non
     assert curves["perturbed"]["age"][2] > reference[2] + 30
     assert not any("before and after" in title for title in shown["dealt"]), "its quantiles are the original's"
     assert any(isinstance(p, Lines) and "before and after" in t for t, p in shown["perturbed"].items())
+    assert "copies in any row" in shown["original"]["Risk by attack"].labels
     assert np.max(shown["dealt"]["Correlations: how far they changed"].shares) > 0.05
     assert set(shown["original"]["Statistics lost"].values) == {0.0}
 
