@@ -1,7 +1,9 @@
 """Kernels of categorical files that change cell by cell: every measure is a count, and counts follow each move.
 
 Kernels take their arrays one by one: what a tuple hands out is counted, which costs more than a move. Most moves are
-only proposed, so `proposal` counts what would change and writes nothing; `shift` makes the move.
+only proposed: what would change is counted without writing it, and `shift` makes the move. `walk` and `measure_moves`
+call the helpers for that themselves: one between them that calls others counts its arrays, too, which takes longer than
+all that they do.
 """
 
 from __future__ import annotations
@@ -60,30 +62,34 @@ class File(NamedTuple):
 
 
 @kernel()
-def link(
-    i: int, changed: int, code: int, X: Any, Y: Any, ordinal: Any, unit: Any, order: Any, combination: Any,
-    nearest: Any, nearest_ties: Any, rows: Any, records: Any,
-) -> int:  # fmt: skip
-    """Among how many nearest originals that of protected record i is; 0 if one is nearer.
-
-    The record is taken with a code in its cell ``changed`` (-1: as it is).
-    """
-    p = X.shape[1]
+def _own_distance(
+    i: int, changed: int, code: int, X: Any, Y: Any, ordinal: Any, unit: Any, order: Any
+) -> float:  # fmt: skip
     own = 0.0
-    for e in range(p):
+    for e in range(X.shape[1]):
         j = order[e]
         gap = abs((code if j == changed else Y[i, j]) - X[i, j])
-        if gap > 0:
-            own += (gap + 1.0) * unit[j] if ordinal[j] else unit[j]
-    if len(combination):
-        at = 0
-        for j in range(p):
-            at += combination[j] * (code if j == changed else Y[i, j])
-        return int(nearest_ties[at]) if own == nearest[at] else 0
+        step = (gap + 1.0) * unit[j] if ordinal[j] else unit[j]
+        own += step if gap > 0 else 0.0
+    return own
+
+
+@kernel()
+def _combination_of(i: int, changed: int, code: int, Y: Any, combination: Any) -> int:
+    at = 0
+    for j in range(Y.shape[1]):
+        at += combination[j] * (code if j == changed else Y[i, j])
+    return at
+
+
+@kernel()
+def _scanned(
+    i: int, changed: int, code: int, own: float, Y: Any, ordinal: Any, unit: Any, order: Any, rows: Any, records: Any
+) -> int:  # fmt: skip
     tie = 0
     for r in range(len(rows)):
         d = 0.0
-        for e in range(p):
+        for e in range(rows.shape[1]):
             j = order[e]
             gap = abs((code if j == changed else Y[i, j]) - rows[r, j])
             if gap > 0:
@@ -95,6 +101,22 @@ def link(
         if d == own:
             tie += records[r]
     return int(tie)
+
+
+@kernel()
+def link(
+    i: int, changed: int, code: int, X: Any, Y: Any, ordinal: Any, unit: Any, order: Any, combination: Any,
+    nearest: Any, nearest_ties: Any, rows: Any, records: Any,
+) -> int:  # fmt: skip
+    """Among how many nearest originals that of protected record i is; 0 if one is nearer.
+
+    The record is taken with a code in its cell ``changed`` (-1: as it is).
+    """
+    own = _own_distance(i, changed, code, X, Y, ordinal, unit, order)
+    if len(combination) == 0:
+        return _scanned(i, changed, code, own, Y, ordinal, unit, order, rows, records)
+    at = _combination_of(i, changed, code, Y, combination)
+    return int(nearest_ties[at]) if own == nearest[at] else 0
 
 
 @kernel()
@@ -264,62 +286,61 @@ def shift(
 
 
 @kernel()
-def proposal(
-    i: int, j: int, b: int, X: Any, Y: Any, size: Any, ordinal: Any, first: Any, begin: Any, ranks: Any, limit: int,
-    tables: Any, stride: Any, start: Any, logs: Any, pairs: Any, sizes: Any, largest: Any, rank: Any, difference: Any,
-) -> Any:  # fmt: skip
-    """What `shift` would add to misplaced, moved, near, entropy and guessed; nothing is written."""
-    p = X.shape[1]
-    a, x, m = Y[i, j], X[i, j], size[j]
-    column_a, column_b = first[j] + a * m, first[j] + b * m
-    at_a, at_b = begin[j] + a, begin[j] + b
-    low, high = min(a, b), max(a, b)
-
-    misplaced = 0
+def _table_change(i: int, j: int, b: int, Y: Any, tables: Any, stride: Any, start: Any, difference: Any) -> int:
+    misplaced, own = 0, Y[i, j]
     for e in range(tables.shape[1]):
         t = tables[j, e]
-        if t < 0:
-            break
-        at = start[t]
-        for l in range(p):
-            at += stride[t, l] * Y[i, l]
-        to = at + stride[t, j] * (b - a)
-        misplaced += (1 if difference[at] <= 0 else -1) + (1 if difference[to] >= 0 else -1)
+        if t >= 0:
+            at = start[t]
+            for l in range(Y.shape[1]):
+                at += stride[t, l] * Y[i, l]
+            to = at + stride[t, j] * (b - own)
+            misplaced += (1 if difference[at] <= 0 else -1) + (1 if difference[to] >= 0 else -1)
+    return misplaced
 
-    from_own, to_own = abs(a - x), abs(b - x)
-    if ordinal[j]:
-        moved = (to_own + 1 if to_own > 0 else 0) - (from_own + 1 if from_own > 0 else 0)
-        near = 0
-        for v in range(low, high + 1):
-            # One record less below (or above): ranks are doubled, and the two categories lose or gain half of it.
-            before = rank[begin[j] + v]
-            after = before + (1 if v in (a, b) else 2) * (-1 if b > a else 1)
-            for l in range(m):
-                value = ranks[begin[j] + l]
-                held = pairs[first[j] + v * m + l]
-                if abs(value - before) <= limit:
-                    near -= held
-                if abs(value - after) <= limit:
-                    near += held
-                    if l == x:
-                        near += (1 if v == b else 0) - (1 if v == a else 0)
-    else:
-        moved = (1 if to_own > 0 else 0) - (1 if from_own > 0 else 0)
-        near = (1 if to_own == 0 else 0) - (1 if from_own == 0 else 0)
 
-    held_a, held_b, from_pair, to_pair = sizes[at_a], sizes[at_b], pairs[column_a + x], pairs[column_b + x]
-    entropy = (
+@kernel()
+def _near_change(
+    a: int, b: int, x: int, m: int, pairs_from: int, ranks_from: int, limit: int, pairs: Any, ranks: Any, rank: Any
+) -> int:  # fmt: skip
+    """Records that become near in rank, where one of original category x leaves a for b."""
+    near, sign = 0, -1 if b > a else 1
+    for v in range(min(a, b), max(a, b) + 1):
+        # One record less below (or above): ranks are doubled, and the two categories lose or gain half of it.
+        before = rank[ranks_from + v]
+        after = before + (sign if v in (a, b) else 2 * sign)
+        for l in range(m):
+            value, held = ranks[ranks_from + l], pairs[pairs_from + v * m + l]
+            near += (held if abs(value - after) <= limit else 0) - (held if abs(value - before) <= limit else 0)
+        if abs(ranks[ranks_from + x] - after) <= limit:
+            near += (1 if v == b else 0) - (1 if v == a else 0)
+    return near
+
+
+@kernel()
+def _moved_change(a: int, b: int, x: int, ordinal: bool) -> int:
+    before, after = abs(a - x), abs(b - x)
+    if ordinal:
+        return (after + 1 if after > 0 else 0) - (before + 1 if before > 0 else 0)
+    return (1 if after > 0 else 0) - (1 if before > 0 else 0)
+
+
+@kernel()
+def _guess_change(column_a: int, column_b: int, x: int, m: int, most_a: int, most_b: int, pairs: Any) -> int:
+    left = pairs[column_a + x] - 1
+    change = 1 if pairs[column_b + x] == most_b else 0
+    most = left
+    for l in range(m):
+        most = max(most, pairs[column_a + l] if l != x else 0)
+    return change + (most - most_a if left + 1 == most_a else 0)
+
+
+@kernel()
+def _entropy_change(held_a: int, held_b: int, from_pair: int, to_pair: int, logs: Any) -> float:
+    return float(
         logs[held_a - 1] - logs[held_a] + logs[held_b + 1] - logs[held_b]
         + logs[from_pair] - logs[from_pair - 1] + logs[to_pair] - logs[to_pair + 1]
     )  # fmt: skip
-    guessed = 1 if to_pair == largest[at_b] else 0
-    if from_pair == largest[at_a]:
-        most = from_pair - 1
-        for l in range(m):
-            if l != x:
-                most = max(most, pairs[column_a + l])
-        guessed += most - from_pair
-    return misplaced, moved, near, entropy, guessed
 
 
 @kernel()
@@ -430,21 +451,28 @@ def walk(f: Any, s: Any, aim: Any, guard: bool, moves: int, hot: float, cold: fl
             if b >= Y[i, j]:
                 b += 1
             tie, kept, sum_links = ties[i], entropy[j], links[0]
-            d_misplaced, d_moved, d_near, d_entropy, d_guessed = proposal(
-                i, j, b, X, Y, size, ordinal, first, begin, ranks, limit, tables, stride, start, logs, pairs, sizes,
-                largest, rank, difference,
-            )  # fmt: skip
+            a, x, m = Y[i, j], X[i, j], size[j]
+            at_a, at_b, column_a, column_b = begin[j] + a, begin[j] + b, first[j] + a * m, first[j] + b * m
+            d_misplaced = _table_change(i, j, b, Y, tables, stride, start, difference)
+            d_moved = _moved_change(a, b, x, ordinal[j])
+            if ordinal[j]:
+                d_near = _near_change(a, b, x, m, first[j], begin[j], limit, pairs, ranks, rank)
+            else:
+                d_near = -d_moved
+            d_entropy = _entropy_change(sizes[at_a], sizes[at_b], pairs[column_a + x], pairs[column_b + x], logs)
+            d_guessed = _guess_change(column_a, column_b, x, m, largest[at_a], largest[at_b], pairs)
+            own = _own_distance(i, j, b, X, Y, ordinal, unit, order)
+            if len(combination):
+                at = _combination_of(i, j, b, Y, combination)
+                found = nearest_ties[at] if own == nearest[at] else 0
+            else:
+                found = _scanned(i, j, b, own, Y, ordinal, unit, order, rows, records)
+            set_link(i, found, ties, links)
             misplaced[0] += d_misplaced
             moved[j] += d_moved
             near[j] += d_near
             entropy[j] += d_entropy
             guessed[0] += d_guessed
-            set_link(
-                i,
-                link(i, j, b, X, Y, ordinal, unit, order, combination, nearest, nearest_ties, rows, records),
-                ties,
-                links,
-            )
         loss = weight_loss * _loss(n, p, n_tables, misplaced, moved, moved_unit, entropy, entropy_unit)
         risk = weight_risk * _risk(n, p, near, guessed, links, guard, prl)
         after = max(loss, risk) if larger else loss + risk
@@ -504,16 +532,23 @@ def measure_moves(f: Any, s: Any, cells: Any, codes: Any, out: Any) -> None:
         tie, kept, sum_links = ties[i], entropy[j], links[0]
         d_misplaced, d_moved, d_near, d_entropy, d_guessed = 0, 0, 0, 0.0, 0
         if Y[i, j] != b:
-            d_misplaced, d_moved, d_near, d_entropy, d_guessed = proposal(
-                i, j, b, X, Y, size, ordinal, first, begin, ranks, limit, tables, stride, start, logs, pairs, sizes,
-                largest, rank, difference,
-            )  # fmt: skip
-            set_link(
-                i,
-                link(i, j, b, X, Y, ordinal, unit, order, combination, nearest, nearest_ties, rows, records),
-                ties,
-                links,
-            )
+            a, x, m = Y[i, j], X[i, j], size[j]
+            at_a, at_b, column_a, column_b = begin[j] + a, begin[j] + b, first[j] + a * m, first[j] + b * m
+            d_misplaced = _table_change(i, j, b, Y, tables, stride, start, difference)
+            d_moved = _moved_change(a, b, x, ordinal[j])
+            if ordinal[j]:
+                d_near = _near_change(a, b, x, m, first[j], begin[j], limit, pairs, ranks, rank)
+            else:
+                d_near = -d_moved
+            d_entropy = _entropy_change(sizes[at_a], sizes[at_b], pairs[column_a + x], pairs[column_b + x], logs)
+            d_guessed = _guess_change(column_a, column_b, x, m, largest[at_a], largest[at_b], pairs)
+            own = _own_distance(i, j, b, X, Y, ordinal, unit, order)
+            if len(combination):
+                at = _combination_of(i, j, b, Y, combination)
+                found = nearest_ties[at] if own == nearest[at] else 0
+            else:
+                found = _scanned(i, j, b, own, Y, ordinal, unit, order, rows, records)
+            set_link(i, found, ties, links)
         moved[j] += d_moved
         entropy[j] += d_entropy
         steps, nats, inside = 0.0, 0.0, d_near
