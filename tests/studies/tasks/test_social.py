@@ -12,10 +12,11 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from sdc_problems import SocialGraphProblem, datasets
+from sdc_problems import SocialGraph, SocialGraphProblem, datasets
 from sdc_problems.errors import SDCError, SDCFailure
 from sdc_problems.studies.cli import cli
 from sdc_problems.studies.release import Released, _release, release
+from sdc_problems.studies.report.picture_types import Graph
 from sdc_problems.studies.tasks import find_task
 
 STUDY = """
@@ -228,3 +229,28 @@ def test_the_unprotected_graph_and_pictures() -> None:
         shown = dict(zip(learned.labels, learned.values, strict=True))  # type: ignore[attr-defined]
         assert shown["attributes"] == 0.0
         assert all(value == 0 or value >= 100 * 5 / 60 for value in shown.values())
+
+
+@pytest.mark.parametrize("columns", [["town"], ["age"], ["town", "age", "job"]])
+def test_pictures_of_graphs_show_no_small_count(columns: list[str], tmp_path: Path) -> None:
+    files(tmp_path)
+    graph = SocialGraph.from_csv(tmp_path / "people.csv", tmp_path / "friends.csv", quasi_identifiers=columns)
+    problem = SocialGraphProblem(graph, 3)
+    x = problem.baselines()["MDAV"]
+    drawn = [picture for picture in find_task("social").pictures(problem, x) if isinstance(picture, Graph)]
+    mixing, clusters = drawn
+    assert [state.name for state in mixing.states] == ["original", "released"]
+    for state in mixing.states:
+        people = [size * 40 / 100 for size in state.sizes]
+        assert all(count == 0 or count > 4.99 for count in people)
+        links = [link.value * graph.n_links / 100 for link in state.links if link.value is not None]
+        assert all(count > 4.99 for count in links)
+        hidden = sum(link.value is None for link in state.links)
+        assert sum(links) <= graph.n_links + 1e-9 <= sum(links) + 4 * hidden + 1e-9
+    assert all(link.value is None or link.value >= 5 for link in clusters.states[0].links)
+    assert len(clusters.nodes) == len(problem.decode(x).clusters)
+    assert all(0 <= node.x <= 1 and 0 <= node.y <= 1 and node.name == "" for node in clusters.nodes)
+    assert min(clusters.states[0].sizes) >= 5
+    before = (problem.data.frame() != problem.release(x)).loc[:, columns].to_numpy().mean()
+    sizes = np.bincount(problem.labels(x))
+    assert np.average(clusters.states[0].shades, weights=sizes) == pytest.approx(before, abs=0.002)
