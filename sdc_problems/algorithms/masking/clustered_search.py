@@ -21,7 +21,9 @@ from sdc_problems.methods.partition._precluster import join_small
 from sdc_problems.parallel import Backend, open_backend
 
 AT_ONCE = 8
-"""Clusters of a generation: how many workers there are changes nothing in the results."""
+"""Clusters of a generation, at least: how many workers there are changes nothing in the results."""
+GENERATIONS = 10
+"""Generations at most, but for the start and the end: each one measures the whole file."""
 
 
 class _Workers:
@@ -52,9 +54,9 @@ class _Workers:
 class ClusteredSearch(Algorithm):
     """Search of a large file in clusters: c-median, then `CellSearch` in every cluster, on workers or on Dask.
 
-    A generation searches eight clusters and puts what was found into the file, which is measured as a whole; the last
-    one goes on with the whole file. The same seed gives the same file with any number of workers; a worker that is lost
-    costs its cluster's time.
+    A generation searches eight clusters, or a tenth of all, and puts what was found into the file, which is measured as
+    a whole; the last one goes on with the whole file. The same seed gives the same file with any number of workers; a
+    worker that is lost costs its cluster's time.
 
     Parameters
     ----------
@@ -88,7 +90,8 @@ class ClusteredSearch(Algorithm):
     were the file, loss and risk are those inside it. Records stay near those they came from, which costs risk and keeps
     what a synthetic file loses (``record_change``). A change of a numeric file takes the longer the more
     records there are: there clusters save time even without workers; a change of a categorical one does not. Memory is
-    that of the file and of one cluster in each process.
+    that of the file and of one cluster in each process. Start files of a categorical cluster take time with the square
+    of its records: of a million, make several hundred clusters.
 
     Examples
     --------
@@ -179,7 +182,8 @@ class ClusteredSearch(Algorithm):
             self._workers.close()
             self._done += 1
             return self._population(np.stack([self._finished(e, row) for e, row in enumerate(self.pop.get("X"))]))
-        these = np.arange(self._done, min(self._done + AT_ONCE, self._n_clusters))
+        together = max(AT_ONCE, -(-self._n_clusters // GENERATIONS))
+        these = np.arange(self._done, min(self._done + together, self._n_clusters))
         found = self._backend().evaluate(these[:, None].astype(float))["F"]
         for cluster, row in zip(these.tolist(), found, strict=True):
             files[:, self._searches.records(cluster)] = self._searches.files(cluster, row)
