@@ -715,3 +715,22 @@ def test_records_taken_keep_kinds_roles_and_categories() -> None:
     for wrong in ([], [3], [-1], [0.5], [[0]]):
         with pytest.raises(SDCError, match="take needs"):
             data.take(wrong)
+
+
+def test_some_of_the_records_keep_categories_and_roles_of_the_whole() -> None:
+    frame = pd.DataFrame(
+        {"town": ["Olot", "Reus", "Vic", "Reus"], "age": [30, 41, 52, 41], "ill": ["a", "b", "a", "b"]},
+        index=["w", "x", "y", "z"],
+    )
+    data = Microdata.from_frame(frame, quasi_identifiers=["town", "age"], sensitive=["ill"])
+    part = data.take(np.array([3, 1]))
+    pd.testing.assert_frame_equal(part.frame(), frame.iloc[[3, 1]].reset_index(drop=True))
+    assert part.quasi_identifiers == data.quasi_identifiers
+    assert part.sensitive == data.sensitive
+    assert part.attribute("town").labels == data.attribute("town").labels
+    np.testing.assert_array_equal(part.codes(), data.codes()[[3, 1]])
+    assert data.take([0, 1, 2, 3]).codes().tolist() == data.codes().tolist()
+    assert pickle.loads(pickle.dumps(part)).digest == part.digest
+    for wrong in ([], [4], [-1], [0.5], [[0]]):
+        with pytest.raises(SDCError, match="take needs"):
+            data.take(wrong)
