@@ -304,6 +304,6 @@ def costs(choice: Choice) -> Iterator[tuple[str, ...]]:
         if candidate.done is None:
             yield mark, candidate.method, "-", "-", "-", candidate.note
             continue
-        out = f"{candidate.suppressed:,} records" if candidate.suppressed else ""
-        out = f"{candidate.stars:,} cells" if candidate.stars else out
+        count, what = (candidate.stars, "cell") if candidate.stars else (candidate.suppressed, "record")
+        out = f"{count:,} {what}{'s' * (count != 1)}" if count else ""
         yield mark, candidate.method, f"{candidate.glm_percent:.3g}", out or "none", f"{candidate.k:,}", candidate.note

@@ -19,6 +19,7 @@ from sdc_problems.methods._apply import apply, recoded
 from sdc_problems.methods.recoding._generalize import Recoded
 from sdc_problems.methods.registry import Method, find
 from sdc_problems.microdata import Microdata
+from sdc_problems.problems.generalization import MAX_SUPPRESSION
 from sdc_problems.roles import direct_identifier
 from sdc_problems.studies.release import _columns
 from sdc_problems.studies.release._certificate import certificate
@@ -130,6 +131,8 @@ class _Work:
     lost: NDArray[np.bool_]
     what_was_done: tuple[str, ...]
     within: tuple[str, ...] = ()
+    allowed: int | None = None
+    """Records that may be left out, where that was said or the method has a default."""
 
     def promises(self, text: pd.DataFrame) -> list[Guarantee]:
         """Count in the file's cells what is promised of them."""
@@ -138,7 +141,8 @@ class _Work:
         before = self.original[~self.lost] if dropped else self.original
         if self.method.suppresses:
             limit = "no more records are suppressed than was said"
-            found = [at_most("suppressed", self.columns.protected, int(self.lost.sum()), n - len(kept), limit)]
+            allowed = int(self.lost.sum()) if self.allowed is None else self.allowed
+            found = [at_most("suppressed", self.columns.protected, allowed, n - len(kept), limit)]
         else:
             whole_file = "no record is left out or added"
             found = [Guarantee("records", (), float(n), float(len(text)), len(text) == n, whole_file)]
@@ -354,7 +358,13 @@ def protect(
             done, labels = _by_method(data, found, demand, max_suppression, seconds, hierarchies, rng, within, options)
         if max_suppression is not None:
             options = {**options, "max_suppression": max_suppression}
+    if found.takes("max_suppression"):
+        most = MAX_SUPPRESSION if max_suppression is None else max_suppression
+        allowed = int(most * len(data)) if isinstance(most, float) else int(most)
+    else:
+        allowed = None
     work = _work(data, found, demand, columns, done, suppressed, made, within, rows_seed)
+    work = replace(work, allowed=allowed)
     groups = None if labels is None else len(np.unique(labels))
     linked = _linked(work, graph, labels, graph_form, rows_seed)
     columns = columns if linked is None else linked.columns

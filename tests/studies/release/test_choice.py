@@ -273,6 +273,9 @@ def test_the_best_lattice_is_written_again_by_its_line(file: Path, monkeypatch: 
     text = out.read_bytes()
     line = next(row for row in result.stdout.splitlines() if row.startswith("the same again: "))
     words = shlex.split(line.removeprefix("the same again: "))
+    counted = json.loads((file.parent / "out.csv.certificate.json").read_text())["guarantees_checked_in_the_file"]
+    assert counted[0]["name"] == "suppressed"
+    assert counted[0]["found"] == N - len(pd.read_csv(out)) <= counted[0]["promised"] == 2
     assert words[words.index("--max-suppression") + 1] == "2%"
     assert words[words.index("--k") + 1] == "5"
     assert CliRunner().invoke(cli, [*words[1:], "--overwrite"]).exit_code == 0
