@@ -132,6 +132,11 @@ def test_nodes_of_a_lattice(seed: int, n: int, p: int, wide: bool) -> None:
             assert a.dtype == b.dtype
             np.testing.assert_array_equal(a, b)
         assert classes(mine[0]) == classes(theirs[0])
+    order = rng.permutation(p)
+    rooms = np.tile([len(engine._full.sizes), len(engine._full.pairs)], (p, 1))
+    columns = rng.permutation(10)[:4]
+    for every in (False, True):
+        same(_kernels.walk, engine._full, zero, order, rooms, engine._full_lattice, columns, every)
 
 
 def classes(table: Any) -> list[Any]:

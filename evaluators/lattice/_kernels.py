@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sdc_problems._kernel import kernel
 from sdc_problems._kernel.loops import put
-from sdc_problems.evaluators.lattice._plain import plain_measure, plain_stats
+from sdc_problems.evaluators.lattice._plain import plain_measure, plain_stats, plain_walk
 
 Ints = NDArray[np.int64]
 SmallInts = NDArray[np.int32]
@@ -418,7 +418,11 @@ def measure_from(source: ClassTable, of: Ints, levels: Ints, lattice: Lattice) -
     return made, steps.limits[:n_steps].copy(), steps.figures[:n_steps].copy()
 
 
-@kernel()
+def _plain_walk_seconds(source: ClassTable, of: Ints, order: Ints, rooms: Ints, lattice: Lattice, *_: object) -> float:
+    return float(np.prod(lattice.n_levels[order])) * _plain_seconds(source, of, of, lattice)
+
+
+@kernel(cost=_plain_walk_seconds, plain=plain_walk)
 def walk(
     source: ClassTable,
     of: Ints,

@@ -57,6 +57,28 @@ def plain_measure(source: Any, of: Ints, levels: Ints, lattice: Any) -> Any:
     return table, *_figures(table, levels, lattice)
 
 
+def plain_walk(
+    source: Any, of: Ints, order: Ints, rooms: Ints, lattice: Any, columns: Ints, every: bool
+) -> tuple[Ints, Ints, NDArray[np.float64]]:
+    """Figures of every node that differs in the attributes ``order``, as ``walk``: each from the source."""
+    levels = of.copy()
+    numbers, limits, values = [], [], []
+    d = 0
+    while d >= 0:
+        _, limit, figures = plain_measure(source, of, levels, lattice)
+        kept = slice(None) if every else slice(-1, None)
+        limits.append(limit[kept])
+        values.append(figures[kept][:, columns])
+        numbers.append(np.full(len(limits[-1]), (levels * lattice.stride).sum()))
+        d = len(order) - 1
+        while d >= 0 and levels[order[d]] == lattice.n_levels[order[d]] - 1:
+            levels[order[d]] = 0
+            d -= 1
+        if d >= 0:
+            levels[order[d]] += 1
+    return np.concatenate(numbers), np.concatenate(limits), np.concatenate(values)
+
+
 def _x_log_x(x: Ints, lattice: Any) -> Ints:
     known = len(lattice.log_table)
     found = lattice.log_table[np.minimum(x, known - 1)]
