@@ -92,7 +92,8 @@ def test_unknown_names() -> None:
     assert CliRunner().invoke(reproduce.command, ["nothing"]).exit_code == 2
 
 
-@pytest.mark.parametrize("name", list(reproductions.REPRODUCTIONS))
+# `social` begins with embedded graphs, and its report says which of the public ones were not to be had.
+@pytest.mark.parametrize("name", [name for name in reproductions.REPRODUCTIONS if name != "social"])
 def test_a_missing_file_is_missed_before_the_work(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whichever of its files is missing: the other ones may be there."""
     rooms = (
