@@ -27,6 +27,7 @@ from sklearn import metrics
 from sklearn.neighbors import NearestNeighbors
 
 from sdc_problems import evaluators
+from sdc_problems._kernel import Tiered
 
 QUASI = ["age", "workclass", "education", "marital-status", "race", "sex", "native-country", "income"]
 BENCHES: dict[str, Callable[[], None]] = {}
@@ -406,5 +407,6 @@ def clusterings() -> None:
 
 
 if __name__ == "__main__":
+    Tiered.patience = (0.0, 0.0)  # compiled code from the first call on
     for chosen in sys.argv[1:] or list(BENCHES):
         BENCHES[chosen]()
