@@ -128,4 +128,9 @@ def main() -> NoReturn:
     except SDCError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(EXIT_USAGE)
+    except ValueError as error:
+        if "null byte" not in str(error):
+            raise
+        click.echo("error: a path holds the character NUL, which no file name can", err=True)
+        sys.exit(EXIT_USAGE)
     sys.exit(code if isinstance(code, int) else 0)  # click hands over what Context.exit was told

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sdc_problems._kernel import Kernel, Tiered
 from sdc_problems.evaluators.lattice import LatticeEngine, _kernels
-from sdc_problems.evaluators.linkage import _agreement, _nearest, _transport
+from sdc_problems.evaluators.linkage import _agreement, _nearest, _same_rows, _transport
 from sdc_problems.methods import mhm, microaggregate_univariate, v_mdav
 from sdc_problems.methods._kernels import mdav, walk
 
@@ -82,6 +82,19 @@ def test_ties(seed: int, n: int, m: int, p: int, share: int) -> None:
     blocks = _nearest.in_blocks(B, rng.integers(1, 4, m), 7)
     same(_nearest.brute_ties, A, radius, blocks, w, a, b, unit, np.empty(n, dtype=np.int64), 0, 10**9)
     same(_agreement.agreement_patterns, A, B, rng.choice([0.0, 0.5, np.inf], p))
+
+
+@given(seed=SEEDS, n=st.integers(1, 40), p=st.integers(1, 4))
+def test_equal_rows(seed: int, n: int, p: int) -> None:
+    rng = np.random.default_rng(seed)
+    words = np.ascontiguousarray(table(rng, n, p) + 0.0).view(np.uint64)
+    found = []
+    for form in (_same_rows._group.plain, _same_rows._group.outer):
+        who, first, count = (np.empty(n, dtype=np.int64) for _ in range(3))
+        groups = form(words, np.full(128, -1, dtype=np.int32), who, first, count)
+        found.append((who.tolist(), first[:groups].tolist(), count[:groups].tolist()))
+    assert found[0] == found[1]
+    same(_same_rows.smallest_of, rng.integers(0, 5, n).astype(float), rng.integers(0, 3, n), 3)
 
 
 @given(seed=SEEDS, k=st.integers(1, 12), p=st.integers(1, 5))
