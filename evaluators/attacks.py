@@ -33,6 +33,7 @@ PERCENTS = tuple(range(1, 11))
 
 _TREE_FROM = 5000  # records; fewer are compared with each other in about the time that a tree takes
 _LEAF = 64
+_ROWS = 128  # whose distances to all others are held at once where nothing is compiled
 
 
 def guess(X: object, Y: object) -> float:
@@ -163,7 +164,26 @@ def dr_guarded(
     return (max(interval, guess(X, Y)) + max(by_distance, by_probability)) / 2.0
 
 
-@kernel()
+def _plain_squares(A: Any, B: Any, w: Any) -> Any:
+    """Squared distance of each row of A to each of B."""
+    d = np.zeros((len(A), len(B)))
+    for j, weight in enumerate(w):
+        t = (A[:, j, None] - B[:, j]) * weight
+        t *= t
+        d += t
+    return d
+
+
+def _plain_others(X: Any, w: Any, nearest: Any, begin: int, end: int) -> None:
+    for low in range(begin, end, _ROWS):
+        high = min(low + _ROWS, end)
+        d = _plain_squares(X[low:high], X[low:], w)
+        d[np.tril_indices(high - low)] = np.inf
+        np.minimum(nearest[low:high], d.min(axis=1), out=nearest[low:high])
+        np.minimum(nearest[low:], d.min(axis=0), out=nearest[low:])
+
+
+@kernel(cost=lambda X, w, nearest, begin, end: X.size * (end - begin) * 4e-9, plain=_plain_others)
 def _look_for_others(X: Any, w: Any, nearest: Any, begin: int, end: int) -> None:
     """Compare some records with all that follow them."""
     n, p = X.shape
@@ -218,7 +238,15 @@ def is_copy(Y: Any, i: int, X: Any, w: Any, apart: Any, factor: float) -> bool:
     return copied
 
 
-@kernel()
+def _plain_copies(Y: Any, X: Any, w: Any, apart: Any, factor: float) -> int:
+    found = 0
+    for low in range(0, len(Y), _ROWS):
+        d = _plain_squares(Y[low : low + _ROWS], X, w)
+        found += int(((d == d.min(axis=1, keepdims=True)) & (d <= factor * apart)).any(axis=1).sum())
+    return found
+
+
+@kernel(cost=lambda Y, X, *_: X.size * len(Y) * 6e-9, plain=_plain_copies)
 def _count_copies(Y: Any, X: Any, w: Any, apart: Any, factor: float) -> int:
     found = 0
     for i in range(len(Y)):
@@ -274,7 +302,29 @@ def copies(X: object, Y: object, *, reach: float = 0.5) -> float:
     return 100.0 * found / len(original)
 
 
-@kernel()
+def _plain_links(
+    X: Any, Y: Any, w: Any, low: Any, high: Any, by_value: Any, begin: Any, end: Any, best: Any, ties: Any,
+    first: int, last: int,
+) -> None:  # fmt: skip
+    for i in range(first, last):
+        ks = by_value[begin[i] : end[i], best[i]]
+        rows = Y[ks]
+        inside = ((rows >= low[i]) & (rows <= high[i])).all(axis=1)
+        ks, rows = ks[inside], rows[inside]
+        if not len(ks):
+            continue
+        d = _plain_squares(X[i : i + 1], rows, w)[0]
+        nearest = ks[d == d.min()]
+        if (nearest == i).any():
+            ties[i] = len(nearest)
+
+
+def _plain_link_seconds(X: Any, Y: Any, w: Any, low: Any, high: Any, by_value: Any, begin: Any, end: Any,
+                        best: Any, ties: Any, first: int, last: int) -> float:  # fmt: skip
+    return float((last - first) * 6e-5 + (end[first:last] - begin[first:last]).sum() * X.shape[1] * 1e-8)
+
+
+@kernel(cost=_plain_link_seconds, plain=_plain_links)
 def _rank_links(
     X: Any, Y: Any, w: Any, low: Any, high: Any, by_value: Any, begin: Any, end: Any, best: Any, ties: Any,
     first: int, last: int,

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_problems._kernel import Kernel, Tiered
+from sdc_problems.evaluators import attacks
 from sdc_problems.evaluators.lattice import LatticeEngine, _kernels
 from sdc_problems.evaluators.linkage import _agreement, _nearest, _same_rows, _transport
 from sdc_problems.methods import mhm, microaggregate_univariate, v_mdav
@@ -82,6 +83,22 @@ def test_ties(seed: int, n: int, m: int, p: int, share: int) -> None:
     blocks = _nearest.in_blocks(B, rng.integers(1, 4, m), 7)
     same(_nearest.brute_ties, A, radius, blocks, w, a, b, unit, np.empty(n, dtype=np.int64), 0, 10**9)
     same(_agreement.agreement_patterns, A, B, rng.choice([0.0, 0.5, np.inf], p))
+
+
+@given(seed=SEEDS, n=st.integers(2, 300), p=st.integers(1, 4), percent=st.floats(0.0, 100.0))
+def test_attacks(seed: int, n: int, p: int, percent: float) -> None:
+    rng = np.random.default_rng(seed)
+    X, Y = table(rng, n, p), table(rng, n, p)
+    Y = np.where(rng.random((n, 1)) < 0.5, X[rng.permutation(n)], Y)
+    w, begin = attacks.inverse_scale(X), int(rng.integers(0, n))
+    same(attacks._look_for_others, X, w, np.full(n, np.inf), begin, int(rng.integers(begin, n)) + 1)
+    apart = attacks.nearest_others(X, w)
+    same(attacks._count_copies, Y, X, w, apart, float(rng.random()))
+    asked: list[Any] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(attacks, "_rank_links", lambda *args: asked.append(args))
+        assert attacks.rsrl(X, Y, percent=percent) == 0.0
+    same(attacks._rank_links, *asked[0])
 
 
 @given(seed=SEEDS, n=st.integers(1, 40), p=st.integers(1, 4))

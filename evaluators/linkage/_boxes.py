@@ -6,48 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from sdc_problems._kernel import SLICE, kernel
+from sdc_problems._kernel import kernel
 from sdc_problems._validation import IntArray
-
-
-@kernel()
-def _grow(low: Any, high: Any, order: Any, begin: Any, end: Any, bottom: Any, top: Any, node: int, budget: int) -> int:
-    """Bound and split nodes until the budget of steps is spent; returns the next node."""
-    p = low.shape[1]
-    n_leaves = (len(begin) + 1) // 2
-    while node < len(begin) and budget > 0:
-        budget -= (end[node] - begin[node]) * (p + 20)
-        widest, width = 0, np.int64(-1)
-        for c in range(p):
-            first = order[begin[node]]
-            least, most = low[first, c], high[first, c]
-            smallest = largest = low[first, c] + high[first, c]
-            for e in range(begin[node] + 1, end[node]):
-                box = order[e]
-                least = min(least, low[box, c])
-                most = max(most, high[box, c])
-                middle = low[box, c] + high[box, c]
-                smallest = min(smallest, middle)
-                largest = max(largest, middle)
-            bottom[node, c] = least
-            top[node, c] = most
-            if largest - smallest > width:
-                widest, width = c, largest - smallest
-        if node < n_leaves - 1:
-            members = order[begin[node] : end[node]].copy()
-            keys = np.empty(len(members), dtype=np.int64)
-            for e in range(len(members)):
-                keys[e] = low[members[e], widest] + high[members[e], widest]
-            rank = np.argsort(keys, kind="mergesort")
-            for e in range(len(members)):
-                order[begin[node] + e] = members[rank[e]]
-            half = (begin[node] + end[node]) // 2
-            begin[2 * node + 1] = begin[node]
-            end[2 * node + 1] = half
-            begin[2 * node + 2] = half
-            end[2 * node + 2] = end[node]
-        node += 1
-    return node
 
 
 def box_tree(low: IntArray, high: IntArray, leaf: int) -> tuple[IntArray, tuple[IntArray, ...]]:
@@ -64,9 +24,17 @@ def box_tree(low: IntArray, high: IntArray, leaf: int) -> tuple[IntArray, tuple[
     begin, end = np.zeros(n_nodes, dtype=np.int64), np.zeros(n_nodes, dtype=np.int64)
     bottom, top = np.empty((n_nodes, p), dtype=np.int64), np.empty((n_nodes, p), dtype=np.int64)
     end[0] = n
-    node = 0
-    while node < n_nodes:
-        node = _grow(low, high, order, begin, end, bottom, top, node, SLICE)
+    middles = low + high
+    for node in range(n_nodes):
+        members = order[begin[node] : end[node]]
+        bottom[node], top[node] = low[members].min(axis=0), high[members].max(axis=0)
+        if node < n_leaves - 1:
+            keys = middles[members]
+            keys = keys[:, np.argmax(keys.max(axis=0) - keys.min(axis=0))]
+            order[begin[node] : end[node]] = members[np.argsort(keys, kind="stable")]
+            half = (begin[node] + end[node]) // 2
+            begin[2 * node + 1], end[2 * node + 1] = begin[node], half
+            begin[2 * node + 2], end[2 * node + 2] = half, end[node]
     return order, (begin, end, bottom, top)
 
 
