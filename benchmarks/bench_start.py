@@ -72,6 +72,7 @@ def prepare(python: str, folder: Path) -> None:
 def measured(python: str, words: list[str], cache: Path) -> tuple[float, float]:
     """CPU seconds and megabytes of a command that is carried out in an empty folder."""
     environment = os.environ | {"NUMBA_CACHE_DIR": str(cache), "MPLBACKEND": "Agg", "PYTHONHASHSEED": "0"}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # modules are compiled once, as an installation does it
     with tempfile.TemporaryDirectory() as empty:
         process = subprocess.Popen(
             [python, "-c", RUN, *words], cwd=empty, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,

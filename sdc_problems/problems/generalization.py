@@ -15,7 +15,7 @@ from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.evaluators.anonymity import equivalence_classes, suppress_small_classes
 from sdc_problems.evaluators.lattice import NEED_LABELS, NEED_SENSITIVE, LatticeEngine
 from sdc_problems.front import Part
-from sdc_problems.methods.recoding._generalize import level_phrase
+from sdc_problems.methods.recoding._generalize import MAX_SUPPRESSION, level_phrase
 from sdc_problems.objective import Objective
 from sdc_problems.operators.duplicates import ByteDuplicates
 from sdc_problems.operators.lattice import (
@@ -36,10 +36,6 @@ if TYPE_CHECKING:
     from sdc_problems.hierarchy import Hierarchy
     from sdc_problems.microdata import Microdata
     from sdc_problems.requirement import Required
-
-
-MAX_SUPPRESSION = 0.01
-"""Share of the records that may be suppressed unless a problem or search is told otherwise."""
 
 NODES_AT_ONCE = 1 << 18
 AT_ONCE = 512  # nodes whose objectives of one's own are measured between two reports of progress

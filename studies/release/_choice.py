@@ -10,16 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems._tables.columns import STAR
-from sdc_problems.algorithms.generalization.lattice_optimum import DemandedLattice
 from sdc_problems.errors import SDCError
 from sdc_problems.hierarchy import Hierarchy
 from sdc_problems.methods import mdav
 from sdc_problems.methods._apply import apply, points, recoded
 from sdc_problems.methods.recoding._classes import Mix, smallest_k
-from sdc_problems.methods.recoding._generalize import Recoded
+from sdc_problems.methods.recoding._generalize import MAX_SUPPRESSION, Recoded
 from sdc_problems.methods.registry import find
 from sdc_problems.microdata import Microdata
-from sdc_problems.problems.generalization import MAX_SUPPRESSION
 from sdc_problems.studies.release._demand import Demand
 from sdc_problems.studies.release._losses import glm_percent_of
 from sdc_problems.studies.release._strata import in_strata, labels_in_strata, share_of, strata
@@ -251,6 +249,8 @@ def _lattice(
 
         done = in_strata(data, within, best)
         return Candidate("lattice", demand, done, note="the best of each stratum", options={"max_suppression": most})
+    from sdc_problems.algorithms.generalization.lattice_optimum import DemandedLattice
+
     lattice = DemandedLattice(data, hierarchies, k, **demand.of_sensitive, max_suppression=most)
     options: dict[str, Any] = {"max_suppression": most}
     needed = lattice.problem.seconds_to_enumerate()

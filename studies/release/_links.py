@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from sdc_problems._validation import choice
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators.graph import Exposure, assortativity, degree_risk, exposure
-from sdc_problems.problems.social._problem import EGO_ARCS, FORMS, betrayal
-from sdc_problems.problems.social._release import LINKS, nodes_and_links, super_nodes
+from sdc_problems.problems.social._release import EGO_ARCS, FORMS, LINKS, betrayal, nodes_and_links, super_nodes
 from sdc_problems.studies.release._columns import Columns
 from sdc_problems.studies.release.guarantees import Guarantee, at_least, at_most
 from sdc_problems.studies.release.row_order import RowOrder, content_words

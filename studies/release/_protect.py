@@ -16,10 +16,9 @@ from sdc_problems._validation import choice
 from sdc_problems.errors import SDCError
 from sdc_problems.graph import SocialGraph
 from sdc_problems.methods._apply import apply, recoded
-from sdc_problems.methods.recoding._generalize import Recoded
+from sdc_problems.methods.recoding._generalize import MAX_SUPPRESSION, Recoded
 from sdc_problems.methods.registry import Method, find
 from sdc_problems.microdata import Microdata
-from sdc_problems.problems.generalization import MAX_SUPPRESSION
 from sdc_problems.roles import direct_identifier
 from sdc_problems.studies.release import _columns
 from sdc_problems.studies.release._certificate import certificate

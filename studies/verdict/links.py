@@ -25,8 +25,7 @@ from sdc_problems.evaluators.graph.structure import SAMPLED_ABOVE
 from sdc_problems.graph._ids import id_text, positions_of
 from sdc_problems.graph._links import link_arrays
 from sdc_problems.microdata import Kind
-from sdc_problems.problems.social._problem import EGO_ARCS
-from sdc_problems.problems.social._release import INNER, LINKS, SIZE
+from sdc_problems.problems.social._release import EGO_ARCS, INNER, LINKS, SIZE
 from sdc_problems.studies.verdict._verdict import Verdict, verdict
 from sdc_problems.studies.verdict.parts import Measure, Skipped
 

@@ -14,10 +14,10 @@ from sdc_problems._validation import whole
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators.anonymity import class_closeness, distinct_l, entropy_l, equivalence_classes
 from sdc_problems.hierarchy import Hierarchy
-from sdc_problems.methods.recoding._generalize import Recoded
+from sdc_problems.methods.recoding._generalize import MAX_SUPPRESSION, Recoded
 from sdc_problems.microdata import Microdata
 from sdc_problems.objective import Objective
-from sdc_problems.problems.generalization import MAX_SUPPRESSION, PBGProblem
+from sdc_problems.problems.generalization import PBGProblem
 
 SIDES = {"k": 1.0, "l": 1.0, "entropy_l": 0.05, "t": 0.01, "glm_percent": 0.01}
 """Sides of the archive's boxes when the lattice is searched."""

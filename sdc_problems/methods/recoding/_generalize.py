@@ -13,6 +13,9 @@ from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.hierarchy import Hierarchy
 from sdc_problems.microdata import Microdata
 
+MAX_SUPPRESSION = 0.01
+"""Share of the records that may be suppressed unless a method, problem or search is told otherwise."""
+
 
 class Recoded(NamedTuple):
     """Recoded columns of a table: their new cells, what was done, and the suppressed records."""

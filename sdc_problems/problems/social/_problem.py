@@ -30,7 +30,7 @@ from sdc_problems.problems.microaggregation import SMALL_LABELS, _partitions
 from sdc_problems.problems.social._baselines import attribute_blocks, degree_blocks, nearest_clusters, sangreea
 from sdc_problems.problems.social._columns import columns_of, plan_of, released_cells
 from sdc_problems.problems.social._objectives import graph_objectives
-from sdc_problems.problems.social._release import nodes_and_links, super_nodes
+from sdc_problems.problems.social._release import EGO_ARCS, FORMS, betrayal, nodes_and_links, super_nodes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,10 +40,8 @@ if TYPE_CHECKING:
     from sdc_problems.requirement import Required
 
 QUADRATIC = 20_000  # nodes up to which the slower baselines are made: their time grows with the square
-EGO_ARCS = 200_000  # arcs up to which a person is told of neighbourhoods without asking
 DRAWS = 5  # of Algorithm 14, as many as the source ran
 SANGREEA = ((1.0, 0.0), (0.5, 0.5), (0.0, 1.0))
-FORMS = ("nodes", "supernodes")
 
 
 @dataclass(frozen=True)
@@ -433,15 +431,6 @@ class SocialGraphProblem(SDCProblem):
             if self._kind(name) == "numeric":
                 points[:, j] = self.data.values(name)[:, 0]
         return points
-
-
-def betrayal(told: Exposure, n: int, k: int) -> str:
-    """Sentence on the people whom links alone betray."""
-    ego = "" if told.ego is None else f", {told.ego:,} a neighbourhood"
-    return (
-        f"The links stay, and betray people: of {n:,} nodes, {told.degree:,} have a number of links that fewer than "
-        f"{k} share, {told.links:,} a number of links and of links among their neighbours{ego}. Super-nodes hide these."
-    )
 
 
 def partitions_within(n: int, smallest: int, largest: int) -> int:

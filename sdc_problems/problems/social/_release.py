@@ -13,9 +13,12 @@ from sdc_problems.graph import ProtectedGraph
 if TYPE_CHECKING:
     import pandas as pd
 
+    from sdc_problems.evaluators.graph.risk import Exposure
     from sdc_problems.graph import SocialGraph
 
 SIZE, INNER, LINKS = "size", "inner_links", "links"
+FORMS = ("nodes", "supernodes")
+EGO_ARCS = 200_000  # arcs up to which a person is told of neighbourhoods without asking
 
 
 def nodes_and_links(
@@ -126,3 +129,12 @@ def _free(name: str, frame: pd.DataFrame) -> str:
     while name in frame.columns:
         name += "_"
     return name
+
+
+def betrayal(told: Exposure, n: int, k: int) -> str:
+    """Sentence on the people whom links alone betray."""
+    ego = "" if told.ego is None else f", {told.ego:,} a neighbourhood"
+    return (
+        f"The links stay, and betray people: of {n:,} nodes, {told.degree:,} have a number of links that fewer than "
+        f"{k} share, {told.links:,} a number of links and of links among their neighbours{ego}. Super-nodes hide these."
+    )
