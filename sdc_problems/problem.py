@@ -256,10 +256,22 @@ class SDCProblem(Problem, ABC):
         ties
             Whether all solutions with equal F are returned, or the first only.
         """
+        return minimal(self.enumerate_parts(progress, limit=limit), ties=ties)
+
+    def enumerate_parts(
+        self, progress: Callable[[int, int], object] | None = None, *, limit: int = 1_000_000
+    ) -> Iterator[Part]:
+        """Measure every solution, part by part: rows of X, their F, and which of them meet the requirements.
+
+        Parameters
+        ----------
+        progress, limit
+            As for ``enumerate_front``.
+        """
         n = self.n_candidates
         if n > limit:
             raise SDCError(f"{self._size_in_words()}, more than limit={limit:,}: raise the limit, or search")
-        return minimal(self._enumerated(progress, n), ties=ties)
+        return self._enumerated(progress, n)
 
     def seconds_to_enumerate(self) -> float | None:
         """Say about how long ``enumerate_front`` takes here; None where that is not known."""

@@ -14,6 +14,7 @@ from sdc_problems._tables.columns import STAR
 from sdc_problems.errors import SDCError
 from sdc_problems.hierarchy import Hierarchy
 from sdc_problems.methods._by_name import codes_as_cells, missing_codes, numbers_as_cells
+from sdc_problems.methods._importance import weights_of
 from sdc_problems.methods.partition._centroids import microaggregate, span
 from sdc_problems.methods.recoding._generalize import Recoded
 from sdc_problems.methods.registry import Method, available
@@ -31,6 +32,8 @@ def apply(
     t: float | None = None,
     within: Sequence[str] = (),
     max_suppression: float | None = None,
+    suppression_price: float | None = None,
+    importance: Mapping[str, float] | None = None,
     seconds: float | None = None,
     hierarchies: Mapping[str, Hierarchy] | None = None,
     rng: np.random.Generator | None = None,
@@ -55,6 +58,10 @@ def apply(
         Columns whose strata a method protects each on its own, if it takes them.
     max_suppression
         How many records a method that suppresses any may suppress.
+    suppression_price
+        What a record that it suppresses counts: so many times one that loses everything.
+    importance
+        What a lost cell of each column counts, by name, for a method that weighs columns.
     seconds
         How long a method that searches may search.
     hierarchies
@@ -96,6 +103,12 @@ def apply(
         raise SDCError(f"method {method.name} takes no within: apply it to each stratum")
     if max_suppression is not None and not method.takes("max_suppression"):
         raise SDCError(f"method {method.name} leaves out no records: leave max_suppression out as well")
+    if suppression_price is not None and not method.takes("suppression_price"):
+        raise SDCError(f"method {method.name} leaves out no records: leave suppression_price out as well")
+    if importance and not (method.takes("importance") or method.takes("weights")):
+        weigh = ", ".join([*_that_take("importance"), *_that_take("weights")])
+        raise SDCError(f"method {method.name} does not weigh columns: leave importance out, or use {weigh}")
+    weights = weights_of(names, importance)
     if seconds is not None and not method.takes("seconds"):
         raise SDCError(f"method {method.name} takes the time that it needs: leave seconds out")
     if method.needs_hierarchies and not hierarchies:
@@ -113,6 +126,9 @@ def apply(
         "t": lambda: t,
         "within": lambda: within,
         "max_suppression": lambda: max_suppression,
+        "suppression_price": lambda: suppression_price,
+        "importance": lambda: importance,
+        "weights": lambda: weights if importance else None,
         "seconds": lambda: seconds,
         "kinds": lambda: kinds,
         "missing_codes": lambda: missing_codes(data, names),
@@ -120,7 +136,7 @@ def apply(
         "progress": lambda: telling(f"{method.name}: records done"),
     }
     given = {name: value() for name, value in supplied.items() if method.takes(name)}
-    for name, value in (("max_suppression", max_suppression), ("seconds", seconds)):
+    for name, value in (("max_suppression", max_suppression), ("seconds", seconds), ("weights", importance)):
         if value is None:
             given.pop(name, None)  # the method has a default
     for name in ("problem", "rng"):

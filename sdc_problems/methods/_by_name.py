@@ -17,6 +17,7 @@ from sdc_problems._tables.columns import STAR
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.hierarchy import Hierarchy
 from sdc_problems.methods._amounts import one_of, percentage
+from sdc_problems.methods._importance import weights_of
 from sdc_problems.methods.partition._centroids import span
 from sdc_problems.methods.partition._precluster import precluster
 from sdc_problems.methods.perturbation._swap_records import swap_records
@@ -291,6 +292,7 @@ def mondrian_regions(
     l: int | None = None,
     entropy_l: float | None = None,
     t: float | None = None,
+    importance: Mapping[str, float] | None = None,
     labels: bool = False,
     strict: bool = True,
     summary: str = "interval",
@@ -308,6 +310,8 @@ def mondrian_regions(
         By column, for ``labels``.
     l, entropy_l, t
         What the sensitive columns must be like in each region: the smallest k is taken whose regions are.
+    importance
+        What the range of each column counts when the one to cut is chosen; 1 if not said.
     labels
         Whether nominal columns are cut along their hierarchies and get their labels, instead of lists of categories.
     strict
@@ -335,7 +339,8 @@ def mondrian_regions(
             X[:, j] = data.values(name)[:, 0]
     mix = Mix.of(data.codes(data.sensitive) if data.sensitive else None, len(data), l, entropy_l, t)
     trees = _nominal_trees(attributes, hierarchies or {}) if labels else [None] * len(names)
-    how: dict[str, Any] = {"strict": strict, "kinds": kinds, "hierarchies": trees}
+    weights = weights_of(names, importance)
+    how: dict[str, Any] = {"strict": strict, "kinds": kinds, "hierarchies": trees, "weights": weights}
     size = k if not len(mix.limits) else smallest_k(lambda k: mondrian(X, k, **how).labels, k, mix)
     found = mondrian(X, size, summary=summary, decimals=decimals, **how)
     columns: dict[str, NDArray[Any]] = {}

@@ -40,6 +40,9 @@ GIVEN = (
     "t",
     "within",
     "max_suppression",
+    "suppression_price",
+    "importance",
+    "weights",
     "seconds",
     "kinds",
     "missing_codes",
@@ -93,9 +96,10 @@ class Method:
     are the columns to protect, ``problem`` the MicroaggregationProblem of the columns, ``hierarchies`` by column,
     ``k``, ``l``, ``entropy_l`` and ``t``, what is asked of the classes of alike records, ``within``, columns whose
     strata are protected each on its own, ``max_suppression``, how many records may be left out (a share in [0, 1), or a
-    whole number), ``seconds`` of a search, ``kinds`` of the columns, ``missing_codes``, the code of each one's missing
-    value or None, ``rng``, the generator of a method that draws random numbers, and ``progress``, called as
-    ``progress(done, total)`` between slices of the work. Its other parameters are options.
+    whole number), ``suppression_price``, what each of them counts, ``importance`` of columns by name, ``weights``, the
+    same as a list in the order of the columns, ``seconds`` of a search, ``kinds`` of the columns, ``missing_codes``,
+    the code of each one's missing value or None, ``rng``, the generator of a method that draws random numbers, and
+    ``progress``, called as ``progress(done, total)`` between slices of the work. Its other parameters are options.
 
     Examples
     --------

@@ -14,6 +14,7 @@ from sdc_problems.errors import SDCError
 from sdc_problems.hierarchy import Hierarchy
 from sdc_problems.methods import mdav
 from sdc_problems.methods._apply import apply, points, recoded
+from sdc_problems.methods._importance import weights_of
 from sdc_problems.methods.recoding._classes import Mix, smallest_k
 from sdc_problems.methods.recoding._generalize import MAX_SUPPRESSION, Recoded
 from sdc_problems.methods.registry import find
@@ -49,7 +50,10 @@ class Candidate:
     done
         The protected table; None if the method cannot meet the demand.
     glm_percent
-        Percent of the detail that is lost: 0 where all values are published as they are, 100 if none is.
+        Percent of the detail that is lost: 0 where all values are published as they are, 100 if none is. The mean of
+        the columns, weighted by their importance.
+    cost
+        The same where suppressed records count their price.
     suppressed, stars
         Records left out; single cells suppressed.
     k
@@ -62,6 +66,7 @@ class Candidate:
     demand: Demand
     done: Recoded | None
     glm_percent: float = np.inf
+    cost: float = np.inf
     suppressed: int = 0
     stars: int = 0
     k: int = 0
@@ -75,7 +80,12 @@ class Candidate:
 
     def row(self) -> dict[str, Any]:
         """Its line of the table of costs."""
-        costs = {"glm_percent": self.glm_percent, "suppressed_records": self.suppressed, "starred_cells": self.stars}
+        costs = {
+            "glm_percent": self.glm_percent,
+            "cost": self.cost,
+            "suppressed_records": self.suppressed,
+            "starred_cells": self.stars,
+        }
         measured = {**costs, "k": self.k} if self.done is not None else dict.fromkeys([*costs, "k"])
         return {"method": self.method, **measured, "true_values": self.true_values, "note": self.note}
 
@@ -92,30 +102,39 @@ class Choice:
         All of them, in the order of what they cost.
     next_k
         The chosen method asked for one record more: found only if it was to be explained.
+    price
+        Price of a suppressed record, if there was one.
     """
 
     chosen: Candidate
     candidates: tuple[Candidate, ...]
     next_k: Candidate | None = None
+    price: float | None = None
+
+    def _costs(self, candidate: Candidate) -> str:
+        """Cost of a method in a few words."""
+        if self.price is None:
+            return f"{candidate.glm_percent:.3g} %"
+        return f"{candidate.cost:.3g} % with the price of suppressed records"
 
     def why(self) -> tuple[str, ...]:
         """Sentences on why this method, and what a larger k would cost."""
         best = self.chosen
-        said = [f"{best.method} loses least of the methods that may be chosen: {best.glm_percent:.3g} % of the detail."]
+        said = [f"{best.method} loses least of the methods that may be chosen: {self._costs(best)} of the detail."]
         for other in self.candidates:
             if other is best or other.done is None:
                 continue
-            more = other.glm_percent - best.glm_percent
+            more = other.cost - best.cost
             if not other.true_values and more < 0:
                 said.append(
-                    f"{other.method} would lose {other.glm_percent:.3g} %, but publishes values that nobody has:"
+                    f"{other.method} would lose {self._costs(other)}, but publishes values that nobody has:"
                     " --allow-perturbed lets it be chosen."
                 )
             else:
-                said.append(f"{other.method} would lose {other.glm_percent:.3g} %.")
+                said.append(f"{other.method} would lose {self._costs(other)}.")
         if self.next_k is not None and self.next_k.done is not None:
             said.append(
-                f"The next larger k is {self.next_k.k}: {best.method} would then lose {self.next_k.glm_percent:.3g} %."
+                f"The next larger k is {self.next_k.k}: {best.method} would then lose {self._costs(self.next_k)}."
             )
         return tuple(said)
 
@@ -127,6 +146,8 @@ def choose(
     *,
     within: Sequence[str] = (),
     max_suppression: float | None = None,
+    importance: Mapping[str, float] | None = None,
+    suppression_price: float | None = None,
     seconds: float = SECONDS,
     allow_perturbed: bool = False,
     explain: bool = False,
@@ -145,7 +166,12 @@ def choose(
     within
         Columns that make strata, in each of which the demand is met.
     max_suppression
-        How many records may be left out: a share in [0, 1), or a whole number.
+        How many records may be left out: a share in [0, 1), or a whole number. 1 % if not given; with a price as many
+        as pay.
+    importance
+        What a lost cell of each column counts in every method and in the comparison; 1 if not said.
+    suppression_price
+        What a record that is left out counts: so many times one that loses everything; 1 if not given.
     seconds
         Time for the lattice, where measuring all of it takes longer.
     allow_perturbed
@@ -155,13 +181,14 @@ def choose(
     say
         Called with the name of each method before its turn.
     """
-    most = MAX_SUPPRESSION if max_suppression is None else max_suppression
+    most = MAX_SUPPRESSION if max_suppression is None and suppression_price is None else max_suppression
+    asked = _Asked(hierarchies, tuple(within), most, importance, suppression_price, seconds)
     found = []
     for name in COMPARED:
         if say is not None:
             say(name)
-        found.append(_candidate(name, data, demand, hierarchies, within, most, seconds))
-    found.sort(key=lambda candidate: candidate.glm_percent)
+        found.append(_candidate(name, data, demand, asked))
+    found.sort(key=lambda candidate: candidate.cost)
     allowed = [c for c in found if c.done is not None and (c.true_values or allow_perturbed)]
     if not allowed:
         reasons = "; ".join(f"{c.method}: {c.note}" for c in found if c.true_values)
@@ -171,117 +198,114 @@ def choose(
         if say is not None:
             say(f"{best.method} with k = {best.k + 1}")
         more = replace(demand, k=best.k + 1)
-        next_k = _candidate(best.method, data, more, hierarchies, within, most, seconds)
-    return Choice(best, tuple(found), next_k)
+        next_k = _candidate(best.method, data, more, asked)
+    return Choice(best, tuple(found), next_k, suppression_price)
 
 
-def _candidate(
-    name: str,
-    data: Microdata,
-    demand: Demand,
-    hierarchies: Mapping[str, Hierarchy],
-    within: Sequence[str],
-    most: float,
-    seconds: float,
-) -> Candidate:
+@dataclass(frozen=True)
+class _Asked:
+    """Request besides the demand, as `choose` takes it."""
+
+    hierarchies: Mapping[str, Hierarchy]
+    within: tuple[str, ...]
+    most: float | None
+    importance: Mapping[str, float] | None
+    price: float | None
+    seconds: float
+
+
+def _candidate(name: str, data: Microdata, demand: Demand, asked: _Asked) -> Candidate:
     if len(data) > MANY and name not in ("lattice", "mondrian"):
         return Candidate(name, demand, None, note=f"left out: more than {MANY:,} records")
     groups = None
     try:
         if name == "lattice":
-            found = _lattice(data, demand, hierarchies, within, most, seconds)
+            found = _lattice(data, demand, asked)
         elif name == "mdav":
-            found, groups = _microaggregated(data, demand, within)
+            found, groups = _microaggregated(data, demand, asked)
         else:
             method, options = find(name), {"labels": True} if name == "mondrian" else {}
 
             def protect(part: Microdata) -> Recoded:
-                asked: dict[str, Any] = {**asdict(demand), "hierarchies": hierarchies, "options": options}
-                return recoded(method, part, apply(method, part, **asked))
+                given: dict[str, Any] = {**asdict(demand), "hierarchies": asked.hierarchies, "options": options}
+                return recoded(method, part, apply(method, part, **given, importance=asked.importance))
 
-            found = Candidate(name, demand, in_strata(data, within, protect), options=options)
+            found = Candidate(name, demand, in_strata(data, asked.within, protect), options=options)
     except SDCError as error:
         return Candidate(name, demand, None, note=str(error))
     assert found.done is not None
     if name == "mondrian":
-        groups = _classes(data, found.done, within)
-    return _measured(found, data, hierarchies, within, groups)
+        groups = _classes(data, found.done, asked.within)
+    return _measured(found, data, asked, groups)
 
 
-def _measured(
-    candidate: Candidate,
-    data: Microdata,
-    hierarchies: Mapping[str, Hierarchy],
-    within: Sequence[str],
-    groups: NDArray[Any] | None,
-) -> Candidate:
+def _measured(candidate: Candidate, data: Microdata, asked: _Asked, groups: NDArray[Any] | None) -> Candidate:
     done = candidate.done
     assert done is not None
     lost = np.zeros(len(data), dtype=bool) if done.suppressed is None else np.asarray(done.suppressed, dtype=bool)
-    classes = _classes(data, done, within)
+    classes = _classes(data, done, asked.within)
     stars = sum(int((np.asarray(cells, dtype=object)[~lost] == STAR).sum()) for cells in done.columns.values())
+    labels = candidate.method == "mondrian"
+    loss = glm_percent_of(data, asked.hierarchies, done, groups, labels=labels, importance=asked.importance)
     return replace(
         candidate,
-        glm_percent=glm_percent_of(data, hierarchies, done, groups, labels=candidate.method == "mondrian"),
+        glm_percent=loss,
+        cost=loss + 100 * ((1.0 if asked.price is None else asked.price) - 1) * float(lost.mean()),
         suppressed=int(lost.sum()),
         stars=stars if candidate.method == "suppress-cells" else 0,
         k=int(np.bincount(np.unique(classes[~lost], return_inverse=True)[1]).min()) if not lost.all() else 0,
     )
 
 
-def _lattice(
-    data: Microdata,
-    demand: Demand,
-    hierarchies: Mapping[str, Hierarchy],
-    within: Sequence[str],
-    most: float,
-    seconds: float,
-) -> Candidate:
+def _lattice(data: Microdata, demand: Demand, asked: _Asked) -> Candidate:
     """The exact optimum of each stratum, or the best that a search finds in the time."""
     assert demand.k is not None
-    k = demand.k
-    if within:
+    k, most = demand.k, asked.most
+    priced = {} if asked.price is None else {"suppression_price": asked.price}
+    options: dict[str, Any] = {**({} if most is None else {"max_suppression": most}), **priced}
+    weighed: dict[str, Any] = {"importance": asked.importance, "suppression_price": asked.price}
+    if asked.within:
         method, rng = find("lattice"), np.random.default_rng(SEARCH_SEED)  # draws nothing: all nodes are measured
 
         def best(part: Microdata) -> Recoded:
-            asked = {**asdict(demand), "max_suppression": share_of(most, len(part), len(data))}
-            return recoded(method, part, apply(method, part, **asked, hierarchies=hierarchies, rng=rng))
+            given = {**asdict(demand), "max_suppression": share_of(most, len(part), len(data)), **weighed}
+            return recoded(method, part, apply(method, part, **given, hierarchies=asked.hierarchies, rng=rng))
 
-        done = in_strata(data, within, best)
-        return Candidate("lattice", demand, done, note="the best of each stratum", options={"max_suppression": most})
+        done = in_strata(data, asked.within, best)
+        return Candidate("lattice", demand, done, note="the best of each stratum", options=options)
     from sdc_problems.algorithms.generalization.lattice_optimum import DemandedLattice
 
-    lattice = DemandedLattice(data, hierarchies, k, **demand.of_sensitive, max_suppression=most)
-    options: dict[str, Any] = {"max_suppression": most}
+    lattice = DemandedLattice(data, asked.hierarchies, k, **demand.of_sensitive, max_suppression=most, **weighed)
     needed = lattice.problem.seconds_to_enumerate()
     nodes = lattice.problem.n_nodes
-    if nodes <= NODES and (needed is None or needed <= seconds):
+    if nodes <= NODES and (needed is None or needed <= asked.seconds):
         done = lattice.recoded(lattice.best_of_all())
         return Candidate("lattice", demand, done, note=f"the best of all {nodes:,} nodes", options=options)
-    x, tried = lattice.search(np.random.default_rng(SEARCH_SEED), seconds=seconds)
-    note = f"the best of {tried:,} of {nodes:,} nodes, found in {seconds:g} s"
+    x, tried = lattice.search(np.random.default_rng(SEARCH_SEED), seconds=asked.seconds)
+    note = f"the best of {tried:,} of {nodes:,} nodes, found in {asked.seconds:g} s"
     return Candidate("lattice", demand, lattice.recoded(x), note=note, options={**options, "evaluations": tried})
 
 
-def _microaggregated(data: Microdata, demand: Demand, within: Sequence[str]) -> tuple[Candidate, NDArray[np.int64]]:
+def _microaggregated(data: Microdata, demand: Demand, asked: _Asked) -> tuple[Candidate, NDArray[np.int64]]:
     """MDAV with the k that the sensitive values need, and its groups."""
     assert demand.k is not None
     needed = demand.k
-    for rows in strata(data, within):
-        part = data.take(rows) if within else data
+    weights = weights_of(data.quasi_identifiers, asked.importance).tolist()
+    for rows in strata(data, asked.within):
+        part = data.take(rows) if asked.within else data
         secret = part.codes(part.sensitive) if part.sensitive else None
         mix = Mix.of(secret, len(part), demand.l, demand.entropy_l, demand.t)
         if len(mix.limits):
-            needed = max(needed, smallest_k(lambda k, part=part: _groups(part, k), demand.k, mix))  # type: ignore[misc]
-    groups = labels_in_strata(data, within, lambda part: _groups(part, needed))
+            needed = max(needed, smallest_k(lambda k, part=part: _groups(part, k, weights), demand.k, mix))  # type: ignore[misc]
+    groups = labels_in_strata(data, asked.within, lambda part: _groups(part, needed, weights))
     done = recoded(find("mdav"), data, groups)
     note = "publishes values that nobody has"
     return Candidate("mdav", replace(demand, k=needed), done, note=note), groups
 
 
-def _groups(data: Microdata, k: int) -> NDArray[np.int32]:
+def _groups(data: Microdata, k: int, weights: Sequence[float]) -> NDArray[np.int32]:
     names = data.quasi_identifiers
-    return mdav(points(data, names), k, kinds=[data.attribute(name).kind.value for name in names])
+    return mdav(points(data, names), k, kinds=[data.attribute(name).kind.value for name in names], weights=weights)
 
 
 def _classes(data: Microdata, done: Recoded, within: Sequence[str]) -> NDArray[np.intp]:
@@ -298,12 +322,20 @@ def _classes(data: Microdata, done: Recoded, within: Sequence[str]) -> NDArray[n
 
 
 def costs(choice: Choice) -> Iterator[tuple[str, ...]]:
-    """Rows of a table for a person: what each method costs; an arrow marks the one that is written."""
+    """Rows of a table for a person: what each method costs; an arrow marks the one that is written.
+
+    With a price there is one more column, of what a method costs with it.
+    """
+
+    def priced(cell: str) -> tuple[str, ...]:
+        return () if choice.price is None else (cell,)
+
     for candidate in choice.candidates:
         mark = "→" if candidate is choice.chosen else ""
         if candidate.done is None:
-            yield mark, candidate.method, "-", "-", "-", candidate.note
+            yield mark, candidate.method, "-", *priced("-"), "-", "-", candidate.note
             continue
         count, what = (candidate.stars, "cell") if candidate.stars else (candidate.suppressed, "record")
         out = f"{count:,} {what}{'s' * (count != 1)}" if count else ""
-        yield mark, candidate.method, f"{candidate.glm_percent:.3g}", out or "none", f"{candidate.k:,}", candidate.note
+        lost = f"{candidate.glm_percent:.3g}", *priced(f"{candidate.cost:.3g}")
+        yield mark, candidate.method, *lost, out or "none", f"{candidate.k:,}", candidate.note

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sdc_problems._tables.columns import STAR
 from sdc_problems.hierarchy import Hierarchy
+from sdc_problems.methods._importance import weights_of
 from sdc_problems.methods.recoding._generalize import Recoded
 from sdc_problems.microdata import Attribute, Microdata
 
@@ -21,8 +22,9 @@ def glm_percent_of(
     groups: NDArray[Any] | None = None,
     *,
     labels: bool = False,
+    importance: Mapping[str, float] | None = None,
 ) -> float:
-    """General loss metric of a protected table, in percent (Iyengar 2002).
+    """General loss metric of a protected table, in percent (Iyengar 2002): the weighted mean of its columns.
 
     Parameters
     ----------
@@ -37,22 +39,26 @@ def glm_percent_of(
         the largest of numbers and ordered categories, those that occur of others.
     labels
         Whether nominal columns have labels of their hierarchies all the same.
+    importance
+        Weights by column; 1 if not said.
     """
     lost = np.zeros(len(data))
-    for name in data.quasi_identifiers:
+    weights = weights_of(data.quasi_identifiers, importance)
+    for name, weight in zip(data.quasi_identifiers, weights, strict=True):
         if name not in done.columns:
             continue
         attribute, hierarchy = data.attribute(name), hierarchies[name]
         if groups is not None and not (labels and attribute.kind.value == "nominal"):
-            lost += _range(attribute, hierarchy, data.codes(name)[:, 0], np.unique(groups, return_inverse=True)[1])
+            row = np.unique(groups, return_inverse=True)[1]
+            lost += weight * _range(attribute, hierarchy, data.codes(name)[:, 0], row)
             continue
         texts, code = np.unique(np.asarray(done.columns[name]).astype(str), return_inverse=True)
         leaves = _leaves(hierarchy)
         total = max(hierarchy.n_values - 1, 1)
-        lost += np.array([1.0 if text == STAR else (leaves.get(text, 1) - 1) / total for text in texts])[code]
+        lost += weight * np.array([1.0 if text == STAR else (leaves.get(text, 1) - 1) / total for text in texts])[code]
     if done.suppressed is not None:
-        lost[np.asarray(done.suppressed, dtype=bool)] = len(data.quasi_identifiers)
-    return 100 * float(lost.sum()) / (len(data) * len(data.quasi_identifiers))
+        lost[np.asarray(done.suppressed, dtype=bool)] = weights.sum()
+    return 100 * float(lost.sum()) / (len(data) * float(weights.sum()))
 
 
 def _leaves(hierarchy: Hierarchy) -> dict[str, int]:

@@ -16,6 +16,7 @@ from sdc_problems._validation import choice
 from sdc_problems.errors import SDCError
 from sdc_problems.graph import SocialGraph
 from sdc_problems.methods._apply import apply, recoded
+from sdc_problems.methods._importance import checked_price, weights_of
 from sdc_problems.methods.recoding._generalize import MAX_SUPPRESSION, Recoded
 from sdc_problems.methods.registry import Method, find
 from sdc_problems.microdata import Microdata
@@ -169,6 +170,32 @@ class _Work:
         return found
 
 
+@dataclass(frozen=True)
+class _Weighing:
+    """Weights of the columns and the price of a record that is left out."""
+
+    importance: Mapping[str, float] | None
+    suppression_price: float | None
+
+    def checked(self, data: Microdata) -> _Weighing:
+        """Refuse weights and prices that are none."""
+        weights_of(data.quasi_identifiers, self.importance)
+        if self.suppression_price is not None:
+            checked_price(self.suppression_price)
+        return self
+
+    def sentences(self) -> tuple[str, ...]:
+        """Sentences for a certificate and a person."""
+        found = []
+        if self.importance:
+            listed = ", ".join(f"{name} {weight:g}" for name, weight in self.importance.items())
+            found.append(f"Importance of the columns in the loss: {listed}; 1 where none is said.")
+        if self.suppression_price is not None:
+            price = f"{self.suppression_price:g}"
+            found.append(f"A record that is left out counts {price} times one that loses everything.")
+        return tuple(found)
+
+
 def protect(
     data: Microdata | SocialGraph,
     out: Path | str | None = None,
@@ -181,6 +208,8 @@ def protect(
     max_risk: float | None = None,
     within: Sequence[str] = (),
     max_suppression: float | None = None,
+    importance: Mapping[str, float] | None = None,
+    suppression_price: float | None = None,
     pseudonym: Sequence[str] = (),
     seconds: float | None = None,
     allow_perturbed: bool = False,
@@ -228,7 +257,13 @@ def protect(
     within
         Columns that make strata: each is protected on its own, and the demand holds in each.
     max_suppression
-        How many records may be left out: a share in [0, 1), or a whole number; 1 % if not given.
+        How many records may be left out: a share in [0, 1), or a whole number; 1 % if not given, with a price as many
+        as pay.
+    importance
+        What a lost cell of each column counts, in the loss of every method that is compared and in the comparison, as
+        in ``{"zip": 3}``; 1 if not said.
+    suppression_price
+        What a record that is left out counts: so many times one that loses everything.
     pseudonym
         Direct identifiers that leave as new random numbers; which is whose stands in the value mapping.
     seconds
@@ -313,9 +348,11 @@ def protect(
     if within and (demand.t is not None or graph is not None):
         what = "t compares with the shares in the whole table" if graph is None else "links join the strata of a graph"
         raise SDCError(f"{what}: leave it or within out")
+    weigh = _Weighing(importance, suppression_price).checked(data)
     made: tuple[str, ...] = ()
     if found is None or found.needs_hierarchies or options.get("labels"):
         hierarchies, made = completed(data, hierarchies)
+    made = (*made, *weigh.sentences())
     compared, labels = None, None
     if found is None:
         compared = choose(
@@ -324,6 +361,8 @@ def protect(
             hierarchies or {},
             within=within,
             max_suppression=max_suppression,
+            importance=importance,
+            suppression_price=suppression_price,
             seconds=SECONDS if seconds is None else seconds,
             allow_perturbed=allow_perturbed,
             explain=explain,
@@ -346,6 +385,7 @@ def protect(
                     found,
                     demand,
                     share_of(max_suppression, len(part), len(data)),
+                    weigh,
                     seconds,
                     hierarchies,
                     rng,
@@ -354,10 +394,14 @@ def protect(
                 )[0],
             )
         else:
-            done, labels = _by_method(data, found, demand, max_suppression, seconds, hierarchies, rng, within, options)
+            done, labels = _by_method(
+                data, found, demand, max_suppression, weigh, seconds, hierarchies, rng, within, options
+            )
         if max_suppression is not None:
             options = {**options, "max_suppression": max_suppression}
-    if found.takes("max_suppression"):
+        if suppression_price is not None:
+            options = {**options, "suppression_price": suppression_price}
+    if found.takes("max_suppression") and (max_suppression is not None or suppression_price is None):
         most = MAX_SUPPRESSION if max_suppression is None else max_suppression
         allowed = int(most * len(data)) if isinstance(most, float) else int(most)
     else:
@@ -397,6 +441,8 @@ def protect(
                 "title": found.title,
                 **demand.asked,
                 **({"within": list(within)} if within else {}),
+                **({"importance": dict(importance)} if importance else {}),
+                **({} if suppression_price is None else {"suppression_price": suppression_price}),
                 "options": {**found.fixed, **options},
                 "promise": found.promise,
                 **({} if compared is None else {"compared": [candidate.row() for candidate in compared.candidates]}),
@@ -520,6 +566,7 @@ def _by_method(
     method: Method,
     demand: Demand,
     max_suppression: float | None,
+    weigh: _Weighing,
     seconds: float | None,
     hierarchies: Mapping[str, Hierarchy] | None,
     rng: np.random.Generator | None,
@@ -539,6 +586,7 @@ def _by_method(
         data,
         **asdict(demand),
         max_suppression=max_suppression,
+        **asdict(weigh),
         seconds=seconds,
         hierarchies=hierarchies,
         rng=rng,

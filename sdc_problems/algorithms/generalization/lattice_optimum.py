@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,15 +11,17 @@ from numpy.typing import NDArray
 
 from sdc_problems._tables.columns import STAR
 from sdc_problems._validation import whole
+from sdc_problems.algorithms.generalization._node_cost import NodeCost
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators.anonymity import class_closeness, distinct_l, entropy_l, equivalence_classes
 from sdc_problems.hierarchy import Hierarchy
+from sdc_problems.methods._importance import checked_price, weights_of
 from sdc_problems.methods.recoding._generalize import MAX_SUPPRESSION, Recoded
 from sdc_problems.microdata import Microdata
 from sdc_problems.objective import Objective
 from sdc_problems.problems.generalization import PBGProblem
 
-SIDES = {"k": 1.0, "l": 1.0, "entropy_l": 0.05, "t": 0.01, "glm_percent": 0.01}
+SIDES = {"k": 1.0, "l": 1.0, "entropy_l": 0.05, "t": 0.01, "suppressed": 1.0, "glm_percent": 0.01}
 """Sides of the archive's boxes when the lattice is searched."""
 
 
@@ -31,7 +33,9 @@ def lattice_optimum(
     l: int | None = None,
     entropy_l: float | None = None,
     t: float | None = None,
-    max_suppression: float = MAX_SUPPRESSION,
+    max_suppression: float | None = None,
+    importance: Mapping[str, float] | None = None,
+    suppression_price: float | None = None,
     limit: int = 1_000_000,
     evaluations: int | None = None,
     rng: np.random.Generator | None = None,
@@ -49,7 +53,12 @@ def lattice_optimum(
     l, entropy_l, t
         Demand on the sensitive columns in each class: fewest different values, least entropy ℓ, largest t-closeness.
     max_suppression
-        How many records may be suppressed: a share in [0, 1), or a whole number.
+        How many records may be suppressed: a share in [0, 1), or a whole number. If not given, 1 %; with a price as
+        many as pay.
+    importance
+        What a lost cell of each column counts; 1 if not said.
+    suppression_price
+        What a suppressed record counts: so many times one that loses everything; 1 if not given.
     limit
         Largest number of nodes to measure.
     evaluations
@@ -65,7 +74,10 @@ def lattice_optimum(
     >>> done.columns["age"].tolist()
     ['20-29', '20-29', '20-29', '20-29', '30-39', '30-39']
     """
-    lattice = DemandedLattice(data, hierarchies, k, l=l, entropy_l=entropy_l, t=t, max_suppression=max_suppression)
+    lattice = DemandedLattice(
+        data, hierarchies, k, l=l, entropy_l=entropy_l, t=t, max_suppression=max_suppression, importance=importance,
+        suppression_price=suppression_price,
+    )  # fmt: skip
     if evaluations is None:
         return lattice.recoded(lattice.best_of_all(limit=limit))
     if rng is None:
@@ -78,7 +90,7 @@ class DemandedLattice:
 
     Parameters
     ----------
-    data, hierarchies, k, l, entropy_l, t, max_suppression
+    data, hierarchies, k, l, entropy_l, t, max_suppression, importance, suppression_price
         As for `lattice_optimum`.
     """
 
@@ -91,7 +103,9 @@ class DemandedLattice:
         l: int | None = None,
         entropy_l: float | None = None,
         t: float | None = None,
-        max_suppression: float = MAX_SUPPRESSION,
+        max_suppression: float | None = None,
+        importance: Mapping[str, float] | None = None,
+        suppression_price: float | None = None,
     ) -> None:
         self.demand = {"k": float(whole(k, "k", least=2))}
         asked = {"l": l, "entropy_l": entropy_l, "t": t}
@@ -103,19 +117,35 @@ class DemandedLattice:
         for number, name in enumerate(data.sensitive[1:], 2):  # the engine measures the first
             further += _of_column(data, name, number, of_sensitive)
         self.demand |= {own.name: of_sensitive[_measure(own)] for own in further}
+        weights = weights_of(data.quasi_identifiers, importance)
+        price = 1.0 if suppression_price is None else checked_price(suppression_price)
+        plain = price == 1 and bool((weights == weights[0]).all())
+        if max_suppression is None:
+            max_suppression = MAX_SUPPRESSION if suppression_price is None else len(data) - 1
         self.problem = PBGProblem(
             data,
             {name: h for name, h in hierarchies.items() if name in data.quasi_identifiers},
-            objectives=("k", *of_sensitive, *further, "glm_percent"),
+            objectives=("k", *of_sensitive, *further, *(() if plain else ("suppressed",)), "glm_percent"),
             max_suppression=max_suppression,
         )
+        self.cost = None if plain else NodeCost(self.problem, weights, price)
 
     def best_of_all(self, *, limit: int = 1_000_000) -> NDArray[Any]:
         """Best node of all, with its threshold."""
-        front = self.problem.enumerate_front(limit=limit)
-        best = self._best(front.X, front.F)
+        if self.cost is None:
+            front = self.problem.enumerate_front(limit=limit)
+            best, most = self._best(front.X, front.F), self.problem.natural(front.F)[:, 0].max()
+        else:
+            largest = [0.0]
+
+            def met() -> Iterator[tuple[NDArray[Any], NDArray[np.float64]]]:
+                for X, F, _ in self.problem.enumerate_parts(limit=limit):
+                    largest.append(float(self.problem.natural(F)[:, 0].max(initial=0)))
+                    yield self._met(X, F)
+
+            best = self.cost.cheapest(met())
+            most = max(largest)
         if best is None:
-            most = self.problem.natural(front.F)[:, 0].max()
             text = ", ".join(f"{name} = {value:g}" for name, value in self.demand.items())
             raise SDCError(
                 f"no generalization has {text} with at most {self.problem.max_suppressed:,} records suppressed; the"
@@ -149,16 +179,24 @@ class DemandedLattice:
         return best, search.n_nodes
 
     def _best(self, X: NDArray[Any], F: NDArray[np.float64]) -> NDArray[Any] | None:
+        rows, values = self._met(X, F)
+        if self.cost is not None:
+            return self.cost.cheapest([(rows, values)])
+        return None if not len(rows) else rows[np.argmin(values[:, -1])]
+
+    def _met(self, X: NDArray[Any], F: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[np.float64]]:
+        """Rows that meet the demand, and their measures."""
         if not len(X):
-            return None
+            return X, F
         values = self.problem.natural(F)
         enough = np.ones(len(X), dtype=np.bool_)
-        for j, objective in enumerate(self.problem.objectives[:-1]):
+        for j, objective in enumerate(self.problem.objectives):
+            if objective.name not in self.demand:
+                continue
             wanted = self.demand[objective.name]
             below = objective.sense == "min"
             enough &= values[:, j] <= wanted + 1e-9 if below else values[:, j] >= wanted - 1e-9
-        met = np.flatnonzero(enough)
-        return None if not len(met) else X[met[np.argmin(values[met, -1])]]
+        return X[enough], values[enough]
 
     def recoded(self, x: NDArray[Any]) -> Recoded:
         """The table at a node."""

@@ -238,6 +238,7 @@ def _mixed_distances(
     center: NDArray[np.float64],
     kinds: NDArray[np.int64],
     sizes: NDArray[np.int64],
+    weights: NDArray[np.float64],
     D: NDArray[np.float64],
 ) -> None:
     """Sum over attributes of squared distances: numeric; ordinal ((|a − b| + 1)/|D|)², 0 if equal; nominal 0/1."""
@@ -251,7 +252,7 @@ def _mixed_distances(
                 D[i] += t * t
             elif row[i] != c:
                 t = (abs(row[i] - c) + 1.0) / sizes[j] if kinds[j] == ORDINAL else 1.0
-                D[i] += t * t
+                D[i] += weights[j] * (t * t)
 
 
 @kernel()
@@ -268,7 +269,7 @@ def _middle(counts: NDArray[np.int64], m: int) -> int:
 @kernel()
 def _mixed_groups(
     P: Any, ids: Any, D: Any, total: Any, counts: Any, labels: Any, state: Any, k: int, kinds: Any, sizes: Any,
-    budget: int,
+    weights: Any, budget: int,
 ) -> None:  # fmt: skip
     """As ``_scan_groups`` on attributes of any kind; ``counts`` holds how often each code is left."""
     d = P.shape[0]
@@ -284,12 +285,12 @@ def _mixed_groups(
                 center[j] = _middle(counts[j, : sizes[j]], m)
             else:
                 center[j] = np.argmax(counts[j, : sizes[j]])
-        _mixed_distances(P, m, center, kinds, sizes, D)
+        _mixed_distances(P, m, center, kinds, sizes, weights, D)
         for _ in range(rounds):
             seed = _farthest(D, ids, m)
             for j in range(d):
                 center[j] = P[j, seed]
-            _mixed_distances(P, m, center, kinds, sizes, D)
+            _mixed_distances(P, m, center, kinds, sizes, weights, D)
             D[seed] = -1.0
             _nearest(D, ids, m, found)
             for a in range(k):
@@ -311,6 +312,7 @@ def mixed_mdav_kernel(
     kinds: NDArray[np.int64],
     sizes: NDArray[np.int64],
     progress: Progress | None = None,
+    weights: NDArray[np.float64] | None = None,
 ) -> NDArray[np.int32]:
     """MDAV-generic on attributes of any kind: mean, lower median or most frequent code as the centroid.
 
@@ -324,8 +326,11 @@ def mixed_mdav_kernel(
         Per attribute: NUMERIC, ORDINAL or NOMINAL, and the number of categories (unused where numeric).
     progress
         Called as ``progress(records in groups, records)`` a few times per second.
+    weights
+        Per attribute: what the distance of its codes counts; numeric columns are scaled beforehand.
     """
     n, d = V.shape
+    counted = np.ones(d) if weights is None else weights
     P, total = _columns(V)
     counts = np.zeros((d, max(1, int(sizes.max()))), dtype=np.int64)
     for j in np.flatnonzero(kinds != NUMERIC):
@@ -335,7 +340,7 @@ def mixed_mdav_kernel(
     D = np.empty(n)
     state = np.array([n, 0], dtype=np.int64)
     while state[0] >= 2 * k:
-        _mixed_groups(P, ids, D, total, counts, labels, state, k, kinds, sizes, SLICE)
+        _mixed_groups(P, ids, D, total, counts, labels, state, k, kinds, sizes, counted, SLICE)
         if progress is not None:
             progress(n - int(state[0]), n)
     labels[ids[: state[0]]] = state[1]

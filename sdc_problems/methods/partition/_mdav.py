@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems._kernel import Progress
+from sdc_problems.methods._importance import column_weights
 from sdc_problems.methods._kernels.mdav import mdav_kernel, mixed_mdav_kernel
 from sdc_problems.methods.partition._attributes import attributes, smallest_group
 
@@ -18,6 +19,7 @@ def mdav(
     *,
     kinds: Sequence[str] | None = None,
     standardize: bool = True,
+    weights: Sequence[float] | None = None,
     progress: Progress | None = None,
 ) -> NDArray[np.int32]:
     """Partition records into groups of k by the maximum distance to the average vector (MDAV-generic).
@@ -37,6 +39,8 @@ def mdav(
         attributes hold codes 0, 1, … up to the number of categories − 1.
     standardize
         Whether numeric attributes are turned into z-scores first (what is z-scored already stays as it is).
+    weights
+        What the squared distance in each attribute counts; 1 if not given.
     progress
         Called as ``progress(records in groups, records)`` a few times per second.
 
@@ -61,6 +65,9 @@ def mdav(
     """
     values, codes, sizes = attributes(X, kinds=kinds, standardize=standardize)
     k = smallest_group(k, len(values))
+    counted = column_weights(weights, values.shape[1])
+    if weights is not None:
+        values = np.ascontiguousarray(values * np.where(codes == 0, np.sqrt(counted), 1.0))
     if codes.any():
-        return mixed_mdav_kernel(values, k, codes, sizes, progress)
+        return mixed_mdav_kernel(values, k, codes, sizes, progress, counted)
     return mdav_kernel(values, k, progress)

@@ -12,6 +12,7 @@ from sdc_problems._tables.columns import STAR
 from sdc_problems._validation import IntArray
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.hierarchy import Hierarchy
+from sdc_problems.methods._importance import weights_of
 from sdc_problems.methods.recoding._classes import Mix, Trees, alike
 from sdc_problems.methods.recoding._generalize import Recoded, level_phrase
 from sdc_problems.microdata import Microdata
@@ -110,6 +111,7 @@ def recode_locally(
     l: int | None = None,
     entropy_l: float | None = None,
     t: float | None = None,
+    importance: Mapping[str, float] | None = None,
 ) -> Recoded:
     """Local recoding of the quasi-identifiers: the labels of their hierarchies, at levels that differ by class.
 
@@ -123,6 +125,8 @@ def recode_locally(
         Fewest records of a class.
     l, entropy_l, t
         What the sensitive columns must be like in each class.
+    importance
+        What a lost cell of each column counts; 1 if not said.
 
     Examples
     --------
@@ -143,6 +147,7 @@ def recode_locally(
         k,
         hierarchies=tables,
         leaves=[[h.leaves(level) for level in range(h.n_levels)] for h in chosen],
+        weights=weights_of(names, importance).tolist(),
         sensitive=data.codes(data.sensitive) if data.sensitive else None,
         l=l,
         entropy_l=entropy_l,

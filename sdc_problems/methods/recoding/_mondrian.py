@@ -13,6 +13,7 @@ from sdc_problems._validation import kinds as check_kinds
 from sdc_problems._validation import table as check_table
 from sdc_problems.errors import SDCError
 from sdc_problems.methods._amounts import rounded
+from sdc_problems.methods._importance import column_weights
 from sdc_problems.methods._kernels.mondrian import mondrian_kernel
 from sdc_problems.methods.partition._centroids import _lower_medians, _means, _modes
 
@@ -45,6 +46,7 @@ def mondrian(
     summary: str = "interval",
     hierarchies: Sequence[object] | None = None,
     decimals: int | None = None,
+    weights: Sequence[float] | None = None,
 ) -> Mondrian:
     """Mondrian multidimensional recoding: regions of at least k records, each published as one.
 
@@ -71,6 +73,8 @@ def mondrian(
         which needs k records; without a hierarchy it is cut along the order of its codes.
     decimals
         Decimals of means; by default those of the attribute.
+    weights
+        What the range of each attribute, as a share, counts when the one to cut is chosen; 1 if not given.
 
     Returns
     -------
@@ -102,12 +106,17 @@ def mondrian(
     for j in range(p):
         if words[j] != "numeric" and _whole(values[:, j], f"column {j} of X").min() < 0:
             raise SDCError(f"column {j} of X has a negative code; codes count from 0")
-    labels = regions(values, size, strict=strict, trees=trees)
+    labels = regions(values, size, strict=strict, trees=trees, weights=column_weights(weights, p))
     return Mondrian(labels, release(values, labels, summary, words, trees, decimals))
 
 
 def regions(
-    values: NDArray[np.float64], k: int, *, strict: bool, trees: Sequence[NDArray[np.int32] | None]
+    values: NDArray[np.float64],
+    k: int,
+    *,
+    strict: bool,
+    trees: Sequence[NDArray[np.int32] | None],
+    weights: NDArray[np.float64] | None = None,
 ) -> NDArray[np.int32]:
     """Region of each record, as `mondrian` has them, of checked values."""
     n, p = values.shape
@@ -124,6 +133,8 @@ def regions(
             spans[j] = (top == top[occurring][0]).sum() - 1
             flat.append(np.ascontiguousarray(tree, dtype=np.int32).ravel())
         numbers.append(distinct)
+    if weights is not None:
+        spans /= weights  # a range is measured in spans: a heavier attribute looks wider
     levels = np.array([0 if tree is None else len(tree) for tree in trees])
     begins = np.cumsum([0] + [0 if tree is None else tree.size for tree in trees])[:-1]
     offsets = np.cumsum([0] + [len(distinct) for distinct in numbers])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sdc_problems._tables.columns import STAR
 from sdc_problems._validation import IntArray, choice, code_table, whole
 from sdc_problems.errors import SDCError
+from sdc_problems.methods._importance import column_weights, weights_of
 from sdc_problems.methods.recoding._classes import Mix, Trees, alike
 from sdc_problems.methods.recoding._generalize import Recoded
 from sdc_problems.methods.recoding._wildcard_stars import wildcard_stars
@@ -26,6 +27,7 @@ def suppress_cells(
     importance: Sequence[int] | None = None,
     reading: str = "own",
     max_per_attribute: int | Sequence[int] | None = None,
+    weights: Sequence[float] | None = None,
     sensitive: object = None,
     l: int | None = None,
     entropy_l: float | None = None,
@@ -47,6 +49,8 @@ def suppress_cells(
         its value is rare learns something.
     max_per_attribute
         Most stars of an attribute, one number or one for each.
+    weights
+        What a star of each attribute counts; 1 if not given. Only with "own".
     sensitive, l, entropy_l, t
         As for ``local_recoding``: what the sensitive values of alike records must be like. Only with "own".
 
@@ -75,13 +79,16 @@ def suppress_cells(
     choice(reading, "reading", READINGS)
     ranks = _per_attribute(importance, p, "importance", 1, least=1)
     most = _per_attribute(max_per_attribute, p, "max_per_attribute", n, least=0)
+    counted = column_weights(weights, p)
     if reading == "wildcard":
+        if weights is not None:
+            raise SDCError("stars that match every value are counted, not weighted: use own, or importance")
         if not (l is None and entropy_l is None and t is None):
             raise SDCError("ℓ and t need classes of records, which stars that match every value do not make: use own")
         return _wildcard(table, size, ranks, most)
     mix = Mix.of(sensitive, n, l, entropy_l, t)
     tables = [np.stack([np.arange(m + 1), np.zeros(m + 1, dtype=np.int64)]) for m in table.max(axis=0)]
-    dearer = 1 + 1e-3 * (1 - ranks / ranks.max())
+    dearer = counted * (1 + 1e-3 * (1 - ranks / ranks.max()))
     for _ in range(ATTEMPTS):
         trees = Trees.of(tables, [[np.ones(t.shape[1]), np.array([t.shape[1]])] for t in tables], list(dearer))
         _, levels = alike(table, size, trees, mix)
@@ -128,6 +135,7 @@ def suppress_table(
     l: int | None = None,
     entropy_l: float | None = None,
     t: float | None = None,
+    importance: Mapping[str, float] | None = None,
     max_per_attribute: int | None = None,
 ) -> Recoded:
     """Local suppression in the quasi-identifiers: as few stars as may be, each a value of its own.
@@ -140,6 +148,8 @@ def suppress_table(
         Fewest alike records.
     l, entropy_l, t
         What the sensitive columns must be like among them.
+    importance
+        What a star of each column counts; 1 if not said.
     max_per_attribute
         Most stars of a column.
 
@@ -154,6 +164,7 @@ def suppress_table(
         data.codes(),
         k,
         max_per_attribute=max_per_attribute,
+        weights=weights_of(data.quasi_identifiers, importance).tolist(),
         sensitive=data.codes(data.sensitive) if data.sensitive else None,
         l=l,
         entropy_l=entropy_l,

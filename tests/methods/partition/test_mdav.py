@@ -20,31 +20,38 @@ KINDS = ("numeric", "ordinal", "nominal")
 
 
 def plain_distances(
-    V: NDArray[np.float64], center: NDArray[np.float64], kinds: list[str], categories: NDArray[np.float64]
+    V: NDArray[np.float64],
+    center: NDArray[np.float64],
+    kinds: list[str],
+    categories: NDArray[np.float64],
+    weights: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Squared distances, attribute by attribute (the order of the sum decides ties)."""
     D = np.zeros(len(V))
     for j, kind in enumerate(kinds):
         column = V[:, j]
         if kind == "numeric":
-            D = D + (column - center[j]) ** 2
+            D = D + weights[j] * (column - center[j]) ** 2
             continue
         apart = (np.abs(column - center[j]) + 1) / categories[j] if kind == "ordinal" else 1.0
-        D = D + np.where(column != center[j], apart, 0.0) ** 2
+        D = D + weights[j] * np.where(column != center[j], apart, 0.0) ** 2
     return D
 
 
-def plain_mdav(V: NDArray[np.float64], k: int, kinds: list[str]) -> NDArray[np.int64]:
+def plain_mdav(
+    V: NDArray[np.float64], k: int, kinds: list[str], weights: NDArray[np.float64] | None = None
+) -> NDArray[np.int64]:
     """Algorithm 4 of Marés (2013) on lists of record numbers; whole numbers, so that sums are exact."""
     categories = V.max(axis=0) + 1
+    counted = np.ones(len(kinds)) if weights is None else weights
     left, groups = list(range(len(V))), []
 
     def farthest(center: NDArray[np.float64]) -> int:
-        D = plain_distances(V[left], center, kinds, categories)
+        D = plain_distances(V[left], center, kinds, categories, counted)
         return left[int(np.argmax(D))]  # the first of equals, and `left` is ascending
 
     def take(seed: int) -> NDArray[np.float64]:
-        D = dict(zip(left, plain_distances(V[left], V[seed], kinds, categories), strict=True))
+        D = dict(zip(left, plain_distances(V[left], V[seed], kinds, categories, counted), strict=True))
         group = sorted(left, key=lambda i: (i != seed, D[i], i))[:k]
         groups.append(group)
         left[:] = [i for i in left if i not in group]
@@ -86,6 +93,9 @@ def test_every_kind_as_told_by_plain_lists(seed: int, n: int, kinds: list[str], 
     V = np.random.default_rng(seed).integers(0, codes, (n, len(kinds))).astype(float)
     k = min(k, n // 2)
     np.testing.assert_array_equal(mdav(V, k, kinds=kinds, standardize=False), plain_mdav(V, k, kinds))
+    weights = np.random.default_rng(seed).choice([0.25, 1.0, 4.0, 16.0], len(kinds))  # their roots are exact
+    found = mdav(V, k, kinds=kinds, standardize=False, weights=weights.tolist())
+    np.testing.assert_array_equal(found, plain_mdav(V, k, kinds, weights))
 
 
 @given(st.integers(0, 10**6), st.integers(4, 80), st.integers(1, 4), st.integers(2, 6))

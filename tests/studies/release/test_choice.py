@@ -178,7 +178,7 @@ def test_values_that_nobody_has_are_written_only_if_allowed(data: Microdata, mon
 
     def free(candidate: Any, *given: Any) -> Any:
         found = measured(candidate, *given)
-        return module.replace(found, glm_percent=0.0) if found.method == "mdav" else found
+        return module.replace(found, glm_percent=0.0, cost=0.0) if found.method == "mdav" else found
 
     monkeypatch.setattr(module, "_measured", free)
     trees = completed(data, None).hierarchies
@@ -372,3 +372,109 @@ def test_identifiers_leave_as_random_numbers(tmp_path: Path, frame: pd.DataFrame
     assert counted["identifiers shown"]["found"] == 0
     wrong = CliRunner().invoke(cli, [*asked, "--overwrite", "--pseudonym", "age"])
     assert "'age', which is no identifier" in str(wrong.exception)
+
+
+WHERE = ["--quasi-identifiers", "age,zip,sex", "--identifiers", "patient_no", "--keep", "ill,paid"]
+
+
+def test_importance_weighs_every_method_and_the_comparison(data: Microdata) -> None:
+    trees, importance = completed(data, None).hierarchies, {"age": 20.0, "sex": 0.5}
+    found = choose(data, Demand(4), trees, max_suppression=3, importance=importance)
+    plain = {c.method: c for c in choose(data, Demand(4), trees, max_suppression=3).candidates}
+    for candidate in found.candidates:
+        method, done = candidate.method, candidate.done
+        assert done is not None
+        assert candidate.cost == candidate.glm_percent
+        even = plain[method].done
+        assert even is not None
+        if method in ("lattice", "local-recoding", "suppress-cells"):
+            before = glm_percent_of(data, trees, even, importance=importance)
+            assert candidate.glm_percent == pytest.approx(glm_percent_of(data, trees, done, importance=importance))
+            assert candidate.glm_percent < before
+    costs = [c.cost for c in found.candidates]
+    assert costs == sorted(costs)
+
+
+def test_loss_is_the_weighted_mean_of_the_columns() -> None:
+    frame = pd.DataFrame({"age": [20, 21, 25, 30], "town": ["a", "b", "a", "c"]})
+    data = Microdata.from_frame(frame, quasi_identifiers=["age", "town"])
+    trees = {"age": Hierarchy.intervals(range(20, 31), [5]), "town": Hierarchy.suppression(["a", "b", "c", "d"])}
+    labels = Recoded({"age": np.array(["20-24", "20-24", "25", "*"], dtype=object)})
+    assert glm_percent_of(data, trees, labels, importance={"age": 3}) == pytest.approx(100 * 3 * (0.4 + 0.4 + 1) / 16)
+    lost = Recoded({}, (), np.array([True, False, False, False]))
+    assert glm_percent_of(data, trees, lost, importance={"age": 3}) == pytest.approx(25)
+    groups = np.array([0, 0, 1, 1])
+    means = Recoded({"age": np.array([20.5, 20.5, 27.5, 27.5]), "town": np.array(["a", "a", "a", "a"])})
+    expected = 100 * (3 * (0.1 * 2 + 0.5 * 2) + 4 / 3) / 16
+    assert glm_percent_of(data, trees, means, groups, importance={"age": 3}) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("compared", [("lattice",), ("local-recoding",), ("mondrian",), ("mdav",)], ids=str)
+def test_importance_is_in_the_certificate_and_the_line(
+    file: Path, compared: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "COMPARED", compared)
+    out = file.parent / "out.csv"
+    asked = ["--k", "4", "--importance", "zip=20,sex=0.5", "--suppression-price", "2.5", "--allow-perturbed"]
+    asked += ["--keep-order", "--json"]
+    result = CliRunner().invoke(cli, ["protect", str(file), *asked, *WHERE, "--out", str(out)])
+    assert result.exit_code == 0, result.exception
+    certificate = json.loads((file.parent / "out.csv.certificate.json").read_text())
+    assert certificate["importance"] == {"zip": 20.0, "sex": 0.5}
+    assert certificate["suppression_price"] == 2.5
+    said = " ".join(certificate["what_was_done"])
+    assert "Importance of the columns in the loss: zip 20, sex 0.5; 1 where none is said." in said
+    assert "A record that is left out counts 2.5 times one that loses everything." in said
+    text = out.read_bytes()
+    line = shlex.split(json.loads(result.stdout)["repeat"])
+    assert line[line.index("--importance") + 1] == "zip=20,sex=0.5"
+    assert ("--suppression-price" in line) == (compared == ("lattice",))
+    out.unlink()
+    again = CliRunner().invoke(cli, [*line[1:], "--overwrite"])
+    assert again.exit_code == 0, again.exception
+    assert out.read_bytes() == text
+
+
+def test_a_price_is_counted_and_printed(file: Path, data: Microdata) -> None:
+    trees = completed(data, None).hierarchies
+    losses = {}
+    for price in (0.1, 1.0, 100.0):
+        found = choose(data, Demand(6), trees, suppression_price=price)
+        for c in found.candidates:
+            assert c.cost == pytest.approx(c.glm_percent + 100 * (price - 1) * c.suppressed / N)
+        assert [c.cost for c in found.candidates] == sorted(c.cost for c in found.candidates)
+        losses[price] = next(c.suppressed for c in found.candidates if c.method == "lattice")
+    assert losses[0.1] > losses[1.0] >= losses[100.0]
+    assert losses[0.1] > 0.01 * N
+    limited = choose(data, Demand(6), trees, suppression_price=0.1, max_suppression=2)
+    assert all(c.suppressed <= 2 for c in limited.candidates)
+    within = choose(data, Demand(3), trees, suppression_price=0.1, within=["paid"])
+    assert max(c.suppressed for c in within.candidates) > 0.01 * N
+    asked = ["protect", str(file), "--k", "6", "--suppression-price", "0.1", "--explain", *WHERE]
+    result = CliRunner().invoke(cli, [*asked, "--out", str(file.parent / "out.csv")])
+    assert result.exit_code == 0, result.exception
+    assert "with price %" in result.stdout
+    assert "with the price of suppressed records" in " ".join(result.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--importance", "zpi=3"], "importance names 'zpi', which is none of the columns to protect; did you mean"),
+        (["--importance", "ill=3"], "importance names 'ill'"),
+        (["--importance", "zip=much"], "'much' is not a number"),
+        (["--importance", "zip=0"], "importance of 'zip' must be a number above 0, not 0.0"),
+        (["--importance", "zip=-2"], "above 0, not -2.0"),
+        (["--importance", "zip"], "--importance 'zip' is not NAME=VALUE"),
+        (["--importance", "zip=2", "--method", "suppress-cells-wildcard"], "wildcard does not weigh columns"),
+        (["--suppression-price", "2", "--method", "mondrian"], "mondrian leaves out no records"),
+        (["--suppression-price", "inf"], "suppression_price must be"),
+    ],
+)
+def test_weights_and_prices_that_cannot_be_are_one_sentence(file: Path, more: list[str], message: str) -> None:
+    out = file.parent / "out.csv"
+    result = CliRunner().invoke(cli, ["protect", str(file), "--k", "3", *WHERE, "--out", str(out), *more])
+    assert isinstance(result.exception, SDCError), result.output
+    assert message in str(result.exception)
+    assert "\n" not in str(result.exception)
+    assert not out.exists()

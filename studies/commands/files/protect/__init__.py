@@ -15,7 +15,12 @@ from sdc_problems.studies.commands._options import json_option, kinds_by_name, n
 from sdc_problems.studies.commands.files._links import Linked, links_options
 from sdc_problems.studies.commands.files._reading import Reading, naming_options, reading_options
 from sdc_problems.studies.commands.files.evaluate import show
-from sdc_problems.studies.commands.files.protect._demand_options import demand_options, repeating_line, show_costs
+from sdc_problems.studies.commands.files.protect._demand_options import (
+    demand_options,
+    importance_of,
+    repeating_line,
+    show_costs,
+)
 from sdc_problems.studies.commands.files.protect._method_options import MethodCommand, listed
 
 if TYPE_CHECKING:
@@ -86,6 +91,8 @@ def command(
     max_risk: float | None,
     within: str,
     max_suppression: float | None,
+    suppression_price: float | None,
+    importance: str,
     seconds: float | None,
     allow_perturbed: bool,
     explain: bool,
@@ -168,6 +175,8 @@ def command(
             within=names(within),
             pseudonym=names(pseudonym),
             max_suppression=max_suppression,
+            importance=importance_of(importance),
+            suppression_price=suppression_price,
             allow_perturbed=allow_perturbed,
             explain=explain,
             say=None if method is not None else _trying,

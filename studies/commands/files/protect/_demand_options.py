@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from sdc_problems.errors import SDCError
+from sdc_problems.studies.commands._options import names, pairs
 from sdc_problems.studies.commands.files.protect._method_options import as_typed
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ CHOOSING = (
     "t",
     "max_risk",
     "max_suppression",
+    "suppression_price",
     "seconds",
     "allow_perturbed",
     "explain",
@@ -71,12 +74,25 @@ def demand_options(function: F) -> F:
         click.option("--max-risk", type=float, help="In percent, instead of k: 20 is k = 5."),
         click.option("--within", default="", help="Columns in whose strata each it shall hold."),
         click.option("--max-suppression", type=Amount(), help="Records left out at most; else 1%."),
+        click.option("--suppression-price", type=POSITIVE, metavar="P", help="Price of a record left out."),
+        click.option("--importance", default="", metavar="NAME=W,…", help="Weights of columns in the loss."),
         click.option("--seconds", type=POSITIVE, metavar="S", help="Time for a search."),
         click.option("--allow-perturbed", is_flag=True, help="Values that nobody has may be written."),
         click.option("--explain", is_flag=True, help="Say why this one; cost of a larger k."),
     ]):  # fmt: skip
         function = option(function)
     return function
+
+
+def importance_of(text: str) -> dict[str, float] | None:
+    """Weights by column, as in ``zip=3,age=1``."""
+    found: dict[str, float] = {}
+    for name, value in pairs(tuple(names(text)), "--importance"):
+        try:
+            found[name] = float(value)
+        except ValueError:
+            raise SDCError(f"--importance {name}={value}: {value!r} is not a number") from None
+    return found or None
 
 
 def show_costs(done: Protected, explain: bool) -> None:
@@ -88,8 +104,9 @@ def show_costs(done: Protected, explain: bool) -> None:
 
     assert done.choice is not None
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for title in ("", "method", "detail lost %", "suppressed", "k", "→ written"):
-        table.add_column(title, justify="right" if title in ("detail lost %", "suppressed", "k") else "left")
+    priced = () if done.choice.price is None else ("with price %",)
+    for title in ("", "method", "detail lost %", *priced, "suppressed", "k", "→ written"):
+        table.add_column(title, justify="left" if title in ("", "method", "→ written") else "right")
     for row in costs(done.choice):
         table.add_row(*(plain(cell, 200) for cell in row))
     screen = console()
