@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from sdc_problems._kernel import Kernel, Tiered
 from sdc_problems.evaluators import attacks
 from sdc_problems.evaluators.lattice import LatticeEngine, _kernels
-from sdc_problems.evaluators.linkage import _agreement, _nearest, _same_rows, _transport
+from sdc_problems.evaluators.linkage import _agreement, _boxes, _nearest, _same_rows, _transport
 from sdc_problems.methods import mhm, microaggregate_univariate, v_mdav
-from sdc_problems.methods._kernels import mdav, walk
+from sdc_problems.methods._kernels import mdav, mondrian, walk
+from sdc_problems.methods.recoding import _agglomerate, _classes
 
 
 def same(kernel: Any, *args: Any) -> None:
@@ -101,6 +102,15 @@ def test_attacks(seed: int, n: int, p: int, percent: float) -> None:
     same(attacks._rank_links, *asked[0])
 
 
+@given(seed=SEEDS, n=st.integers(1, 60), m=st.integers(1, 300), p=st.integers(1, 4))
+def test_boxes_around_points(seed: int, n: int, m: int, p: int) -> None:
+    rng = np.random.default_rng(seed)
+    low, points = rng.integers(0, 9, (n, p)), rng.integers(0, 12, (m, p))
+    high = low + rng.integers(0, 4, (n, p))
+    order, tree = _boxes.box_tree(low, high, 4)
+    same(_boxes.boxes_around, points, low[order], high[order], rng.integers(1, 5, n)[order], tree)
+
+
 @given(seed=SEEDS, n=st.integers(1, 40), p=st.integers(1, 4))
 def test_equal_rows(seed: int, n: int, p: int) -> None:
     rng = np.random.default_rng(seed)
@@ -167,6 +177,73 @@ def test_nodes_of_a_lattice(seed: int, n: int, p: int, wide: bool) -> None:
     columns = rng.permutation(10)[:4]
     for every in (False, True):
         same(_kernels.walk, engine._full, zero, order, rooms, engine._full_lattice, columns, every)
+
+
+def hierarchies(rng: np.random.Generator, p: int, top: int) -> list[np.ndarray]:
+    """Level tables whose levels join groups of the level below."""
+    tables = []
+    for size in rng.integers(1, top, p):
+        level = [np.arange(size)]
+        for _ in range(rng.integers(0, 4)):
+            merged = rng.integers(0, max(1, level[-1].max()), level[-1].max() + 1)
+            level.append(np.unique(merged[level[-1]], return_inverse=True)[1])
+        tables.append(np.array(level))
+    return tables
+
+
+@given(seed=SEEDS, n=st.integers(1, 80), p=st.integers(1, 4), k=st.integers(1, 5))
+def test_agglomeration(seed: int, n: int, p: int, k: int) -> None:
+    rng = np.random.default_rng(seed)
+    tables = hierarchies(rng, p, int(rng.choice([3, 30])))
+    codes = np.column_stack([rng.integers(0, table.shape[1], n) for table in tables])
+    trees = _classes.Trees.of(tables, None, list(rng.choice([1.0, 1.001, 2.0], p)))
+    asked: dict[str, list[Any]] = {"_merge": [], "_move": []}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, calls in asked.items():
+            form = getattr(_agglomerate, name).outer
+            patch.setattr(
+                _agglomerate, name, lambda *a, form=form, calls=calls: (calls.append(copy.deepcopy(a)), form(*a))[1]
+            )
+        _classes.alike(codes, min(k, n), trees, _classes.Mix.of(None, n, None, None, None))
+    for name, calls in asked.items():
+        for args in calls:
+            assert np.isfinite(getattr(_agglomerate, name)._cost(*args))
+            same(getattr(_agglomerate, name), *args)
+
+
+def test_agglomeration_where_levels_part_groups_again_is_compiled() -> None:
+    table = np.array([[0, 1, 2], [0, 0, 1], [0, 1, 1], [0, 0, 0]])
+    starts, sizes, flat, _ = _classes.Trees.of([table], None, None).flat()
+    assert not _agglomerate.is_nested(starts, sizes, flat, 1)
+    assert _agglomerate.is_nested(starts, sizes, flat[[0, 1, 2, 3, 4, 5, 9, 10, 11]], 1)
+
+
+@given(seed=SEEDS, n=st.integers(1, 120), p=st.integers(1, 4), k=st.integers(1, 5), strict=st.booleans())
+def test_mondrian(seed: int, n: int, p: int, k: int, strict: bool) -> None:
+    rng = np.random.default_rng(seed)
+    tables = [table if rng.random() < 0.5 else table[:0] for table in hierarchies(rng, p, 30)]
+    sizes = [table.shape[1] for table in tables]
+    P = np.stack([rng.integers(0, size, n) for size in sizes]).astype(np.int32)
+    offsets = np.cumsum([0, *sizes])
+    values = np.concatenate([np.sort(rng.normal(size=size)) for size in sizes])
+    starts = np.cumsum([0, *(table.size for table in tables)])[:-1]
+    stack = np.zeros((n // k + 1, 2), dtype=np.int64)
+    stack[0] = 0, n
+    spans = rng.choice([0.0, 1.0, 2.0], p, p=[0.1, 0.6, 0.3])
+    flat = np.concatenate([table.ravel() for table in tables]).astype(np.int32)
+    levels = np.array([len(table) for table in tables])
+    forms = []
+    for form in (mondrian._cut_regions.plain, mondrian._cut_regions.outer):
+        labels, state, budget = np.empty(n, dtype=np.int32), np.array([1, 0]), int(rng.choice([300, 10**9]))
+        mine = P.copy(), np.arange(n, dtype=np.int32), stack.copy()
+        while state[0]:
+            form(
+                mine[0], values, offsets, spans, flat, starts, levels, k, strict, mine[1], labels, mine[2], state,
+                budget,
+            )  # fmt: skip
+        forms.append((mine[0], mine[1], labels, state))
+    for plain, compiled in zip(*forms, strict=True):
+        np.testing.assert_array_equal(plain, compiled)
 
 
 def classes(table: Any) -> list[Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -119,7 +121,85 @@ def _children(
     return parts if allowed else 0
 
 
-@kernel()
+def _plain_halves(codes: Any, k: int, strict: bool) -> Any:
+    m = len(codes)
+    if m < 2 * k:
+        return None
+    if not strict:
+        part = np.ones(m, dtype=np.int64)
+        part[np.argsort(codes, kind="stable")[: (m + 1) // 2]] = 0
+        return part
+    v = np.partition(codes, m // 2)[m // 2]
+    below, upto = int((codes < v).sum()), int((codes <= v).sum())
+    left = below
+    if abs(2 * below - m) > abs(2 * upto - m):
+        left, v = upto, v + 1
+    return None if left < k or m - left < k else (codes >= v).astype(np.int64)
+
+
+def _plain_children(groups: Any, k: int) -> Any:
+    _, first, group, count = np.unique(groups, return_index=True, return_inverse=True, return_counts=True)
+    return np.argsort(np.argsort(first))[group] if count.min() >= k else None
+
+
+def _plain_regions(
+    P: Any, values: Any, offsets: Any, spans: Any, tables: Any, starts: Any, levels: Any, k: int, strict: bool,
+    ids: Any, labels: Any, stack: Any, state: Any, budget: int,
+) -> None:  # fmt: skip
+    p = len(P)
+    waiting, region = state.tolist()
+    sizes = np.diff(offsets)
+    leveled = [tables[starts[j] : starts[j] + levels[j] * sizes[j]].reshape(levels[j], sizes[j]) for j in range(p)]
+    while waiting > 0 and budget > 0:
+        waiting -= 1
+        low, high = stack[waiting].tolist()
+        budget -= 8 * p * (high - low)
+        widths: dict[int, float] = {}
+        below = [0] * p
+        for j in range(p):
+            codes = P[j, low:high]
+            if high - low < 2 * k or spans[j] <= 0:
+                continue
+            if len(leveled[j]):
+                groups = leveled[j][:, codes]
+                one = (groups == groups[:, :1]).all(axis=1)
+                level = int(np.argmax(one)) if one.any() else len(one)
+                leaves = sizes[j] if level == len(one) else (leveled[j][level] == groups[level, 0]).sum()
+                if level > 0:
+                    widths[j], below[j] = (leaves - 1) / spans[j], level - 1
+            else:
+                least, largest = codes.min(), codes.max()
+                if largest > least:
+                    widths[j] = (values[offsets[j] + largest] - values[offsets[j] + least]) / spans[j]
+        part = None
+        for j in sorted(widths, key=lambda j: -widths[j]):  # of equally wide ones the first
+            codes = P[j, low:high]
+            grouped = leveled[j]
+            part = _plain_children(grouped[below[j]][codes], k) if len(grouped) else _plain_halves(codes, k, strict)
+            if part is not None:
+                break
+        if part is None:
+            labels[ids[low:high]] = region
+            region += 1
+            continue
+        ends = low + np.cumsum(np.bincount(part))
+        for begin, end in zip([low, *ends[:-1]], ends, strict=True):
+            stack[waiting] = begin, end
+            waiting += 1
+        order = low + np.argsort(part, kind="stable")
+        P[:, low:high] = P[:, order]
+        ids[low:high] = ids[order]
+    state[:] = waiting, region
+
+
+def _plain_seconds(P: Any, *given: Any) -> float:
+    """Seconds of about two looks at each region."""
+    p, n = P.shape
+    regions = n // given[6] + 1
+    return float(2 * regions * (3e-5 + 3e-5 * p) + P.size * np.log2(regions + 1) * 5e-8)
+
+
+@kernel(cost=_plain_seconds, plain=_plain_regions)
 def _cut_regions(
     P: NDArray[np.int32],
     values: NDArray[np.float64],

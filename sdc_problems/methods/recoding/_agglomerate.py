@@ -8,10 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems._kernel import kernel
+from sdc_problems.methods.recoding._plain_agglomerate import is_nested, plain_merge, plain_move
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 F64 = NDArray[np.float64]
+
+Units = tuple[I32, I64, I32, I32]
+"""Row and weight of each unit, its sensitive values, and the next unit of its class."""
+Classes = tuple[F64, I64, I32, I32, NDArray[np.bool_]]
+"""Loss, records, first and last unit of each class, and whether it meets the requirement."""
+Need = tuple[int, F64, F64]
+"""k, limits and shares, as in `enough`."""
+Tree = tuple[I64, I64, I32, F64]
+"""Starts, sizes, tables and costs of `agglomerate`."""
 
 
 @kernel()
@@ -72,88 +82,44 @@ def _union(
     return total
 
 
-@kernel()
-def agglomerate(
-    codes: I32,
-    clusters: I32,
-    weights: I64,
-    values: I32,
-    k: int,
-    limits: F64,
-    shares: F64,
-    starts: I64,
-    sizes: I64,
-    tables: I32,
-    costs: F64,
-    passes: int,
-    flag: I64,
-) -> tuple[I32, I64, I32, bool]:
-    """Classes of units, each of which meets the requirement, with little loss in all.
+def _merge_seconds(
+    rep: I32, levels: I32, units: Units, classes: Classes, need: Need, tree: Tree, alive: I32, place: I32, flag: I64
+) -> float:
+    """Seconds of about three looks at all classes for each of them."""
+    if len(need[1]) or not is_nested(*tree[:3], rep.shape[1]):
+        return np.inf
+    return float(len(rep) * 2 * (5e-5 + rep.size * 1e-8) + rep.size * len(rep) * 2e-8)
 
-    The pair whose union adds least to the loss grows together first, of pairs with a class that does not meet it yet;
-    such a class may also take as many records as it lacks from a row that has them to spare. Then single units move
-    to the class where they lose least, as long as the one they leave still meets it.
 
-    Parameters
-    ----------
-    codes
-        Different rows: classes to begin with.
-    clusters, weights, values
-        Row of each unit, its records, and its sensitive values; of one row the units follow each other.
-    k, limits, shares
-        The requirement, as in `enough`.
-    starts, sizes, tables, costs
-        Group of each code of each attribute at each level, one level after the other, and the loss of a record there;
-        the last level of an attribute has one group.
-    passes
-        How often units may move.
-    flag
-        As of `_slices.watched`.
+def _move_seconds(
+    codes: I32, rep: I32, levels: I32, units: Units, classes: Classes, need: Need, tree: Tree, alive: I32, label: I32,
+    passes: int, flag: I64,
+) -> float:  # fmt: skip
+    if len(need[1]) or not is_nested(*tree[:3], rep.shape[1]):
+        return np.inf
+    return float(len(label) * passes / 2 * (5e-5 + len(alive) * rep.shape[1] * 1e-8))
 
-    Returns
-    -------
-    row, weight and class of each unit, and whether all classes meet the requirement
-        Records that a unit gave away are further units, after the others.
-    """
-    n, p = codes.shape
-    given = len(clusters)
-    most = given + n
-    row = np.empty(most, dtype=np.int32)
-    weight = np.zeros(most, dtype=np.int64)
-    row[:given] = clusters
-    weight[:given] = weights
-    own = np.zeros((most, values.shape[1]), dtype=np.int32)
-    own[:given] = values
-    n_units = given
+
+@kernel(cost=_merge_seconds, plain=plain_merge)
+def _merge(
+    rep: I32, levels: I32, units: Units, classes: Classes, need: Need, tree: Tree, alive: I32, place: I32, flag: I64
+) -> tuple[int, int]:
+    """Let classes grow together; returns the numbers of units and of classes."""
+    row, weight, own, follow = units
+    loss, size, head, tail, done = classes
+    k, limits, shares = need
+    starts, sizes, tables, costs = tree
+    n, p = rep.shape
+    n_units = len(row) - n
+    n_alive = n
     counts = np.zeros(shares.shape, dtype=np.int64)
     takes = len(limits) == 0
-    rep = codes.copy()
-    levels = np.zeros((n, p), dtype=np.int32)
-    loss = np.zeros(n)
-    size = np.zeros(n, dtype=np.int64)
     spare = np.zeros(n, dtype=np.int64)
-    head = np.full(n, -1, dtype=np.int32)
-    tail = np.full(n, -1, dtype=np.int32)
-    follow = np.full(most, -1, dtype=np.int32)
-    members = np.empty(most, dtype=np.int32)
-    for u in range(given):
-        c = row[u]
-        size[c] += weight[u]
-        if head[c] < 0:
-            head[c] = u
-        else:
-            follow[tail[c]] = u
-        tail[c] = u
-    alive = np.arange(n).astype(np.int32)
-    place = np.arange(n).astype(np.int32)
-    n_alive = n
-    done = np.zeros(n, dtype=np.bool_)
-    partner = np.full(n, -1, dtype=np.int32)
-    seen = np.full(n, -1, dtype=np.int64)
+    members = np.empty(len(row), dtype=np.int32)
+    partner = np.full(n, np.int32(-1))
+    seen = np.full(n, -1)
     changes = np.zeros(n, dtype=np.int64)
     for c in range(n):
-        for j in range(p):
-            loss[c] += costs[starts[j] + rep[c, j]]
         m, u = 0, head[c]
         while u >= 0:
             members[m] = u
@@ -240,13 +206,24 @@ def agglomerate(
         done[a] = enough(members, m, weight, own, k, limits, shares, counts)
         if not done[a]:
             heapq.heappush(heap, (0.0, 0, a))
-    label = np.empty(n_units, dtype=np.int32)
-    for i in range(n_alive):
-        u = head[alive[i]]
-        while u >= 0:
-            label[u] = alive[i]
-            u = follow[u]
+    return n_units, n_alive
+
+
+@kernel(cost=_move_seconds, plain=plain_move)
+def _move(
+    codes: I32, rep: I32, levels: I32, units: Units, classes: Classes, need: Need, tree: Tree, alive: I32, label: I32,
+    passes: int, flag: I64,
+) -> None:  # fmt: skip
+    """Let single units move to where they lose least."""
+    row, weight, own, follow = units
+    loss, size, head, tail, _ = classes
+    k, limits, shares = need
+    starts, sizes, tables, costs = tree
+    n_units, n_alive = len(label), len(alive)
+    counts = np.zeros(shares.shape, dtype=np.int64)
     # Single units move: lists are doubly linked by position only while a class is looked at.
+    p = codes.shape[1]
+    members = np.empty(len(row), dtype=np.int32)
     fresh = np.zeros(p, dtype=np.int32)
     for _ in range(passes):
         moved = 0
@@ -334,7 +311,79 @@ def agglomerate(
                 loss[b] += costs[at + rep[b, j]]
         if moved == 0:
             break
-    met = True
-    for i in range(n_alive):
-        met = met and done[alive[i]]
-    return row[:n_units], weight[:n_units], label, met
+
+
+def agglomerate(
+    codes: I32,
+    clusters: I32,
+    weights: I64,
+    values: I32,
+    k: int,
+    limits: F64,
+    shares: F64,
+    starts: I64,
+    sizes: I64,
+    tables: I32,
+    costs: F64,
+    passes: int,
+    flag: I64,
+) -> tuple[I32, I64, I32, bool]:
+    """Classes of units, each of which meets the requirement, with little loss in all.
+
+    The pair whose union adds least to the loss grows together first, of pairs with a class that does not meet it yet;
+    such a class may also take as many records as it lacks from a row that has them to spare. Then single units move
+    to the class where they lose least, as long as the one they leave still meets it.
+
+    Parameters
+    ----------
+    codes
+        Different rows: classes to begin with.
+    clusters, weights, values
+        Row of each unit, its records, and its sensitive values; of one row the units follow each other.
+    k, limits, shares
+        The requirement, as in `enough`.
+    starts, sizes, tables, costs
+        Group of each code of each attribute at each level, one level after the other, and the loss of a record there;
+        the last level of an attribute has one group.
+    passes
+        How often units may move.
+    flag
+        As of `_slices.watched`.
+
+    Returns
+    -------
+    row, weight and class of each unit, and whether all classes meet the requirement
+        Records that a unit gave away are further units, after the others.
+    """
+    n = len(codes)
+    given = len(clusters)
+    row = np.concatenate([clusters, np.empty(n, dtype=np.int32)])
+    weight = np.concatenate([weights, np.zeros(n, dtype=np.int64)])
+    own = np.concatenate([values, np.zeros((n, values.shape[1]), dtype=np.int32)])
+    rep, levels = codes.copy(), np.zeros(codes.shape, dtype=np.int32)
+    loss = np.zeros(n)
+    for j, start in enumerate(starts):
+        loss += costs[start + rep[:, j]]
+    size = np.zeros(n, dtype=np.int64)
+    np.add.at(size, clusters, weights)
+    head, tail = (np.full(n, -1, dtype=np.int32) for _ in range(2))
+    follow = np.full(given + n, -1, dtype=np.int32)
+    order = np.argsort(clusters, kind="stable").astype(np.int32)
+    same = clusters[order[1:]] == clusters[order[:-1]]
+    follow[order[:-1][same]] = order[1:][same]
+    head[clusters[order[::-1]]] = order[::-1]
+    tail[clusters[order]] = order
+    alive, place = (np.arange(n, dtype=np.int32) for _ in range(2))
+    units = row, weight, own, follow
+    classes = loss, size, head, tail, np.zeros(n, dtype=np.bool_)
+    need, tree = (k, limits, shares), (starts, sizes, tables, costs)
+    n_units, n_alive = _merge(rep, levels, units, classes, need, tree, alive, place, flag)
+    label = np.empty(n_units, dtype=np.int32)
+    alive = alive[:n_alive]
+    at, of = head[alive], alive
+    while len(at):  # the next of every class at once
+        label[at] = of
+        at, of = follow[at], of[follow[at] >= 0]
+        at = at[at >= 0]
+    _move(codes, rep, levels, units, classes, need, tree, alive, label, passes, flag)
+    return row[:n_units], weight[:n_units], label, bool(classes[-1][alive].all())
