@@ -243,6 +243,11 @@ def _graph(figure: FigureBase, row: list[Any], titled: bool) -> None:
                 side = "right" if left else "left"
                 panel.text(at, node.y, plain(node.name, 18), ha=side, va="center", fontsize=8, parse_math=False)
         named = any(node.name for node in picture.nodes)
+        for drawn in [
+            *panel.lines,
+            *panel.patches,
+        ]:  # names of clips hang on the last bits of the layout
+            drawn.set_clip_on(False)
         panel.set_xlim(-0.45 if named else -0.2, 1.45 if named else 1.2)
         panel.set_ylim(-0.2, 1.2)
         panel.set_aspect("equal")
