@@ -291,12 +291,15 @@ def _microaggregated(data: Microdata, demand: Demand, asked: _Asked) -> tuple[Ca
     assert demand.k is not None
     needed = demand.k
     weights = weights_of(data.quasi_identifiers, asked.importance).tolist()
-    for rows in strata(data, asked.within):
-        part = data.take(rows) if asked.within else data
-        secret = part.codes(part.sensitive) if part.sensitive else None
-        mix = Mix.of(secret, len(part), demand.l, demand.entropy_l, demand.t)
-        if len(mix.limits):
-            needed = max(needed, smallest_k(lambda k, part=part: _groups(part, k, weights), demand.k, mix))  # type: ignore[misc]
+    parts = [data.take(rows) if asked.within else data for rows in strata(data, asked.within)]
+    before = 0
+    while before < needed:  # until one k is enough in every stratum: a larger one need not be where a smaller was
+        before = needed
+        for part in parts:
+            secret = part.codes(part.sensitive) if part.sensitive else None
+            mix = Mix.of(secret, len(part), demand.l, demand.entropy_l, demand.t)
+            if len(mix.limits):
+                needed = smallest_k(lambda k, part=part: _groups(part, k, weights), needed, mix)  # type: ignore[misc]
     groups = labels_in_strata(data, asked.within, lambda part: _groups(part, needed, weights))
     done = recoded(find("mdav"), data, groups)
     note = "publishes values that nobody has"

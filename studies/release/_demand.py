@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sdc_problems._tables.columns import STAR
 from sdc_problems._validation import number, whole
@@ -112,7 +113,13 @@ class Demand:
         )
 
     def counted(
-        self, kept: pd.DataFrame, before: pd.DataFrame, protected: Sequence[str], sensitive: Sequence[str], reading: str
+        self,
+        kept: pd.DataFrame,
+        before: pd.DataFrame,
+        protected: Sequence[str],
+        sensitive: Sequence[str],
+        reading: str,
+        within: Sequence[str] = (),
     ) -> list[Guarantee]:
         """Count it in the cells of a file.
 
@@ -126,6 +133,8 @@ class Demand:
             The columns in which records must be alike; those whose values must differ among them.
         reading
             ``"k"``, or ``"k_wildcard"`` where a star matches every value.
+        within
+            Columns that make strata: shares are compared with those of the record's stratum.
         """
         found = []
         if self.k is not None and reading == "k":
@@ -138,12 +147,19 @@ class Demand:
             found.append(at_least("k_wildcard", protected, self.k, matching, alike))
         if self.of_sensitive:
             classes = classes_of(kept, protected) if len(kept) else np.zeros(0, dtype=np.int64)
+            stratum = _strata(before, kept, list(within))
             for name in sensitive:
-                found += self._mixed(classes, kept[name], before[name], (*protected, name), name)
+                found += self._mixed(classes, kept[name], before[name], stratum, (*protected, name), name)
         return found
 
     def _mixed(
-        self, classes: Any, cells: pd.Series[str], before: pd.Series[str], columns: Sequence[str], name: str
+        self,
+        classes: Any,
+        cells: pd.Series[str],
+        before: pd.Series[str],
+        stratum: NDArray[np.int64],
+        columns: Sequence[str],
+        name: str,
     ) -> list[Guarantee]:
         import pandas as pd
 
@@ -160,13 +176,28 @@ class Demand:
             holds = mixed >= self.entropy_l - _ROUNDING
             found.append(Guarantee("entropy_l", tuple(columns), self.entropy_l, mixed, holds, said))
         if self.t is not None:
-            shares = np.bincount(whole_table, minlength=int(both.max()) + 1) / len(before)
-            pairs, counts = np.unique(np.column_stack([classes, codes]), axis=0, return_counts=True)
-            groups, there = pairs.T
-            own = counts / np.bincount(classes)[groups]
-            apart = 1 + np.bincount(groups, np.abs(own - shares[there]) - shares[there])  # a value not there: its share
+            n_values, n_strata = int(both.max()) + 1, int(stratum.max()) + 1
+            table = np.bincount(stratum[: len(before)] * n_values + whole_table, minlength=n_strata * n_values)
+            shares = table.reshape(n_strata, n_values) / np.bincount(stratum[: len(before)])[:, None]
+            triples = np.column_stack([classes, codes, stratum[len(before) :]])  # a class lies in one stratum
+            cells_of, counts = np.unique(triples, axis=0, return_counts=True)
+            groups, there, of = cells_of.T
+            own, expected = counts / np.bincount(classes)[groups], shares[of, there]
+            apart = 1 + np.bincount(groups, np.abs(own - expected) - expected)  # a value not there: its share
             farthest = float(apart.max(initial=0)) / 2
-            said = f"the shares of the values of {name} in a class are at most t from those of the whole table"
+            of_whom = "of the whole table" if n_strata == 1 else "of its stratum"
+            said = f"the shares of the values of {name} in a class are at most t from those {of_whom}"
             holds = farthest <= self.t + _ROUNDING
             found.append(Guarantee("t", tuple(columns), self.t, farthest, holds, said))
         return found
+
+
+def _strata(before: pd.DataFrame, kept: pd.DataFrame, within: list[str]) -> NDArray[np.int64]:
+    """Stratum of each record of the original, then of those that are kept."""
+    import pandas as pd
+
+    if not within:
+        return np.zeros(len(before) + len(kept), dtype=np.int64)
+    both = pd.concat([before[within], kept[within]])
+    found: NDArray[np.int64] = both.groupby(within, sort=False, dropna=False).ngroup().to_numpy(dtype=np.int64)
+    return found

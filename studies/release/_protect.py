@@ -159,7 +159,7 @@ class _Work:
             sensitive = [name for name in self.data.sensitive if name not in self.columns.protected]
             protected = self.columns.protected
             alike = (*self.within, *protected)
-            found += self.demand.counted(kept, self.original, alike, sensitive, self.method.guarantee)
+            found += self.demand.counted(kept, self.original, alike, sensitive, self.method.guarantee, self.within)
         else:
             same = all((before[name].to_numpy() == text[name].to_numpy()).all() for name in self.columns.protected)
             if same:
@@ -255,7 +255,8 @@ def protect(
     max_risk
         Largest risk to be found, in percent, instead of k: 20 means k = 5.
     within
-        Columns that make strata: each is protected on its own, and the demand holds in each.
+        Columns that make strata: each is protected on its own, and the demand holds in each; t compares with the
+        shares of the stratum, which is known of each record.
     max_suppression
         How many records may be left out: a share in [0, 1), or a whole number; 1 % if not given, with a price as many
         as pay.
@@ -345,9 +346,8 @@ def protect(
     columns = columns_that_leave(data, data.quasi_identifiers, keep, pseudonym)
     if found is None or not found.takes("within"):
         check_within(data, within, [*columns.unchanged, *columns.sensitive], demand.k)
-    if within and (demand.t is not None or graph is not None):
-        what = "t compares with the shares in the whole table" if graph is None else "links join the strata of a graph"
-        raise SDCError(f"{what}: leave it or within out")
+    if within and graph is not None:
+        raise SDCError("links join the strata of a graph: leave within out")
     weigh = _Weighing(importance, suppression_price).checked(data)
     made: tuple[str, ...] = ()
     if found is None or found.needs_hierarchies or options.get("labels"):

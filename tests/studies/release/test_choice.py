@@ -149,7 +149,6 @@ def test_the_demand_holds_within_each_stratum(file: Path, method: str | None) ->
         (["--within", "age"], "a quasi-identifier"),
         (["--within", "sex"], "which does not leave: name it in keep"),
         (["--within", "ill", "--k", "50"], "strata of ill have fewer than k = 50 records"),
-        (["--within", "paid", "--t", "0.3"], "leave it or within out"),
     ],
 )
 def test_strata_that_cannot_be_are_one_sentence(file: Path, more: list[str], message: str) -> None:
@@ -158,6 +157,41 @@ def test_strata_that_cannot_be_are_one_sentence(file: Path, more: list[str], mes
     result = CliRunner().invoke(cli, ["protect", str(file), "--k", "3", *where, *out, *more])
     assert isinstance(result.exception, SDCError), result.output
     assert message in str(result.exception)
+
+
+@pytest.mark.parametrize("method", [None, "lattice", "local-recoding", "suppress-cells", "mondrian"])
+def test_t_compares_with_the_shares_of_the_stratum(frame: pd.DataFrame, method: str | None) -> None:
+    frame.loc[frame["paid"] == "yes", "ill"] = frame["ill"].replace("flu", "none")  # the strata differ by more than t
+    frame.loc[:5, "ill"] = "flu"
+    data = Microdata.from_frame(frame, quasi_identifiers=["age", "zip"], sensitive=["ill"])
+    done = protect(data, k=3, t=0.25, within=["paid"], method=method)
+    farthest = 0.0
+    for _, stratum in frame.groupby("paid"):
+        own = stratum["ill"].value_counts(normalize=True)
+        part = done.frame[done.frame["paid"] == stratum["paid"].iloc[0]]
+        for _, members in part.groupby(["age", "zip"]):
+            assert len(members) >= 3
+            shares = members["ill"].value_counts(normalize=True).reindex(own.index, fill_value=0)
+            farthest = max(farthest, float((shares - own).abs().sum()) / 2)
+    counted = next(g for g in done.guarantees if g.name == "t")
+    assert counted.found == pytest.approx(farthest)
+    assert farthest <= 0.25 + 1e-9
+    assert counted.as_dict()["promised"] == 0.25
+    assert "of its stratum" in str(counted.as_dict())
+
+
+def test_microaggregation_has_one_k_that_is_enough_in_every_stratum(frame: pd.DataFrame) -> None:
+    data = Microdata.from_frame(frame, quasi_identifiers=["age"], sensitive=["ill"])
+    done = protect(data, k=3, t=0.3, within=["paid"], allow_perturbed=True)
+    assert done.choice is not None
+    mdav = next(c for c in done.choice.candidates if c.method == "mdav")
+    assert mdav.done is not None, mdav.note
+    again = protect(data, method="mdav", k=mdav.demand.k, within=["paid"]).frame
+    for _, stratum in again.groupby("paid"):
+        own = stratum["ill"].value_counts(normalize=True)
+        for _, members in stratum.groupby("age"):
+            shares = members["ill"].value_counts(normalize=True).reindex(own.index, fill_value=0)
+            assert float((shares - own).abs().sum()) / 2 <= 0.3 + 1e-9
 
 
 def test_loss_of_labels_stars_and_ranges() -> None:
