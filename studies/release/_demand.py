@@ -199,5 +199,4 @@ def _strata(before: pd.DataFrame, kept: pd.DataFrame, within: list[str]) -> NDAr
     if not within:
         return np.zeros(len(before) + len(kept), dtype=np.int64)
     both = pd.concat([before[within], kept[within]])
-    found: NDArray[np.int64] = both.groupby(within, sort=False, dropna=False).ngroup().to_numpy(dtype=np.int64)
-    return found
+    return np.asarray(both.groupby(within, sort=False, dropna=False).ngroup(), dtype=np.int64)

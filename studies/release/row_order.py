@@ -101,7 +101,11 @@ def read_rows(path: Path, protected: Path) -> NDArray[np.int64]:
         content = input_file(path).read_bytes()
     except OSError as error:
         raise SDCError(f"cannot read the rows file {str(path)!r}: {error.strerror}") from None
-    return rows_of(content, path.name, hashlib.sha256(protected.read_bytes()).hexdigest())
+    try:
+        digest = hashlib.sha256(input_file(protected).read_bytes()).hexdigest()
+    except OSError as error:
+        raise SDCError(f"cannot read the protected file {str(protected)!r}: {error.strerror}") from None
+    return rows_of(content, path.name, digest)
 
 
 def rows_of(content: bytes, name: str, sha256: str) -> NDArray[np.int64]:

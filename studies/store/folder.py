@@ -58,6 +58,14 @@ def refuse_own(path: Path) -> None:
         raise SDCError(f"{str(path)!r} is a file of the run itself: write to another name")
 
 
+def refuse_run(folder: Path) -> None:
+    """Refuse a run folder as the place of other files: what is there belongs to the run."""
+    there = folder.absolute()
+    for place in (there, *there.parents):
+        if (place / DATABASE).is_file():
+            raise SDCError(f"{str(place)!r} is a run folder, and only the run writes there: choose another --out")
+
+
 def write_atomically(path: Path, content: bytes | str, *, private: bool = False) -> None:
     """Write a file so that a reader finds the old or the new content, never a part; a link there is replaced.
 

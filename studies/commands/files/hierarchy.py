@@ -73,6 +73,7 @@ def suggest_command(
     from sdc_problems.hierarchy import suggest
     from sdc_problems.studies.report.terminal import console, plain
     from sdc_problems.studies.report.text import as_json as to_json
+    from sdc_problems.studies.store.folder import refuse_run
 
     data = _table(file, kinds, order, reading)
     wanted = names(columns)
@@ -80,6 +81,7 @@ def suggest_command(
         raise SDCError("--columns names no column")
     for name in wanted:
         data.attribute(name)
+    refuse_run(out)
     places = {name: _place(out, name, overwrite=overwrite, source=file) for name in wanted}
     found = [suggest(data, name) for name in wanted]
     try:

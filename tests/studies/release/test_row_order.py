@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_problems import Microdata, SDCError
+from sdc_problems.studies.cli import cli
 from sdc_problems.studies.release import protect, release
 from sdc_problems.studies.release.row_order import RowOrder, read_rows, rows_file, rows_of
 from sdc_problems.studies.store.reader import Run
@@ -260,3 +262,22 @@ def test_rows_that_fit_no_file_are_refused(
     pair = ("evaluate", people, out, "--quasi-identifiers", "age", "--identifiers", "name,town,ill", "--rows")
     assert says in sdc(*pair, rows, code=2).err
     assert "cannot read the rows file" in sdc(*pair, people.with_name("none.csv"), code=2).err
+
+
+@pytest.mark.parametrize("there", ["folder", "nothing"])
+@pytest.mark.parametrize("beside", ["rows", "folders", "nothing"])
+def test_what_is_no_protected_file_is_one_sentence(tmp_path: Path, there: str, beside: str) -> None:
+    (tmp_path / "in.csv").write_text("age\n1\n2\n")
+    out = tmp_path / "out.csv"
+    if there == "folder":
+        out.mkdir()
+    for name in ("rows.csv", "certificate.json"):
+        place = tmp_path / f"out.csv.{name}"
+        if beside == "folders":
+            place.mkdir()
+        elif beside == "rows":
+            place.write_text("released,original\n1,1\n2,2\n")
+    result = CliRunner().invoke(cli, ["evaluate", str(tmp_path / "in.csv"), str(out), "--quasi-identifiers", "age"])
+    assert isinstance(result.exception, SDCError), result.exception
+    assert "\n" not in str(result.exception)
+    assert "out.csv" in str(result.exception)

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from sdc_problems import Hierarchy
+from sdc_problems import Hierarchy, SDCError
 from sdc_problems.studies.cli import cli
+from sdc_problems.studies.store.schema import DATABASE
 
 AGES = range(18, 80)
 
@@ -85,3 +86,16 @@ def test_nothing_is_replaced_unasked(folder: Path) -> None:
     assert (folder / "hierarchies" / "age.csv").read_bytes() == before
     (folder / "age.csv").write_text((folder / "people.csv").read_text())
     assert "the file itself" in str(run("suggest", "age.csv", "--columns", "age", "--out", ".").exception)
+
+
+@pytest.mark.parametrize("out", ["run", "run/hierarchies", "."])
+def test_nothing_is_written_into_a_run(folder: Path, monkeypatch: pytest.MonkeyPatch, out: str) -> None:
+    run_folder = folder / "run"
+    run_folder.mkdir()
+    (run_folder / DATABASE).write_bytes(b"")
+    if out == ".":
+        monkeypatch.chdir(run_folder)
+    result = run("suggest", str(folder / "people.csv"), "--columns", "age", "--out", out)
+    assert isinstance(result.exception, SDCError)
+    assert "is a run folder" in str(result.exception)
+    assert [path.name for path in run_folder.iterdir()] == [DATABASE]
