@@ -114,13 +114,13 @@ class Choice:
     def _costs(self, candidate: Candidate) -> str:
         """Cost of a method in a few words."""
         if self.price is None:
-            return f"{candidate.glm_percent:.3g} %"
-        return f"{candidate.cost:.3g} % with the price of suppressed records"
+            return f"{candidate.glm_percent:.3g} % of the detail"
+        return f"{candidate.cost:.3g} % of the detail with the price of suppressed records"
 
     def why(self) -> tuple[str, ...]:
         """Sentences on why this method, and what a larger k would cost."""
         best = self.chosen
-        said = [f"{best.method} loses least of the methods that may be chosen: {self._costs(best)} of the detail."]
+        said = [f"{best.method} loses least of the methods that may be chosen: {self._costs(best)}."]
         for other in self.candidates:
             if other is best or other.done is None:
                 continue

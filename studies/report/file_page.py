@@ -91,11 +91,13 @@ def _text(text: str, longest: int = 80) -> str:
     return escape(plain(text, longest))
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]], chosen: int | None = None) -> str:
-    """Table whose cells are safe already; all but the first and last columns hold numbers."""
+def _table(
+    head: Sequence[str], rows: Iterable[Sequence[str]], chosen: int | None = None, *, words: Sequence[int] = (0, 3)
+) -> str:
+    """Table whose cells are safe already; all columns but those of words hold numbers."""
 
     def line(tag: str, cells: Sequence[str], mark: str = "") -> str:
-        kinds = ["" if i in (0, 3) else ' class="n"' for i in range(len(cells))]
+        kinds = ["" if i in words else ' class="n"' for i in range(len(cells))]
         inside = "".join(f"<{tag}{kind}>{cell}</{tag}>" for kind, cell in zip(kinds, cells, strict=True))
         return f"<tr{mark}>{inside}</tr>"
 
@@ -107,17 +109,19 @@ def _costs(done: Protected) -> list[str]:
     """Table of what each method would have cost."""
     if done.choice is None:
         return []
-    rows = []
+    rows, price = [], done.choice.price is not None
     for candidate in done.choice.candidates:
-        lost = "–" if candidate.done is None else f"{candidate.glm_percent:.3g}"
+        costs = [candidate.glm_percent, candidate.cost] if price else [candidate.glm_percent]
+        lost = ["–" if candidate.done is None else f"{cost:.3g}" for cost in costs]
         k = "–" if candidate.done is None else f"{candidate.k:,}"
-        rows.append((_text(candidate.method), lost, k, _text(candidate.note, 200)))
+        rows.append((_text(candidate.method), *lost, k, _text(candidate.note, 200)))
     where = done.choice.candidates.index(done.choice.chosen)
     said = " ".join(done.choice.why()[:1])
+    head = ("method", "detail lost, %", *(["with price, %"] if price else []), "k", "")
     return [
         "<h2>What each method costs</h2>",
         f"<p>{_text(said, 300)}</p>",
-        _table(("method", "detail lost, %", "k", ""), rows, where),
+        _table(head, rows, where, words=(0, len(head) - 1)),
     ]
 
 

@@ -77,6 +77,18 @@ def test_what_the_page_says(data: Microdata, method: str | None) -> None:
         assert read.texts[at + 1] == (f"{count:,}" if count == 0 or count >= 5 else "fewer than 5")
 
 
+def test_a_price_has_a_column_of_its_own(data: Microdata) -> None:
+    done = protect(data, k=5, suppression_price=0.01)
+    assert done.choice is not None
+    lattice = next(c for c in done.choice.candidates if c.method == "lattice")
+    assert lattice.suppressed > 0
+    html = file_page(data, done)
+    numbers = "".join(f'<td class="n">{x:.3g}</td>' for x in (lattice.glm_percent, lattice.cost))
+    assert f'<td>lattice</td>{numbers}<td class="n">{lattice.k:,}</td><td>' in html
+    assert "with price, %" in Reader(html).texts
+    assert "with price, %" not in Reader(file_page(data, protect(data, k=5))).texts
+
+
 def test_risk_before_and_after(data: Microdata, frame: pd.DataFrame) -> None:
     done = protect(data, k=5, method="mondrian")
     text = " ".join(Reader(file_page(data, done)).texts)
