@@ -15,7 +15,8 @@ from sdc_problems.errors import SDCError
 @kernel()
 def _first_use(X: NDArray[Any], new: NDArray[Any], unused: Any, out: NDArray[Any]) -> None:
     for r in range(X.shape[0]):
-        new[:] = unused
+        for label in range(len(new)):
+            new[label] = unused
         used = 0
         for i in range(X.shape[1]):
             label = X[r, i]

@@ -63,7 +63,6 @@ def _fit(row: NDArray[np.int64], least: int, most: int, late: NDArray[np.int64])
         homes[count] = fresh
         fresh += 1
         count += 1
-    homes = homes[:count]
     # The homeless fill up the groups that are too small, then the smallest ones.
     for a in range(n):
         i = late[a]
@@ -75,7 +74,8 @@ def _fit(row: NDArray[np.int64], least: int, most: int, late: NDArray[np.int64])
             row[i] = smallest
             size[smallest] += 1
     # Groups still too small take records from the largest ones.
-    for to in homes:
+    for at in range(count):
+        to = homes[at]
         while size[to] < least:
             source = int(homes[0])
             for a_home in range(count):
@@ -176,10 +176,12 @@ def random_partition(n: int, k: int, random_state: np.random.Generator) -> NDArr
     return fitted
 
 
-@kernel()
+@kernel(cost=lambda chance, *_: len(chance) * 2e-6)
 def _with_room(chance: NDArray[np.float64], n_groups: int, most: int) -> NDArray[np.int64]:
     """One group per record, evenly among those with fewer than ``most`` (the same as drawing until one has room)."""
-    open_groups = np.arange(n_groups)
+    open_groups = np.empty(n_groups, dtype=np.int64)
+    for g in range(n_groups):
+        open_groups[g] = g
     size = np.zeros(n_groups, dtype=np.int64)
     count = n_groups
     row = np.empty(len(chance), dtype=np.int64)
@@ -287,12 +289,13 @@ def _inherit(
     giver: NDArray[np.int64], receiver: NDArray[np.int64], inherited: NDArray[np.bool_], least: int
 ) -> NDArray[np.int64]:
     n = len(giver)
-    row = np.full(n, HOMELESS, dtype=np.int64)
+    row = np.empty(n, dtype=np.int64)
     remain = np.zeros(n, dtype=np.int64)
     for i in range(n):
         if inherited[giver[i]]:
             row[i] = giver[i]
         else:
+            row[i] = HOMELESS
             remain[receiver[i]] += 1
     for i in range(n):
         if row[i] < 0 and remain[receiver[i]] >= least:

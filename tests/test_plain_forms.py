@@ -14,9 +14,11 @@ from sdc_problems._kernel import Kernel, Tiered
 from sdc_problems.evaluators import attacks
 from sdc_problems.evaluators.lattice import LatticeEngine, _kernels
 from sdc_problems.evaluators.linkage import _agreement, _boxes, _nearest, _same_rows, _transport
+from sdc_problems.evaluators.partition import engine
 from sdc_problems.methods import mhm, microaggregate_univariate, v_mdav
 from sdc_problems.methods._kernels import mdav, mondrian, walk
 from sdc_problems.methods.recoding import _agglomerate, _classes
+from sdc_problems.operators import partition
 
 
 def same(kernel: Any, *args: Any) -> None:
@@ -100,6 +102,14 @@ def test_attacks(seed: int, n: int, p: int, percent: float) -> None:
         patch.setattr(attacks, "_rank_links", lambda *args: asked.append(args))
         assert attacks.rsrl(X, Y, percent=percent) == 0.0
     same(attacks._rank_links, *asked[0])
+
+
+@given(seed=SEEDS, m=st.integers(0, 5), n=st.integers(1, 40), groups=st.integers(1, 50))
+def test_groups(seed: int, m: int, n: int, groups: int) -> None:
+    rng = np.random.default_rng(seed)
+    same(engine.smallest_groups, rng.integers(0, groups, (m, n)).astype(np.int16), groups)
+    most = int(rng.integers(1, 6))
+    same(partition._with_room, rng.random(n), -(-n // most) + 1, most)
 
 
 @given(seed=SEEDS, n=st.integers(1, 60), m=st.integers(1, 300), p=st.integers(1, 4))
