@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from sdc_problems._validation import number
 from sdc_problems.errors import SDCError, did_you_mean
 
+LARGEST = 1e9
+"""Largest weight and price, and one over the smallest weight: sums of them stay finite."""
+
 
 def weights_of(names: Sequence[str], importance: Mapping[str, float] | None) -> NDArray[np.float64]:
     """Weight of each column: its importance, 1 where none is said.
@@ -41,6 +44,8 @@ def weights_of(names: Sequence[str], importance: Mapping[str, float] | None) -> 
         number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
         if not number or not 0 < value < np.inf:
             raise SDCError(f"importance of {name!r} must be a number above 0, not {value!r}")
+        if not 1 / LARGEST <= value <= LARGEST:
+            raise SDCError(f"importance of {name!r} must be from {1 / LARGEST:g} to {LARGEST:g}, not {value:g}")
     return np.array([given.get(name, 1) for name in names], dtype=np.float64)
 
 
@@ -59,7 +64,7 @@ def column_weights(weights: Any, p: int) -> NDArray[np.float64]:
 
 def checked_price(price: object) -> float:
     """Price of a suppressed record: a number above 0."""
-    value = number(price, "suppression_price", low=0.0, high=np.inf)
-    if not 0 < value < np.inf:
+    value = number(price, "suppression_price", low=0.0, high=LARGEST)
+    if value <= 0:
         raise SDCError(f"suppression_price must be a number above 0, not {value:g}")
     return value

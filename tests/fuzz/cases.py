@@ -353,6 +353,7 @@ def tables(draw: st.DrawFn) -> Case:
         if draw(st.integers(0, 3)) == 0:  # a choice of method
             del options["--method"]
         odd = ("--columns", "--k", "--l", "--t", "--max-risk", "--max-suppression",
+        "--suppression-price", "--importance", "--within",
         "--sensitive", "--identifiers", "--keep", "--kinds", "--order",
         "--seed", "--rows-seed", "--delimiter", "--encoding", "--decimal", "--thousands", "--na-values",
                "--hierarchy", "--missing")  # fmt: skip
@@ -377,7 +378,10 @@ def tables(draw: st.DrawFn) -> Case:
             ("age={intervals=[1e19]}", "age={x", "town=town.csv", "age={masking=0}", "x=y", "age=loop")
         )
         codecs = st.sampled_from(("cp1252", "latin-1", "utf-16", "utf-8-sig", "cp500", "undefined", "idna", "hex"))
-        special = {"--hierarchy": hows, "--encoding": st.one_of(codecs, texts)}
+        weights = st.sampled_from(
+            ("age=3,wage=0.1", "age=nan", "age=-1", "agee=2", "age=1e400", "age", "age=1e9,wage=1")
+        )
+        special = {"--hierarchy": hows, "--encoding": st.one_of(codecs, texts), "--importance": weights}
         options[option] = draw(special.get(option, st.one_of(texts, numbers)))
     given = [part for option, value in options.items() for part in (f"{option}={value}",)]
     return Case((*arguments, *given), damages)

@@ -75,6 +75,8 @@ def test_names_are_weights_in_the_order_of_the_columns(codes: np.ndarray) -> Non
         ({"zip": "3"}, "above 0, not '3'"),
         ({"zip": float("nan")}, "above 0, not nan"),
         ({"zip": True}, "above 0, not True"),
+        ({"zip": 1e300}, r"must be from 1e-09 to 1e\+09, not 1e\+300"),
+        ({"zip": 1e-300}, r"must be from 1e-09 to 1e\+09"),
         ([1, 2], "a number by column"),
     ],
 )
