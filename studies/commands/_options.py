@@ -20,7 +20,7 @@ def row_options(function: F) -> F:
         click.option(
             "--rows-seed",
             type=click.IntRange(min=0),
-            help="Seed of the order of the rows; keep it secret. Drawn if not given.",
+            help="Secret seed of the order of the rows.",
         ),
         click.option("--no-rows", is_flag=True, help="No OUT.rows.csv, which `sdc evaluate` needs."),
         click.option(

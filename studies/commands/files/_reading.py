@@ -50,7 +50,7 @@ def reading_options(of: str) -> Callable[[F], F]:
                     type=click.Choice(["error", "category", "star", "drop"]),
                     default="category",
                     show_default=True,
-                    help="Missing values: stop, a category, any value, or leave such records out.",
+                    help="Missing values: stop, a category, any value, or left out.",
                 ),
             ]
         ):

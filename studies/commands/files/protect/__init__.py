@@ -131,7 +131,7 @@ def command(
     compared, and the one that loses least is written. Or name a --method (--methods lists them).
 
     OUT is written as FILE is, its rows shuffled; it is read back, and what is promised is counted in it. Beside it
-    come certificate, value mapping and rows file, and links (--edges, or a FILE in GraphML or GML) as OUT.edges.csv.
+    come certificate, value mapping, rows file and links (--edges, or a FILE in GraphML or GML).
     """
     from sdc_problems.methods.registry import find
     from sdc_problems.studies.release import protect
