@@ -20,7 +20,7 @@ def row_options(function: F) -> F:
         click.option(
             "--rows-seed",
             type=click.IntRange(min=0),
-            help="Secret seed of the order of the rows.",
+            help="Secret seed of the order of the rows; drawn if not given.",
         ),
         click.option("--no-rows", is_flag=True, help="No OUT.rows.csv, which `sdc evaluate` needs."),
         click.option(
