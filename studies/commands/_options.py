@@ -20,12 +20,10 @@ def row_options(function: F) -> F:
         click.option(
             "--rows-seed",
             type=click.IntRange(min=0),
-            help="Secret seed of the order of the rows; drawn if not given.",
+            help="Secret seed of the rows' order; else drawn.",
         ),
         click.option("--no-rows", is_flag=True, help="No OUT.rows.csv, which `sdc evaluate` needs."),
-        click.option(
-            "--keep-order", is_flag=True, help="Keep the rows in order: every record is linkable by its row number."
-        ),
+        click.option("--keep-order", is_flag=True, help="Rows in their order: each is then linkable."),
     ):
         function = option(function)
     return function
