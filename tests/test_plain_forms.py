@@ -76,6 +76,7 @@ def test_ties(seed: int, n: int, m: int, p: int, share: int) -> None:
     w, unit = rng.choice([0.0, 1.0, 3.0, 1.7], p), float(rng.choice([1.0, 6.0]))
     w[a:] = np.rint(w[a:])
     chosen = B[rng.integers(0, m, n)]
+    same(_nearest.own_distances, A, chosen, w, a, b, unit)
     radius = _nearest.own_distances(A, chosen, w, a, b, unit)
     # One block of one target each: what compiled code says of its distance.
     for i in range(n):
