@@ -93,7 +93,7 @@ def check_seeds(meta: Mapping[str, Any], seeds: Iterable[int]) -> None:
 def _facts(db: sqlite3.Connection) -> str:
     facts = db.execute("SELECT key, value FROM meta ORDER BY key").fetchall()
     sessions = db.execute("SELECT * FROM sessions ORDER BY session").fetchall()
-    return _digest([[fact for fact in facts if not fact[0].startswith(_SEAL)], sessions])
+    return _digest([[fact for fact in facts if not str(fact[0]).startswith(_SEAL)], sessions])
 
 
 def _seed(db: sqlite3.Connection, seed: int) -> str:

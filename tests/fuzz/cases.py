@@ -237,7 +237,7 @@ def _seal(folder: Path, run: str) -> None:
             seal_baselines(db)
             for (seed,) in db.execute("SELECT seed FROM seeds").fetchall():
                 seal_seed(db, seed)
-        db.commit()
+            db.commit()
     finally:
         db.close()
 

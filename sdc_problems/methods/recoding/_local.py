@@ -133,7 +133,7 @@ def recode_locally(
     >>> import pandas as pd
     >>> data = Microdata.from_frame(pd.DataFrame({"age": [21, 21, 27, 34, 35]}), quasi_identifiers=["age"])
     >>> recode_locally(data, {"age": Hierarchy.intervals(range(20, 40), [5, 10])}, 2).columns["age"].tolist()
-    ['21', '21', '20-39', '20-39', '20-39']
+    ['20-29', '20-29', '20-29', '30-39', '30-39']
     """
     names = data.quasi_identifiers
     for name in names:
