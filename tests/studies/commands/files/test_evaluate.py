@@ -229,3 +229,15 @@ def test_a_population_gives_the_journalist_risk(files: Path) -> None:
     (files / "short.csv").write_text("age,region\n1,2\n3,4\n")
     said = str(evaluate(files, "--population", str(files / "short.csv")).exception)
     assert "the population has no column 'town'" in said
+
+
+@pytest.mark.parametrize(("missing", "k", "records"), [("category", 1, 8), ("star", 1, 8), ("drop", 2, 5)])
+def test_the_guide_says_what_missing_values_do_to_k(tmp_path: Path, missing: str, k: int, records: int) -> None:
+    guide = Path(__file__).parents[4] / "docs" / "methods.md"
+    table = guide.read_text(encoding="utf-8").split("```text\n")[1].split("```")[0]
+    (tmp_path / "gaps.csv").write_text(table)
+    words = ["evaluate", str(tmp_path / "gaps.csv"), "--quasi-identifiers", "age,town", "--missing", missing, "--json"]
+    payload = json.loads(CliRunner().invoke(cli, words).stdout)
+    values = {m["name"]: m["value"] for m in payload["measures"]}
+    assert (values["k"], payload["records"]) == (k, records)
+    assert values.get("k_wildcard") == (4 if missing == "star" else None)
