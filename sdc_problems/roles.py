@@ -144,7 +144,7 @@ class Scan:
         return tuple(facts.name for facts in self.columns if facts.role is role)
 
 
-def scan(data: Microdata, *, largest: int = 5, progress: Callable[[int, int], None] | None = None) -> Scan:
+def scan(data: Microdata, *, largest: int = 5, progress: Callable[[int, int], object] | None = None) -> Scan:
     """Propose a role for each column of a table, and find the combinations that single out the most records.
 
     Nothing is decided: a column's name and look say what others may know about a person, and only the holder of the
@@ -370,7 +370,7 @@ class _Rest:
 
 
 def _combinations(
-    data: Microdata, names: Sequence[str], largest: int, progress: Callable[[int, int], None] | None
+    data: Microdata, names: Sequence[str], largest: int, progress: Callable[[int, int], object] | None
 ) -> list[Combination]:
     """For each number of columns those that single out the most records; the first found of equal ones."""
     columns = data.codes(names) if names else np.empty((data.n_records, 0), dtype=np.int32)
@@ -392,7 +392,7 @@ def _combinations(
 class _Search:
     """Depth-first search for the columns that single out the most records."""
 
-    def __init__(self, columns: NDArray[np.int32], largest: int, progress: Callable[[int, int], None] | None) -> None:
+    def __init__(self, columns: NDArray[np.int32], largest: int, progress: Callable[[int, int], object] | None) -> None:
         self.columns, self.progress = columns, progress
         self.total, self.done = _work(columns.shape[1], largest), 0
 

@@ -330,7 +330,7 @@ class Blocks(NamedTuple):
 
     records: FloatArray
     counts: IntArray
-    """How often each record occurs."""
+    """Count of each record."""
     sizes: IntArray
     """Records in each block: what follows them is not filled."""
 
@@ -347,7 +347,7 @@ class Tree(NamedTuple):
     boxes: FloatArray
     """Bounds of the boxes below each node that is looked at: first the lower ones, then the upper ones."""
     before: IntArray
-    """How many nodes that are looked at stand on higher levels, for each level but that of the leaves."""
+    """Number of nodes looked at that stand on higher levels, for each level but that of the leaves."""
 
 
 def in_blocks(B: FloatArray, count: IntArray, size: int) -> Blocks:

@@ -199,25 +199,41 @@ def _as_one_type(cells: list[Any]) -> pd.Series[Any]:
     return pd.Series(cells, dtype=object).infer_objects()
 
 
-def _statistics(path: Path, how: str) -> tuple[pd.DataFrame, Labels]:
+def read_labels(path: str | os.PathLike[str]) -> Labels:
+    """Labels of a table that was read already, without its cells."""
+    how = format_of(path)
+    if how in (None, "Parquet", "XLSX"):
+        return Labels()
+    return _labels(_reader(str(how))(str(path), metadataonly=True)[1])
+
+
+def _reader(how: str) -> Any:
     pyreadstat = _library("pyreadstat", how)
-    read = {
+    return {
         "SPSS": pyreadstat.read_sav,
         "Stata": pyreadstat.read_dta,
         "SAS transport": pyreadstat.read_xport,
         "SAS": pyreadstat.read_sas7bdat,
     }[how]
-    frame, meta = read(str(path))
+
+
+def _statistics(path: Path, how: str) -> tuple[pd.DataFrame, Labels]:
+    frame, meta = _reader(how)(str(path))
     for name in frame.columns:
         if frame[name].dtype.kind == "O":  # blanks fill the cells up to their width, and an empty text is a gap
             cells = frame[name].astype(object)
             frame[name] = cells.map(lambda cell: cell.rstrip() or None if isinstance(cell, str) else cell)
     for name in frame.columns:
         frame[name] = _whole(frame[name])
+    return frame, _labels(meta)
+
+
+def _labels(meta: Any) -> Labels:
+    """Labels as pyreadstat has them."""
     columns = {name: text for name, text in meta.column_names_to_labels.items() if text}
     measure = getattr(meta, "variable_measure", None) or {}
     values = {name: dict(found) for name, found in (meta.variable_value_labels or {}).items() if found}
-    return frame, Labels(
+    return Labels(
         columns,
         values,
         frozenset(name for name, how in measure.items() if how == "ordinal"),
@@ -302,4 +318,7 @@ def _write_statistics(frame: pd.DataFrame, path: Path, how: str, labels: Labels)
         else:
             pyreadstat.write_xport(frame, str(path), **options)
     except Exception as error:
-        raise SDCError(f"the table cannot be written as {how}: {error}") from error
+        raise SDCError(
+            f"the table cannot be written as {how} ({type(error).__name__}): has it names or texts that {how} does not"
+            " take? Write Parquet or CSV"
+        ) from error

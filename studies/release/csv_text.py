@@ -19,7 +19,7 @@ import numpy as np
 
 from sdc_problems._kernel import SLICE
 from sdc_problems._slices import slices, tell
-from sdc_problems._tables.formats import Labels, format_of, read_frame, refuse_unwritable, write_frame
+from sdc_problems._tables.formats import Labels, format_of, read_frame, read_labels, refuse_unwritable, write_frame
 from sdc_problems.errors import SDCError
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Form:
         how = format_of(out)
         if how is not None:
             refuse_unwritable(out)
-            return cls(other=how, labels=Labels() if format_of(source) is None else read_frame(source)[1])
+            return cls(other=how, labels=read_labels(source))
         return PLAIN if format_of(source) is not None else cls.of(source, **csv_options)
 
     @classmethod

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from sdc_problems._slices import telling
 from sdc_problems.studies.commands._options import json_option, kinds_by_name
+from sdc_problems.studies.commands._progress import progress_bar
 from sdc_problems.studies.commands.files._reading import Reading, naming_options, reading_options
 
 if TYPE_CHECKING:
@@ -39,26 +39,13 @@ def command(ctx: click.Context, /, file: Path, kinds: str, largest: int, as_json
 
     with naming_options("--columns"):
         data, _ = Reading(**reading).table(file, kinds=kinds_by_name(kinds))
-    with _bar() as progress:
-        found = scan(data, largest=largest, progress=progress)
+    with progress_bar():
+        found = scan(data, largest=largest, progress=telling("combinations of columns"))
     line = _next(file, found, _given(ctx))
     if as_json:
         click.echo(to_json(_payload(found, line)))
     else:
         _show(found, line)
-
-
-@contextmanager
-def _bar() -> Iterator[Callable[[int, int], None]]:
-    """Show on a terminal how many combinations are counted."""
-    from rich.progress import Progress
-
-    from sdc_problems.studies.report.terminal import console
-
-    err = console(stderr=True)
-    with Progress(console=err, disable=not err.is_terminal, transient=True) as bars:
-        task = bars.add_task("combinations of columns", total=None)
-        yield lambda done, total: bars.update(task, completed=done, total=total)
 
 
 def _show(found: Scan, line: str) -> None:
