@@ -39,6 +39,7 @@ LAYERS = [
     ("problem",),
     ("problems",),
     ("algorithms",),
+    ("suite",),
     ("datasets", "_sources", "testing"),
     ("studies", "__main__"),
 ]
@@ -229,7 +230,7 @@ def test_every_public_name_is_there() -> None:
     """Every lazy table, in every room, names only what exists."""
     code = """
 import importlib
-for room in ("", ".methods", ".algorithms", ".testing", ".operators", ".evaluators"):
+for room in ("", ".methods", ".algorithms", ".suite", ".testing", ".operators", ".evaluators"):
     module = importlib.import_module("sdc_problems" + room)
     for name in getattr(module, "__all__", []):
         assert getattr(module, name) is not None

@@ -2,22 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
-import importlib.metadata
-import platform
 from pathlib import Path
 
-from sdc_problems import __version__
-
-_VERSIONED = ("pymoo", "numpy", "scipy", "pandas", "numba", "moocore")
-
-
-@functools.cache
-def versions() -> dict[str, str]:
-    """Versions that results may depend on."""
-    found = {name: importlib.metadata.version(name) for name in _VERSIONED}
-    return {"sdc-problems": __version__, **found, "python": platform.python_version()}
+from sdc_problems.suite._versions import versions as versions
 
 
 def file_digest(path: Path) -> str:
