@@ -12,6 +12,8 @@ if __name__ != "sdc_problems.operators":
 from sdc_problems._lazy import attach as _attach
 
 if TYPE_CHECKING:
+    from sdc_problems.operators.arrays import Variation as Variation
+    from sdc_problems.operators.arrays import variation as variation
     from sdc_problems.operators.canonical import CanonicalLabels as CanonicalLabels
     from sdc_problems.operators.canonical import restricted_growth as restricted_growth
     from sdc_problems.operators.cells import BlockCrossover as BlockCrossover

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.population import Population
 
+from sdc_problems.operators.arrays import variation
 from sdc_problems.problem import SDCProblem
 
 ROWS = 40
@@ -85,6 +86,24 @@ class OperatorContract:
         for name in ("crossover", "mutation"):
             for seed in range(5):
                 self.assert_valid(problem, self.vary(problem, name, X, seed))
+
+    def test_operators_work_on_arrays(self) -> None:
+        """As other frameworks call them: one row or many, numbers of any kind, and what is given stays as it is."""
+        problem, rng = self.make(), np.random.default_rng(5)
+        vary = variation(problem, rng)
+        X = vary.sample(ROWS)
+        given = X.copy()
+        pairs = vary.cross(X[:10], X[10:20])
+        for rows in (X, *pairs, vary.mutate(X[:10]), *vary.cross(X[0], X[1]), vary.sample(1)):
+            self.assert_valid(problem, rows)
+        assert [len(rows) for rows in pairs] == [10, 10]
+        np.testing.assert_array_equal(X, given, err_msg="a parent was modified")
+        np.testing.assert_array_equal(vary.canonical(X.astype(float)), X)
+        anything = rng.uniform(problem.xl - 2, problem.xu + 2, size=(5, problem.n_var))
+        self.assert_valid(problem, vary.canonical(anything))
+        again = variation(problem, np.random.default_rng(5))
+        np.testing.assert_array_equal(again.sample(ROWS), X)
+        np.testing.assert_array_equal(again.cross(X[:10], X[10:20]), pairs)
 
     def test_mutation_changes_something(self) -> None:
         problem = self.make()
