@@ -39,8 +39,8 @@ LAYERS = [
     ("problem",),
     ("problems",),
     ("algorithms",),
-    ("suite",),
-    ("datasets", "_sources", "testing"),
+    ("datasets", "_sources"),
+    ("suite", "adapters", "testing"),
     ("studies", "__main__"),
 ]
 NO_PYMOO_NO_PANDAS = ("evaluators", "methods")
@@ -230,7 +230,7 @@ def test_every_public_name_is_there() -> None:
     """Every lazy table, in every room, names only what exists."""
     code = """
 import importlib
-for room in ("", ".methods", ".algorithms", ".suite", ".testing", ".operators", ".evaluators"):
+for room in ("", ".methods", ".algorithms", ".testing", ".operators", ".evaluators", ".suite"):
     module = importlib.import_module("sdc_problems" + room)
     for name in getattr(module, "__all__", []):
         assert getattr(module, name) is not None

@@ -20,6 +20,7 @@ from sdc_problems._lazy import attach as _attach
 if TYPE_CHECKING:
     from sdc_problems.testing.archive import ArchiveContract as ArchiveContract
     from sdc_problems.testing.backend import BackendContract as BackendContract
+    from sdc_problems.testing.instance import InstanceContract as InstanceContract
     from sdc_problems.testing.measure import MeasureContract as MeasureContract
     from sdc_problems.testing.operators import OperatorContract as OperatorContract
     from sdc_problems.testing.problem import ProblemContract as ProblemContract
