@@ -32,6 +32,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "report": ("runs.report", "One HTML file to look at: map, solutions, pictures, progress."),
     "explore": ("runs.explore", "The report's page, live, in a browser on this machine."),
     "schema": ("runs.schema", "The JSON Schema of the study file."),
+    "benchmark": ("runs.benchmark", "Algorithms on instances whose fronts are known: run, compare, submit."),
     "reproduce": ("reproduce", "A paper's tables and figures, computed again beside the paper's."),
 }
 # folder of the commands: its title in --help

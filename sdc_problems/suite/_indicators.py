@@ -35,7 +35,7 @@ class Measured(Protocol):
 
     @property
     def known(self) -> str:
-        """What is known of its front: exact, bracketed or best."""
+        """Standing of its front: exact, bracketed or best."""
 
     @property
     def front(self) -> FloatArray:

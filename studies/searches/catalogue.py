@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -83,7 +84,7 @@ def build_search(
     names = list(arguments)
     start = arguments.pop("start", "random")
     if "directions" in arguments:
-        arguments["ref_dirs"] = _directions(problem.n_obj, arguments.pop("directions"))
+        arguments["ref_dirs"] = _directions(problem.n_obj, arguments.pop("directions")).copy()
     if "reference_points" in arguments:
         arguments["ref_points"] = _points(problem, arguments.pop("reference_points"))
     chosen = {} if search.own else problem.operators()
@@ -122,6 +123,7 @@ def _check_fit(
         raise SDCError(f"algorithm {name} has an archive of its own: give algorithm.epsilon instead of [archive]")
 
 
+@functools.cache
 def _directions(n_obj: int, count: int) -> NDArray[np.float64]:
     from pymoo.util.ref_dirs import get_reference_directions
 

@@ -1,0 +1,161 @@
+"""``sdc benchmark``: algorithms on the suite's instances, and what is told of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sdc_problems.studies.cli import EXIT_INTERRUPTED
+from sdc_problems.studies.commands._options import json_option
+
+if TYPE_CHECKING:
+    from sdc_problems.suite import Instance
+
+SCHEMA = "sdc.benchmark/1"
+suite_option = click.option("--suite", default="core", show_default=True, help="Suite of instances.")
+
+
+@click.group(name="benchmark", context_settings={"help_option_names": ["-h", "--help"]})
+def command() -> None:
+    """Run algorithms on the suite's instances, whose fronts are known, and compare them.
+
+    \b
+    sdc benchmark list
+    sdc benchmark run --algorithm NSGA2 --algorithm random --seeds 5 --out DIR
+    sdc benchmark table DIR
+    sdc benchmark plot DIR
+    """
+
+
+@command.command(name="list")
+@suite_option
+@json_option
+def list_command(suite: str, as_json: bool) -> None:
+    """List the instances of a suite, with their sizes and what is known of their fronts."""
+    from sdc_problems.studies.report.terminal import console
+    from sdc_problems.studies.report.text import as_json as to_json
+
+    rows = [_said(found) for found in _instances(suite, ())]
+    if as_json:
+        click.echo(to_json({"schema": SCHEMA, "suite": suite, "instances": rows}))
+        return
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("instance", "objectives"):
+        table.add_column(name, no_wrap=name == "instance")
+    for name in ("solutions", "front", "known", "short", "long"):
+        table.add_column(name, justify="left" if name == "known" else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(
+            row["id"] + ("" if row["available"] else " (its table is not here)"), ", ".join(row["objectives"]),
+            _many(row["space"]), str(row["points"]), row["known"], *(f"{n:,}" for n in row["budgets"].values()),
+        )  # fmt: skip
+    console().print(table)
+
+
+@command.command(name="show")
+@click.argument("name", metavar="ID")
+@json_option
+def show_command(name: str, as_json: bool) -> None:
+    """Describe one instance: its task, what is hard about it, and how its front is known."""
+    from sdc_problems.studies.report.terminal import console
+    from sdc_problems.studies.report.text import as_json as to_json
+    from sdc_problems.studies.report.text import number
+    from sdc_problems.suite import instance
+
+    found = instance(name)
+    said = _said(found)
+    said |= {
+        "digest": found.digest, "proof": found.proof, "what_is_hard": found.what_is_hard, "options": found.parameters,
+        "ideal": found.natural(found.ideal).tolist(), "nadir": found.natural(found.nadir).tolist(),
+    }  # fmt: skip
+    if as_json:
+        click.echo(to_json({"schema": SCHEMA, **said}))
+        return
+    out = console()
+    out.print(f"{found.id}: {found.title}")
+    out.print(f"  task        {found.task}, {_many(found.space)} different solutions")
+    for objective, best, worst in zip(found.objectives, said["ideal"], said["nadir"], strict=True):
+        out.print(f"  objective   {objective}, from {number(best)} (best) to {number(worst)} on the front")
+    out.print(f"  front       {len(found.front)} points, {found.known}: {found.proof}", soft_wrap=True)
+    out.print(f"  hard        {found.what_is_hard}", soft_wrap=True)
+    out.print("  budgets     " + ", ".join(f"{key} {n:,}" for key, n in found.budgets.items()) + " evaluations")
+    out.print(f"  digest      {found.digest}")
+
+
+@command.command(name="run")
+@suite_option
+@click.option("--instance", "names", multiple=True, metavar="ID", help="This instance only; may be repeated.")
+@click.option(
+    "--algorithm", "algorithms", multiple=True, required=True, metavar="NAME",
+    help="Search, `random`, `NSGA2-integer`, or module:function of (problem, budget, rng); may be repeated.",
+)  # fmt: skip
+@click.option("--seeds", type=click.IntRange(min=1), default=5, show_default=True, help="Runs of each: 1, 2, ….")
+@click.option("--budget", default="long", show_default=True, help="Evaluations of a run: short, long or a number.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder for the records.")
+@click.option("--workers", type=click.IntRange(min=1), help="Processes; by default one for each processor.")
+def run_command(
+    suite: str,
+    names: tuple[str, ...],
+    algorithms: tuple[str, ...],
+    seeds: int,
+    budget: str,
+    out: Path,
+    workers: int | None,
+) -> None:
+    """Run algorithms on instances; each run is a file of its own in the folder, written when it is complete.
+
+    After a kill or Ctrl-C the same command goes on where it was. More seeds, algorithms or instances may be asked for
+    later: runs that are there are not made again.
+    """
+    from sdc_problems.parallel._threads import processors
+    from sdc_problems.studies.benchmark.runs import jobs, run_all
+    from sdc_problems.studies.report.terminal import console, plain
+
+    err = console(stderr=True)
+
+    def tell(line: str) -> None:
+        err.print(line)
+
+    evaluations = int(budget) if budget.isdecimal() else budget
+    wanted = jobs(_instances(suite, names), algorithms, seeds=seeds, budget=evaluations, tell=tell)
+    done = run_all(wanted, out, workers=workers or processors(), tell=tell)
+    if done.left:
+        err.print(f"interrupted with {done.left} runs to go; the same command goes on")
+        click.get_current_context().exit(EXIT_INTERRUPTED)
+    console().print(f"{done.made + done.there} runs in {plain(str(out), 500)}", soft_wrap=True)
+
+
+def _instances(suite: str, names: tuple[str, ...]) -> list[Instance]:
+    from sdc_problems.errors import SDCError
+    from sdc_problems.suite import instance, instances
+
+    if names:
+        return [instance(name) for name in dict.fromkeys(names)]
+    found = instances(suite)
+    if not found:
+        known = ", ".join(dict.fromkeys(other.suite for other in instances()))
+        raise SDCError(f"there is no suite {suite[:60]!r} (known: {known})")
+    return found
+
+
+def _said(found: Instance) -> dict[str, Any]:
+    return {
+        "id": found.id, "suite": found.suite, "task": found.task, "title": found.title,
+        "objectives": list(found.objectives), "space": found.space, "points": len(found.front),
+        "known": found.known, "budgets": found.budgets, "available": found.available,
+    }  # fmt: skip
+
+
+def _many(n: int) -> str:
+    """Count of solutions, which may be astronomical.
+
+    Examples
+    --------
+    >>> _many(17920), _many(10**80)
+    ('17,920', '10^80')
+    """
+    return f"{n:,}" if n < 10**13 else f"10^{len(str(n)) - 1}"
