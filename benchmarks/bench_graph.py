@@ -1,9 +1,10 @@
 """Social graphs beside plain twins, networkx and numpy, in one run; and the losses that the searches reach.
 
     python benchmarks/bench_graph.py                     # speed, as ratios of CPU time of one thread
-    python benchmarks/bench_graph.py --losses [--k 3] [--seeds 3] [--moves 5000000]
-    python benchmarks/bench_graph.py --fronts [--seeds 3]
-    python benchmarks/bench_graph.py --bars              # all of it, and a small optimum: each bar beside its figure
+    python benchmarks/bench_graph.py --losses [--on caltech36] [--by nsil] [--k 3] [--seeds 3] [--moves 5000000]
+    python benchmarks/bench_graph.py --fronts [--on lazega] [--by dr_degree] [--seeds 3]
+    python benchmarks/bench_graph.py --optimum           # of a graph of 12 nodes, 100 seeds
+    python benchmarks/bench_graph.py --bars              # all of it: each bar beside its figure
 
 Needs the public files graph_caltech36_* and graph_lazega_* in $SDC_DATA_HOME. Every attribute is nominal.
 """
@@ -193,10 +194,10 @@ def large(unit: float) -> None:
 # -- losses -----------------------------------------------------------------------------------------------------------
 
 
-def losses(ks: list[int], seeds: int, moves: int) -> None:
+def losses(on: list[str], by: list[str], ks: list[int], seeds: int, moves: int) -> None:
     """Print the smallest losses found beside their bars."""
     for (objective, name), bars in BARS.items():
-        for k in ks:
+        for k in ks if name in on and (not by or objective in by) else []:
             problem = load(name, k, (objective,))
             budget = moves if objective == "il_graph" else moves * 3 // 10
             found = []
@@ -208,9 +209,11 @@ def losses(ks: list[int], seeds: int, moves: int) -> None:
             print(f"{objective}, {name}, k = {k}, {budget:,} moves: {shown} (bar {bars[k]}: {reached})", flush=True)
 
 
-def fronts(seeds: int) -> None:
+def fronts(on: list[str], by: list[str], seeds: int) -> None:
     """Print hypervolumes to (1, 1) of NSGA-II of 40 from the baselines and draws of Algorithm 14."""
     for (name, second), (evaluations, plain_bar, bar) in FRONTS.items():
+        if name not in on or (by and second not in by):
+            continue
         problem = load(name, 3, ("il_graph", second))
         rng = np.random.default_rng(0)
         n = len(problem.data)
@@ -264,19 +267,22 @@ def main() -> None:
     parser.add_argument("--losses", action="store_true")
     parser.add_argument("--fronts", action="store_true")
     parser.add_argument("--bars", action="store_true")
+    parser.add_argument("--optimum", action="store_true")
+    parser.add_argument("--on", choices=sorted(FILES), action="append")
+    parser.add_argument("--by", choices=["il_graph", "nsil", "dr_degree"], action="append", default=[])
     parser.add_argument("--k", type=int, action="append")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--moves", type=int, default=5_000_000)
     given = parser.parse_args()
-    if given.bars:
+    on = given.on or list(FILES)
+    if given.bars or not (given.losses or given.fronts or given.optimum):
         speed()
+    if given.bars or given.optimum:
         optimum()
     if given.losses or given.bars:
-        losses(given.k or [2, 3, 5, 10], given.seeds, given.moves)
+        losses(on, given.by, given.k or [2, 3, 5, 10], given.seeds, given.moves)
     if given.fronts or given.bars:
-        fronts(given.seeds)
-    if not (given.losses or given.fronts or given.bars):
-        speed()
+        fronts(on, given.by, given.seeds)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import codecs
 import csv
 import gzip
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,6 +29,16 @@ class EdgeList:
     weights: list[float] | None = None
     directed: bool | None = None  # what the file says itself
     notes: list[str] = field(default_factory=list)
+    names: list[tuple[list[str], list[str]]] = field(default_factory=list)  # ends by other names of the nodes
+
+    def known(self, ids: Collection[str]) -> EdgeList:
+        """The links by the first names of their ends that are all identifiers, where nodes have several names."""
+        known = set(ids)
+        for sources, targets in self.names:
+            if known.issuperset(sources) and known.issuperset(targets):
+                self.sources, self.targets = sources, targets
+                break
+        return self
 
     def where(self, row: int) -> str:
         """Place of a link."""

@@ -11,8 +11,25 @@ from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
-from sdc_problems.errors import SDCError
-from sdc_problems.graph._edge_list import read_bytes, text_of
+from sdc_problems.errors import SDCError, did_you_mean
+from sdc_problems.graph._edge_list import EdgeList, read_bytes, text_of
+from sdc_problems.graph._ids import id_text
+
+FORMATS = {".graphml": "GraphML", ".gml": "GML"}
+"""Formats that hold nodes and links, by the end of a file's name."""
+
+
+def markup_format(path: str | os.PathLike[str]) -> str | None:
+    """Format of a file that holds nodes and links, by the end of its name; None for any other.
+
+    Examples
+    --------
+    >>> markup_format("friends.graphml"), markup_format("friends.GML.gz"), markup_format("friends.csv")
+    ('GraphML', 'GML', None)
+    """
+    path = Path(path)
+    return FORMATS.get((path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower())
+
 
 _READ: dict[str, Callable[[str], object]] = {
     "boolean": lambda text: {"true": True, "1": True, "false": False, "0": False}[text.strip().casefold()],
@@ -55,8 +72,9 @@ class _Key:
 class _GraphML:
     """One pass over the file; every handler runs at a known line."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, as_text: bool) -> None:
         self.out = Markup(name)
+        self.as_text = as_text
         self.parser = expat.ParserCreate(namespace_separator=" ")
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self._start
@@ -142,7 +160,7 @@ class _GraphML:
 
     def _value(self, key: _Key, text: str) -> object:
         try:
-            return _READ[key.type](text)
+            return text if self.as_text else _READ[key.type](text)
         except (ValueError, KeyError):
             raise self.fail(f"a value of {key.name!r} is no {key.type}") from None
 
@@ -172,9 +190,9 @@ class _GraphML:
         return self.out
 
 
-def read_graphml(path: str | os.PathLike[str]) -> Markup:
-    """Read a GraphML file (networkx, igraph, Gephi, yEd)."""
-    reader = _GraphML(Path(path).name)
+def read_graphml(path: str | os.PathLike[str], *, as_text: bool = False) -> Markup:
+    """Read a GraphML file (networkx, igraph, Gephi, yEd); values as text, or of the types that it declares."""
+    reader = _GraphML(Path(path).name, as_text)
     try:
         reader.parser.Parse(read_bytes(path), True)
     except expat.ExpatError as error:
@@ -209,7 +227,9 @@ def _number(word: str) -> object:
     return None
 
 
-def _gml_list(tokens: Iterator[tuple[str, Any, int]], name: str, line: int, top: bool) -> list[tuple[str, Any, int]]:
+def _gml_list(
+    tokens: Iterator[tuple[str, Any, int]], name: str, line: int, top: bool, as_text: bool
+) -> list[tuple[str, Any, int]]:
     """Entries (key, value or list, line) up to the closing bracket."""
     out: list[tuple[str, Any, int]] = []
     for kind, key, at in tokens:
@@ -219,11 +239,11 @@ def _gml_list(tokens: Iterator[tuple[str, Any, int]], name: str, line: int, top:
             raise SDCError(f"line {at} of {name}: a key was expected; is this GML?")
         what, value, _ = next(tokens, ("", "", at))
         if what == "[":
-            out.append((key, _gml_list(tokens, name, at, False), at))
+            out.append((key, _gml_list(tokens, name, at, False, as_text), at))
         elif what == "value":
             out.append((key, value, at))
         elif what == "word" and (number := _number(value)) is not None:
-            out.append((key, number, at))
+            out.append((key, value if as_text else number, at))
         else:
             raise SDCError(f"line {at} of {name}: {key!r} has no value; is this GML?")
     if not top:
@@ -231,12 +251,12 @@ def _gml_list(tokens: Iterator[tuple[str, Any, int]], name: str, line: int, top:
     return out
 
 
-def read_gml(path: str | os.PathLike[str]) -> Markup:
-    """Read a GML file (networkx, igraph, Gephi)."""
+def read_gml(path: str | os.PathLike[str], *, as_text: bool = False) -> Markup:
+    """Read a GML file (networkx, igraph, Gephi); numbers as text, or as numbers."""
     out = Markup(Path(path).name)
     graphs = [
         (value, line)
-        for key, value, line in _gml_list(_tokens(text_of(path), out.name), out.name, 1, True)
+        for key, value, line in _gml_list(_tokens(text_of(path), out.name), out.name, 1, True, as_text)
         if key == "graph" and isinstance(value, list)
     ]
     if len(graphs) != 1:
@@ -244,7 +264,7 @@ def read_gml(path: str | os.PathLike[str]) -> Markup:
     ignored = 0
     for key, value, line in graphs[0][0]:
         if key == "directed":
-            out.directed = bool(value)
+            out.directed = value not in (0, "0")
         if key not in ("node", "edge") or not isinstance(value, list):
             continue
         item: dict[str, Any] = {}
@@ -269,4 +289,59 @@ def read_gml(path: str | os.PathLike[str]) -> Markup:
             out.links.append(item)
     if ignored:
         out.notes.append(f"{ignored} nested list(s) (drawings, say) are ignored.")
+    return out
+
+
+def read_markup(path: str | os.PathLike[str], how: str, *, as_text: bool = False) -> Markup:
+    """Read a file of a format of `FORMATS`."""
+    return (read_graphml if how == "GraphML" else read_gml)(path, as_text=as_text)
+
+
+def weights_of(found: Markup, weight: str | None) -> tuple[list[Any] | None, list[str]]:
+    """Weights of the links, and what is said of their other attributes.
+
+    Parameters
+    ----------
+    found
+        Content of a file.
+    weight
+        Attribute of the links; None if there is none.
+    """
+    linked: set[str] = set().union(*found.links) if found.links else set()
+    if weight is not None and weight not in linked:
+        raise SDCError(f"links of {found.name} have no attribute {weight!r}{did_you_mean(weight, linked)}")
+    dropped = sorted(str(name) for name in linked - {weight, "id", "label"})
+    said = [f"Attributes of links that were not named are left out: {', '.join(dropped)}."] if dropped else []
+    return None if weight is None else [marks.get(weight, float("nan")) for marks in found.links], said
+
+
+def links_alone(path: str | os.PathLike[str], how: str, id: str, weight: str | None) -> EdgeList:
+    """Links of a file of nodes and links, for nodes whose table is another file.
+
+    Parameters
+    ----------
+    path, how
+        The file and its format.
+    id
+        Column of the table that identifies the nodes. They may be named by the attribute that is called so, by the
+        file's own identifiers, or by ``label`` or ``name``.
+    weight
+        Attribute of the links with their weights.
+    """
+    found = read_markup(path, how)
+    weights, said = weights_of(found, weight)
+    ids = [id_text(name) for name in found.ids]
+    out = EdgeList(found.name, directed=found.directed, weights=weights)
+    out.lines, out.notes = found.places, [*found.notes, *said]
+    if any(set(marks) - {id, "label", "name"} for marks in found.nodes):
+        out.notes.append(f"Attributes of the nodes of {found.name} are left out: those of the table count.")
+    for attribute in (id, None, "label", "name"):
+        called = ids if attribute is None else [id_text(marks.get(attribute)) for marks in found.nodes]
+        name = dict(zip(ids, called, strict=True))
+        ends = [[name.get(id_text(end), id_text(end)) for end in side] for side in (found.sources, found.targets)]
+        if all(called):
+            out.names.append((ends[0], ends[1]))
+    out.sources, out.targets = out.names[0] if out.names else ([], [])
+    if not out.sources:
+        raise SDCError(f"{found.name} has no link: mixing of categories along links is not defined without any")
     return out

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
 from sdc_problems.errors import SDCError, SDCFailure
+from sdc_problems.graph._markup import read_markup
+from sdc_problems.graph._write_markup import from_markup, kinds_of, texts_of, to_markup
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,39 +99,23 @@ class ProtectedGraph:
         return paths
 
     def to_graphml(self, path: str | os.PathLike[str]) -> Path:
-        """Write GraphML, as networkx, igraph and Gephi read it."""
-        path = Path(path)
+        """Write GraphML, as networkx, igraph and Gephi read it; read it again and compare."""
+        return self._to_markup(Path(path), "GraphML")
+
+    def to_gml(self, path: str | os.PathLike[str]) -> Path:
+        """Write GML, as networkx, igraph and Gephi read it; read it again and compare."""
+        return self._to_markup(Path(path), "GML")
+
+    def _to_markup(self, path: Path, how: str) -> Path:
+        nodes, edges, kinds = texts_of(self.nodes), texts_of(self.edges), kinds_of(self.nodes, self.edges)
+        content = to_markup(nodes, edges, kinds, self.directed, how)
         try:
-            with path.open("w", encoding="utf-8", newline="\n") as stream:
-                stream.write(_GRAPHML_HEAD)
-                columns = [
-                    ("node", self.nodes, [name for name in self.nodes.columns if name != self.id_column]),
-                    ("edge", self.edges, list(self.edges.columns[2:])),
-                ]
-                keys: dict[tuple[str, str], str] = {}
-                for of, frame, names in columns:
-                    for name in names:
-                        key = keys[of, name] = f"d{len(keys)}"
-                        kind = {"i": "long", "u": "long", "f": "double", "b": "boolean"}.get(
-                            frame[name].dtype.kind, "string"
-                        )
-                        stream.write(
-                            f"  <key id={quoteattr(key)} for={quoteattr(of)} attr.name={quoteattr(str(name))} "
-                            f"attr.type={quoteattr(kind)}/>\n"
-                        )
-                stream.write(f'  <graph edgedefault="{"directed" if self.directed else "undirected"}">\n')
-                marks = [keys["node", name] for name in columns[0][2]]
-                for name, *cells in self.nodes[[self.id_column, *columns[0][2]]].itertuples(index=False):
-                    stream.write(f"    <node id={quoteattr(f'n{name}')}>{_data(marks, cells)}</node>\n")
-                marks = [keys["edge", name] for name in columns[1][2]]
-                for a, b, *cells in self.edges.itertuples(index=False):
-                    stream.write(
-                        f"    <edge source={quoteattr(f'n{a}')} target={quoteattr(f'n{b}')}>"
-                        f"{_data(marks, cells)}</edge>\n"
-                    )
-                stream.write("  </graph>\n</graphml>\n")
+            path.write_bytes(content)
         except OSError as error:
             raise SDCFailure(f"cannot write {path}: {error.strerror}") from error
+        again = from_markup(read_markup(path, how, as_text=True), nodes, edges, kinds)
+        if not (nodes.equals(again[0]) and edges.equals(again[1])):
+            raise SDCFailure(f"{path} was not written as meant: read again, its cells differ")
         return path
 
     def to_sparse(self) -> Any:
@@ -170,20 +155,3 @@ class ProtectedGraph:
         for name in self.edges.columns[2:]:
             g.es[str(name)] = self.edges[name].tolist()
         return g
-
-
-_GRAPHML_HEAD = (
-    '<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns" '
-    'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="http://graphml.graphdrawing.org/xmlns '
-    'http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd">\n'
-)
-
-
-def _data(keys: list[str], cells: list[Any]) -> str:
-    parts = []
-    for key, cell in zip(keys, cells, strict=True):
-        if cell is None or cell != cell:
-            continue
-        text = str(cell).lower() if isinstance(cell, (bool, np.bool_)) else str(cell)
-        parts.append(f'<data key="{key}">{escape(text)}</data>')
-    return "".join(parts)

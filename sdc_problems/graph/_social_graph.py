@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,10 +14,10 @@ from numpy.typing import NDArray
 
 from sdc_problems._sharing.arrays import SharedArrays
 from sdc_problems.errors import SDCError, did_you_mean
-from sdc_problems.graph._edge_list import guess_delimiter, read_bytes, read_edge_list, text_of
+from sdc_problems.graph._edge_list import EdgeList, guess_delimiter, read_bytes, read_edge_list, text_of
 from sdc_problems.graph._ids import id_text, positions_of
 from sdc_problems.graph._links import link_arrays
-from sdc_problems.graph._markup import Markup, read_gml, read_graphml
+from sdc_problems.graph._markup import Markup, links_alone, markup_format, read_gml, read_graphml, weights_of
 from sdc_problems.microdata import Microdata
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ class SocialGraph:
             CSV file with a header; ``id`` names the column of identifiers (in any case of letters).
         edges
             Links: a header with source and target (Gephi's Id, Type and Label are understood), or pairs separated by
-            blanks or tabs (SNAP), with ``#`` comments, also as ``.gz``.
+            blanks or tabs (SNAP), with ``#`` comments, also as ``.gz``; or the links of a GraphML or GML file.
         id, source, target, weight
             Names of columns.
         directed
@@ -166,7 +167,7 @@ class SocialGraph:
             Roles, kinds, orders and missing values as in `Microdata.from_csv`; missing values are a category unless
             said otherwise.
         """
-        listed = read_edge_list(edges, source=source, target=target, weight=weight, encoding=encoding)
+        listed = _listed(edges, id, source, target, weight, encoding)
         content = read_bytes(nodes)
         if content.startswith(b"\xef\xbb\xbf") and encoding == "utf-8":
             encoding = "utf-8-sig"
@@ -183,6 +184,7 @@ class SocialGraph:
             said = "directed" if listed.directed else "undirected"
             raise SDCError(f"{listed.name} says its links are {said}: leave directed= out, or mend its column Type")
         way = bool(listed.directed if directed is None else directed)
+        listed.known([id_text(label) for label in data.attribute(id).labels])
         return cls._linked(
             data,
             listed.sources,
@@ -328,14 +330,8 @@ class SocialGraph:
                 "with id="
             )
         frame = pd.DataFrame({id: called, **{name: cells for name, cells in columns.items() if name != id}})
-        linked = set().union(*found.links) if found.links else set()
-        if weight is not None and weight not in linked:
-            raise SDCError(f"links of {found.name} have no attribute {weight!r}{did_you_mean(weight, linked)}")
-        weights = None if weight is None else [marks.get(weight, float("nan")) for marks in found.links]
-        notes = list(found.notes)
-        dropped = sorted(str(name) for name in linked - {weight, "id", "label"})
-        if dropped:
-            notes.append(f"Attributes of links that were not named are left out: {', '.join(dropped)}.")
+        weights, said = weights_of(found, weight)
+        notes = [*found.notes, *said]
         data = Microdata.from_frame(frame, **_with_id(table, id, list(frame.columns)))
         pairs = positions_of(ids, found.sources, found.targets, found.where)
         return cls._assembled(
@@ -480,6 +476,24 @@ def _opened(data: Microdata, handle: SharedArrays) -> SocialGraph:
     graph.data, graph._handle = data, handle
     graph._meta = json.loads(handle[_META].tobytes())
     return graph
+
+
+def _listed(
+    edges: str | os.PathLike[str],
+    id: str,
+    source: str | None,
+    target: str | None,
+    weight: str | None,
+    encoding: str,
+) -> EdgeList:
+    """Links of a file of pairs, or of one that holds nodes as well."""
+    how = markup_format(edges)
+    if how is None:
+        return read_edge_list(edges, source=source, target=target, weight=weight, encoding=encoding)
+    if source is not None or target is not None:
+        named = "source" if source is not None else "target"
+        raise SDCError(f"{Path(edges).name} says itself what its links are: leave {named}= out")
+    return links_alone(edges, how, id, weight)
 
 
 def _degrees(indptr: NDArray[np.int64], indices: NDArray[np.int32], directed: bool) -> NDArray[np.int64]:

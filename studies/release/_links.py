@@ -29,7 +29,7 @@ GraphForm = Literal["nodes", "supernodes"]
 
 @dataclass(frozen=True)
 class LinkedRelease:
-    """A protected table of nodes on its way to two files.
+    """A protected table of nodes on its way to its files.
 
     Attributes
     ----------
@@ -262,9 +262,9 @@ class LinkedRelease:
 
 def graph_entry(linked: LinkedRelease | None, written: Written, places: Places) -> dict[str, Any]:
     """Entry of the certificate on the graph; none for a table."""
-    if linked is None or places.edges is None:
+    if linked is None or places.file_of_links is None:
         return {}
-    return {"graph": linked.payload(written.text, places.edges.name, written.edges_sha256)}
+    return {"graph": linked.payload(written.text, places.file_of_links.name, written.edges_sha256)}
 
 
 def _whole(column: pd.Series[Any]) -> NDArray[np.int64]:

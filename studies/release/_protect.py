@@ -112,7 +112,9 @@ class Protected:
             "promise": self.promise,
             "guarantees_checked_in_the_file": [g.as_dict() for g in self.guarantees],
             "columns": None if self.certificate is None else self.certificate["columns"],
-            "links": None if self.places is None or self.places.edges is None else self.places.edges.name,
+            "links": None
+            if self.places is None or self.places.file_of_links is None
+            else self.places.file_of_links.name,
             "graph": None if self.certificate is None else self.certificate.get("graph"),
             "verdict": None if self.verdict is None else self.verdict.payload(),
         }
@@ -244,7 +246,8 @@ def protect(
         and the links released with them.
     out
         The protected CSV file, its rows shuffled. Beside it come ``<out>.certificate.json``, ``<out>.mapping.csv`` and
-        ``<out>.rows.csv`` (both private) and, of a graph, ``<out>.edges.csv``. Nothing is written if it is not given.
+        ``<out>.rows.csv`` (both private) and, of a graph, ``<out>.edges.csv``; a name that ends in .graphml or
+        .gml makes one file of nodes and links. Nothing is written if it is not given.
     method
         Name of a method (``sdc_problems.methods.available``); if not given, one is chosen.
     k
@@ -488,7 +491,7 @@ def protect(
         promises=promises,
         papers=papers,
         form=form,
-        edges=None if linked is None else linked.published.edges,
+        graph=None if linked is None else linked.published,
     )
     said = tuple(content["what_was_done"])
     return Protected(

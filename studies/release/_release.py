@@ -35,7 +35,6 @@ from sdc_problems.studies.store.folder import STUDY, check_folder, inside
 from sdc_problems.studies.store.reader import Run
 from sdc_problems.studies.store.versions import file_digest, versions
 from sdc_problems.studies.study.data import written_as
-from sdc_problems.studies.study.links import holds_links
 from sdc_problems.studies.tasks import find_task
 from sdc_problems.studies.verdict.leaves import Leaves, leaf_counts
 
@@ -105,7 +104,8 @@ def release(
         The run folder and the solution's id.
     out
         The protected CSV file. Beside it come ``<out>.certificate.json``, ``<out>.mapping.csv`` and ``<out>.rows.csv``
-        (both private) and, of a social graph, ``<out>.edges.csv``.
+        (both private) and, of a social graph, ``<out>.edges.csv``; a name that ends in .graphml or .gml makes one
+        file of nodes and links.
     seed
         For a protection that draws random numbers, and for the random order of nodes. If not given, that of the mapping
         of the same solution that is overwritten; else it is drawn, once for each solution, and kept in the mapping.
@@ -139,7 +139,7 @@ def release(
         raise SDCError("an override needs a reason: the certificate repeats it")
     if keep_order and rows_seed is not None:
         raise SDCError("a seed of the order of the rows (--rows-seed) is for rows that are shuffled: leave one out")
-    places = reserve(Path(out), overwrite=overwrite, inputs=[data])
+    places = reserve(Path(out), overwrite=overwrite, inputs=[data], edges=True)
     study, built, meta = reopen(folder, data=data, search=False)
     task = find_task(study.task)
     problem: Any = built.problem
@@ -303,10 +303,10 @@ def release(
         papers=papers,
         notes=notes,
         form=_form(study, built.table.file, places.file),
-        edges=None if linked is None else linked.published.edges,
+        graph=None if linked is None else linked.published,
     )
     written_rows = places.rows if order.private_file else None
-    return Released(places.file, places.certificate, places.mapping, written_rows, content, places.edges)
+    return Released(places.file, places.certificate, places.mapping, written_rows, content, places.file_of_links)
 
 
 def _linked(
@@ -337,7 +337,7 @@ def _linked(
 def _form(study: Study, file: Path | None, out: Path) -> Form:
     """Form of the released file: that of the original, if it was CSV."""
     how = study.sections.data
-    if file is None or holds_links(file):
+    if file is None:
         return PLAIN
     return Form.between(file, out, **written_as(how, file), decimal=how.decimal)
 

@@ -23,13 +23,26 @@ import numpy as np
 
 from sdc_problems._files import resolved
 from sdc_problems.errors import SDCError, SDCFailure
-from sdc_problems.studies.release.csv_text import PLAIN, Form, guarded, read_text, to_bytes, unguarded, without_decimals
+from sdc_problems.graph._markup import markup_format, read_markup
+from sdc_problems.graph._write_markup import from_markup, kinds_of, to_markup
+from sdc_problems.studies.release.csv_text import (
+    PLAIN,
+    Form,
+    as_written,
+    guarded,
+    guarded_table,
+    read_text,
+    to_bytes,
+    unguarded,
+    without_decimals,
+)
 from sdc_problems.studies.release.row_order import RowOrder, rows_file, rows_of
 from sdc_problems.studies.store.schema import DATABASE
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from sdc_problems.graph import ProtectedGraph
     from sdc_problems.studies.release.guarantees import Guarantee
 
 _TEMPORARY = ".sdc-release-"
@@ -49,27 +62,42 @@ class Places:
         What became of each value; for the holder of the data only.
     rows
         Which record of the original each row is; for the holder of the data only.
+    links
+        Where links between the records of the protected file stand, if it is a table; what a former release left there
+        goes if there are none.
     edges
-        The links between the records of the protected file, if there are any.
+        Whether there are any.
     """
 
     file: Path
     certificate: Path
     mapping: Path
     rows: Path
-    edges: Path | None = None
+    links: Path
+    edges: bool = False
 
     @classmethod
     def of(cls, out: Path, *, edges: bool = False) -> Places:
         """Place the other files beside the protected one."""
         out = Path(out)
-        names = ("certificate.json", "mapping.csv", "rows.csv", *(["edges.csv"] if edges else []))
-        return cls(out, *(out.with_name(f"{out.name}.{name}") for name in names))
+        names = ("certificate.json", "mapping.csv", "rows.csv", "edges.csv")
+        certificate, mapping, rows, links = (out.with_name(f"{out.name}.{name}") for name in names)
+        return cls(out, certificate, mapping, rows, links, edges)
 
     @property
     def all(self) -> list[Path]:
-        """Every file."""
-        return [path for path in (self.file, self.certificate, self.mapping, self.rows, self.edges) if path is not None]
+        """Every file that is written or goes."""
+        return [self.file, self.certificate, self.mapping, self.rows, self.links]
+
+    @property
+    def markup(self) -> str | None:
+        """Format of the protected file, if it holds the links as well."""
+        return markup_format(self.file)
+
+    @property
+    def file_of_links(self) -> Path | None:
+        """The file that holds the links, None without any."""
+        return None if not self.edges else self.links if self.markup is None else self.file
 
 
 @dataclass(frozen=True)
@@ -85,7 +113,7 @@ class Written:
     sha256
         Of its bytes.
     edges_sha256
-        Of those of the links; empty if there are none.
+        Of those of the file that holds the links; empty if there are none.
     """
 
     text: pd.DataFrame
@@ -111,6 +139,10 @@ def reserve(out: Path, *, overwrite: bool, inputs: Iterable[Path | None] = (), e
     found = Places.of(out, edges=edges)
     if not found.file.name:
         raise SDCError(f"{str(out)!r} is a folder: name a file")
+    if found.markup is not None and not edges:
+        raise SDCError(f"--out {found.file.name!r} would be {found.markup}, and there are no links: name a CSV file")
+    if found.markup is not None and found.file.suffix.lower() == ".gz":
+        raise SDCError(f"--out {found.file.name!r} would be compressed, which no release is: leave .gz out")
     if not found.file.parent.is_dir():
         raise SDCError(f"there is no folder {str(found.file.parent)!r} to write into")
     read = [path for path in inputs if path is not None and Path(path).exists()]
@@ -144,7 +176,7 @@ def write(
     papers: Callable[[Written], tuple[dict[str, Any], bytes]],
     notes: dict[Path, str] | None = None,
     form: Form = PLAIN,
-    edges: pd.DataFrame | None = None,
+    graph: ProtectedGraph | None = None,
 ) -> tuple[Written, dict[str, Any]]:
     """Write a protected table, count its promises in the file, and give all its files their names.
 
@@ -167,8 +199,8 @@ def write(
         Further files to be replaced in the same step, with their new text.
     form
         How the protected file is written.
-    edges
-        The links between the records of the table, for `Places.edges`.
+    graph
+        The table as nodes, in the order in which they are written, with their links.
 
     Returns
     -------
@@ -181,23 +213,30 @@ def write(
         raise SDCFailure("the protected table is not the original without its suppressed records: nothing is released")
     places_of = rows.places(frame)
     shuffled = frame if rows.seed is None else frame.iloc[places_of].reset_index(drop=True)
-    content = to_bytes(shuffled, formula_guard=formula_guard, form=form)
+    if graph is None or places.markup is None:
+        content = to_bytes(shuffled, formula_guard=formula_guard, form=form)
+    else:
+        content = _markup(graph, formula_guard, places.markup)
     sha256 = hashlib.sha256(content).hexdigest()
     records = rows_file(rows.records[places_of], sha256)
     renames: list[tuple[Path | None, Path]]
     with _temporaries() as make:
         temporary = make(places.file, content, private=False)
-        written = _read_back(temporary, shuffled, formula_guard, form)
+        linked, digest, others = None, "", []
+        if graph is None or places.markup is None:
+            written = _read_back(temporary, shuffled, formula_guard, form)
+        else:
+            written, edges = _markup_back(temporary, graph, formula_guard, places.markup)
+            digest = sha256
+            others.append(edges)
         if rows.seed is not None:
             order = np.argsort(rows_of(records, places.rows.name, sha256))
             written = written.iloc[order].reset_index(drop=True)
-        linked, digest, others = None, "", []
-        if edges is not None:
-            assert places.edges is not None
+        if graph is not None and places.markup is None:
             pairs_form = form if form.other is None else PLAIN
-            pairs = to_bytes(edges, form=pairs_form)
-            linked, digest = make(places.edges, pairs, private=False), hashlib.sha256(pairs).hexdigest()
-            others.append(_read_back(linked, edges, False, pairs_form))
+            pairs = to_bytes(graph.edges, form=pairs_form)
+            linked, digest = make(places.links, pairs, private=False), hashlib.sha256(pairs).hexdigest()
+            others.append(_read_back(linked, graph.edges, False, pairs_form))
         guarantees = tuple(promises(written, *others))
         refuse_broken(guarantees)
         done = Written(written, guarantees, sha256, digest)
@@ -208,8 +247,7 @@ def write(
         # Without a new one the rows file of what is replaced goes: it would pair the wrong rows.
         renames.append((make(places.rows, records, private=True) if rows.private_file else None, places.rows))
         renames.append((make(places.certificate, text.encode("ascii"), private=False), places.certificate))
-        if linked is not None and places.edges is not None:
-            renames.append((linked, places.edges))
+        renames.append((linked, places.links))  # links of what is replaced go, too
         _rename_all([*renames, (temporary, places.file)])
     return done, certificate
 
@@ -232,6 +270,24 @@ def _read_back(path: Path, frame: pd.DataFrame, formula_guard: bool, form: Form)
         raise SDCFailure("the written file cannot be read back as it was meant: nothing is released")
     written = without_decimals(written.set_axis(names, axis=1), frame, form)
     return written.map(unguarded) if formula_guard else written
+
+
+def _markup(graph: ProtectedGraph, formula_guard: bool, how: str) -> bytes:
+    """Bytes of a file that holds nodes and links."""
+    nodes = guarded_table(graph.nodes) if formula_guard else graph.nodes
+    kinds = kinds_of(graph.nodes, graph.edges)
+    return to_markup(as_written(nodes), as_written(graph.edges), kinds, graph.directed, how)
+
+
+def _markup_back(path: Path, graph: ProtectedGraph, formula_guard: bool, how: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Cells of nodes and links in the written file, with the text that they had before the guard."""
+    found = read_markup(path, how, as_text=True)
+    meant = guarded_table(graph.nodes) if formula_guard else graph.nodes
+    nodes, edges = from_markup(found, meant, graph.edges, kinds_of(graph.nodes, graph.edges))
+    if found.directed != graph.directed or len(nodes) != len(meant) or len(edges) != len(graph.edges):
+        raise SDCFailure("the written file cannot be read back as it was meant: nothing is released")
+    nodes = nodes.set_axis(graph.nodes.columns, axis=1)
+    return nodes.map(unguarded) if formula_guard else nodes, edges
 
 
 @contextmanager

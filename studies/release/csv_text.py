@@ -21,6 +21,7 @@ from sdc_problems._kernel import SLICE
 from sdc_problems._slices import slices, tell
 from sdc_problems._tables.formats import Labels, format_of, read_frame, read_labels, refuse_unwritable, write_frame
 from sdc_problems.errors import SDCError
+from sdc_problems.graph._markup import markup_format
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,7 +70,8 @@ class Form:
         if how is not None:
             refuse_unwritable(out)
             return cls(other=how, labels=read_labels(source))
-        return PLAIN if format_of(source) is not None else cls.of(source, **csv_options)
+        other = format_of(source) is not None or markup_format(source) is not None
+        return PLAIN if other else cls.of(source, **csv_options)
 
     @classmethod
     def of(cls, path: Path, *, delimiter: str, encoding: str, decimal: str) -> Form:
@@ -103,7 +105,7 @@ def to_csv(frame: pd.DataFrame, *, formula_guard: bool = False, form: Form = PLA
         How to write it.
     """
     if formula_guard:
-        frame = _guarded(frame)
+        frame = guarded_table(frame)
     if form.decimal != ".":
         frame = frame.copy()
         for position, numbers in _decimals(frame):
@@ -135,7 +137,7 @@ def to_csv(frame: pd.DataFrame, *, formula_guard: bool = False, form: Form = PLA
         ) from None
 
 
-def _guarded(frame: pd.DataFrame) -> pd.DataFrame:
+def guarded_table(frame: pd.DataFrame) -> pd.DataFrame:
     """Table whose text and names a spreadsheet does not take for formulas."""
     frame = frame.copy()
     for position in range(frame.shape[1]):
@@ -186,7 +188,7 @@ def to_bytes(frame: pd.DataFrame, *, formula_guard: bool = False, form: Form = P
         return to_csv(frame, formula_guard=formula_guard, form=form)
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "table"
-        write_frame(_guarded(frame) if formula_guard else frame, place, form.other, form.labels)
+        write_frame(guarded_table(frame) if formula_guard else frame, place, form.other, form.labels)
         return place.read_bytes()
 
 

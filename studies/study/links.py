@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from sdc_problems.errors import SDCError
+from sdc_problems.graph._markup import markup_format
 from sdc_problems.studies.study.validation import Section
 
 if TYPE_CHECKING:
     from sdc_problems.graph import SocialGraph
-
-MARKUP = (".graphml", ".gml")
-"""Endings of files that hold nodes and links."""
 
 _ARGUMENT = re.compile(r"\b(id|source|target|weight|directed|self_loops|repeated)=(\"\w+\"|True)?")
 
@@ -38,7 +36,7 @@ class LinksSection(Section):
 
 def holds_links(file: str | Path) -> bool:
     """Whether a file holds nodes and links, by its ending."""
-    return Path(file).suffix.lower() in MARKUP
+    return markup_format(file) is not None
 
 
 @contextmanager
@@ -94,6 +92,6 @@ def read_graph(
         for name in ("source", "target", "directed"):
             if getattr(links, name) is not None:
                 raise SDCError(f"{file.name} says itself what its links are: leave {name}= out")
-        reader = SocialGraph.from_gml if file.suffix.lower() == ".gml" else SocialGraph.from_graphml
+        reader = SocialGraph.from_gml if markup_format(file) == "GML" else SocialGraph.from_graphml
         options = {name: getattr(links, name) for name in ("id", "weight", "self_loops", "repeated")}
         return reader(file, **options, **given)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import pickle
 import re
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -270,14 +271,56 @@ def protected() -> ProtectedGraph:
     return ProtectedGraph(nodes, pd.DataFrame({"source": [1, 2], "target": [2, 3], "n": [4, 5]}), False)
 
 
+@pytest.mark.parametrize("how", ["graphml", "gml"])
+def test_published_cells_come_back(tmp_path: Path, how: str) -> None:
+    nodes = pd.DataFrame(
+        {
+            "id": [1, 2, 3],
+            "town": ["a", 'b"<&;\n\ré', None],
+            "n": [1e-5, 3e16, -2.5],
+            "ok": [True, False, True],
+            "count": pd.array([7, None, 9], dtype="Int64"),
+        }
+    )
+    links = pd.DataFrame({"source": [3, 1], "target": [1, 2], "n": [4, 5]})  # a name that nodes have, of another type
+    graph = ProtectedGraph(nodes, links, True)
+    path = getattr(graph, f"to_{how}")(tmp_path / f"g.{how}")
+    G = getattr(networkx, f"read_{how}")(path)
+    assert G.is_directed()
+    assert dict(G.nodes(data=True)) == {
+        "1": {"town": "a", "n": 1e-5, "ok": True, "count": 7},
+        "2": {"town": 'b"<&;\n\ré', "n": 3e16, "ok": False},
+        "3": {"n": -2.5, "ok": True, "count": 9},
+    }
+    assert dict(G.edges) == {("3", "1"): {"n": 4}, ("1", "2"): {"n": 5}}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # igraph does not know all entities of GML
+        assert pytest.importorskip("igraph").Graph.Read(str(path)).get_edgelist() == [(2, 0), (0, 1)]
+    again = getattr(SocialGraph, f"from_{how}")(path)
+    assert again.directed
+    assert again.edges.tolist() == [[0, 1], [2, 0]]
+
+
+def test_cells_that_markup_cannot_hold(tmp_path: Path) -> None:
+    links = pd.DataFrame({"source": [1], "target": [2]})
+    bell = ProtectedGraph(pd.DataFrame({"id": [1, 2], "town": ["a\x07", "b"]}), links, False)
+    with pytest.raises(SDCError, match="column 'town' holds a control character, which GraphML cannot: write CSV"):
+        bell.to_graphml(tmp_path / "g")
+    for name in ("home town", "label"):
+        odd = ProtectedGraph(pd.DataFrame({"id": [1, 2], name: ["a", "b"]}), links, False)
+        with pytest.raises(SDCError, match=f"column '{name}' cannot be an attribute in GML"):
+            odd.to_gml(tmp_path / "g")
+        assert odd.to_graphml(tmp_path / "g").exists()
+
+
 def test_what_is_published_opens_elsewhere(tmp_path: Path) -> None:
     graph = protected()
     nodes, edges = graph.to_csv(tmp_path / "out")
     assert pd.read_csv(nodes)["age"].tolist() == [1.5, 2.0, 3.0]
     assert pd.read_csv(edges).to_numpy().tolist() == [[1, 2, 4], [2, 3, 5]]
     G = networkx.read_graphml(graph.to_graphml(tmp_path / "g.graphml"))
-    assert G.nodes["n2"] == {"town": 'b"<', "age": 2.0}
-    assert G.edges["n1", "n2"] == {"n": 4}
+    assert G.nodes["2"] == {"town": 'b"<', "age": 2.0}
+    assert G.edges["1", "2"] == {"n": 4}
     H = graph.to_networkx()
     assert H.nodes[1]["town"] == "a"
     assert H.edges[2, 3] == {"n": 5}

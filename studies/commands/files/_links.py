@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-EDGES = "File of links: pairs of identifiers."
+EDGES = "File of links: CSV pairs, GraphML or GML."
 HOW = "Reading of links: id=…,source=…,directed=…"
 
 

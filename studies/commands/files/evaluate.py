@@ -95,6 +95,7 @@ def command(
     ORIGINAL as it is, as far as that needs no other file.
     """
     from sdc_problems.studies.report.text import as_json as to_json
+    from sdc_problems.studies.study.links import holds_links
     from sdc_problems.studies.verdict import LINKAGE_LIMIT, verdict
     from sdc_problems.studies.verdict.beside import certificate_of, rows_of_file, says_shuffled
     from sdc_problems.studies.verdict.leaves import certified
@@ -128,18 +129,24 @@ def command(
             found = verdict(data, **known)
         else:
             records = rows_of_file(protected, rows)
-            table = _protected(protected, original, data, form, reading, paired=records is not None)
+            pairs: pd.DataFrame | None
+            if holds_links(protected):
+                if graph is None:
+                    raise SDCError(f"{protected.name} holds links: name those of ORIGINAL, too (--edges)")
+                table, pairs = _protected_graph(protected, graph.id_column, protected_edges)
+            else:
+                table = _protected(protected, original, data, form, reading, paired=records is not None)
+                pairs = None if graph is None else _released_links(protected, protected_edges)
             known |= {
                 "leaf_counts": certified(protected) if hierarchies is None else _leaves(hierarchies, data, table),
                 "linkage_limit": LINKAGE_LIMIT if linkage_limit is None else linkage_limit,
             }
-            if graph is None:
+            if graph is None or pairs is None:
                 shuffled = records is None and not same_rows and says_shuffled(certificate_of(protected))
                 found = verdict(data, table, same_rows=same_rows, rows=records, shuffled=shuffled, **known)
             else:
                 from sdc_problems.studies.verdict import graph_verdict
 
-                pairs = _released_links(protected, protected_edges)
                 records = data.rows if same_rows and records is None else records
                 people = graph.with_roles(
                     quasi_identifiers=data.quasi_identifiers, sensitive=data.sensitive, identifiers=data.identifiers
@@ -160,12 +167,32 @@ def _protected(
     from sdc_problems.studies.verdict.pairing import read_protected, without_gaps
 
     numeric = [a.name for a in data.attributes if a.holds_numbers]
-    encoding = None if table_format(path) is not None else found_encoding(path, form["encoding"])
-    other = format_of(path, encoding=encoding, delimiter=None, otherwise=form["delimiter"])
+    encoding = None if table_format(path) is not None else found_encoding(path, form.get("encoding", "utf-8"))
+    other = format_of(path, encoding=encoding, delimiter=None, otherwise=form.get("delimiter", ","))
     table = read_protected(path, numeric=numeric, **other, **reading.marks)
     if not paired and data.n_dropped and len(table) == len(data) + data.n_dropped:
         table = without_gaps(table, read_protected(original, **form, **reading.marks), data)
     return table
+
+
+def _protected_graph(path: Path, id: str, named: Path | None) -> tuple[Microdata, pd.DataFrame]:
+    """Read the nodes and links of a protected GraphML or GML file."""
+    import pandas as pd
+
+    from sdc_problems.graph._markup import markup_format, read_markup
+    from sdc_problems.studies.verdict.pairing import as_protected
+
+    if named is not None:
+        raise SDCError(f"{path.name} holds the links as well: leave --protected-edges out")
+    how = markup_format(path)
+    assert how is not None
+    found = read_markup(path, how)
+    own = {id, "label"} if how == "GML" else {id}
+    marks = [{name: cell for name, cell in marks.items() if name not in own} for marks in found.nodes]
+    nodes = pd.DataFrame(marks, index=range(len(marks)))
+    nodes.insert(0, id, list(map(str, found.ids)))
+    ends = {"source": list(map(str, found.sources)), "target": list(map(str, found.targets))}
+    return as_protected(nodes), pd.DataFrame({**ends, **pd.DataFrame(found.links, index=range(len(found.links)))})
 
 
 def _released_links(protected: Path, named: Path | None) -> pd.DataFrame:

@@ -60,7 +60,7 @@ def command(
     Its rows are shuffled. The file is read back and every promise is counted in it again; if one is broken nothing is
     written. Beside OUT come OUT.certificate.json, which may be published with it, and, for you only, OUT.mapping.csv
     (what became of each value) and OUT.rows.csv (which record each row is, as `sdc evaluate` needs it). Of a social
-    graph, OUT.edges.csv holds the links, under the identifiers of OUT.
+    graph, OUT.edges.csv holds the links, under the identifiers of OUT; an OUT named .graphml or .gml holds both.
     """
     from sdc_problems.studies.release import release
     from sdc_problems.studies.report.terminal import console, plain
@@ -99,7 +99,7 @@ def command(
         for requirement in done.content["override"]["broken"]:
             out_console.print(f"released in spite of this: {plain(requirement, 500)}")
     out_console.print(f"released: {plain(str(done.file), 500)}")
-    if done.edges is not None:
+    if done.edges not in (None, done.file):
         out_console.print(f"links: {plain(str(done.edges), 500)}")
     out_console.print(f"certificate: {plain(str(done.certificate), 500)}")
     out_console.print(f"value mapping (keep it to yourself): {plain(str(done.mapping), 500)}")

@@ -118,7 +118,8 @@ def test_the_protected_file_gets_its_name_last(tmp_path: Path, monkeypatch: pyte
     honest = _transaction._rename_all
     monkeypatch.setattr(_transaction, "_rename_all", lambda renames: (given.append(renames), honest(renames)))
     release(tmp_path)
-    assert [path.name for _, path in given[0]] == [NAMES[2], NAMES[3], NAMES[1], NAMES[0]]
+    assert [path.name for new, path in given[0] if new is not None] == [NAMES[2], NAMES[3], NAMES[1], NAMES[0]]
+    assert given[0][-1][1].name == NAMES[0]
 
 
 def test_the_rows_file_of_what_is_replaced_goes_or_comes_back(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -150,6 +151,7 @@ def test_files_of_links_are_not_overwritten(run: Path, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["out.csv.edges.csv"]
 
 
+@pytest.mark.parametrize("out", ["out.csv", "out.graphml"])
 @pytest.mark.parametrize(
     ("torn", "name"),
     [
@@ -159,16 +161,16 @@ def test_files_of_links_are_not_overwritten(run: Path, tmp_path: Path) -> None:
     ],
 )
 def test_links_that_were_not_meant_are_found_in_the_file(
-    torn: Any, name: str, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    torn: Any, name: str, out: str, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     honest = _release.write
 
-    def write(places: Any, frame: Any, *, edges: Any, **options: Any) -> Any:
-        return honest(places, frame, edges=torn(edges), **options)
+    def write(places: Any, frame: Any, *, graph: Any, **options: Any) -> Any:
+        return honest(places, frame, graph=replace(graph, edges=torn(graph.edges)), **options)
 
     monkeypatch.setattr(_release, "write", write)
     with pytest.raises(SDCFailure, match=f"{name}: "):
-        release(run, best(run), tmp_path / "out.csv")
+        release(run, best(run), tmp_path / out)
     assert not list(tmp_path.iterdir())
 
 

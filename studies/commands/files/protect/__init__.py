@@ -45,7 +45,7 @@ def _list_methods(ctx: click.Context, param: click.Parameter, value: bool) -> No
 )
 @demand_options
 @click.option("--quasi-identifiers", "--columns", "columns", required=True, help="Columns to protect.")
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="The CSV file to write.")
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="File to write: CSV, or .graphml, .gml.")
 @click.option("--sensitive", default="", help="Secret columns; they are not changed.")
 @click.option("--identifiers", default="", help="Columns that are left out.")
 @click.option("--pseudonym", default="", help="Identifiers to be given new numbers.")
@@ -131,11 +131,11 @@ def command(
     compared, and the one that loses least is written. Or name a --method (--methods lists them).
 
     OUT is written as FILE is, its rows shuffled; it is read back, and what is promised is counted in it. Beside it
-    come certificate, value mapping, rows file and links (--edges, or a FILE in GraphML or GML).
+    come certificate, value mapping, rows file and links (of --edges or a FILE in GraphML or GML, or OUT holds them).
     """
     from sdc_problems.methods.registry import find
     from sdc_problems.studies.release import protect
-    from sdc_problems.studies.release.csv_text import PLAIN, Form
+    from sdc_problems.studies.release.csv_text import Form
     from sdc_problems.studies.report.terminal import console, plain
     from sdc_problems.studies.report.text import as_json as to_json
 
@@ -191,7 +191,7 @@ def command(
             overwrite=overwrite,
             source=file,
             inputs=files if linked.edges is None else [*files, linked.edges],
-            form=Form.between(file, out, decimal=decimal, **read) if read else PLAIN,
+            form=Form.between(file, out, decimal=decimal, **read),
             graph_form=form or "nodes",
             seconds=seconds,
             **{name: value for name, value in options.items() if value is not None},
@@ -219,8 +219,8 @@ def command(
         screen.print(f"checked in the file: {promise.name} {promise.found:g} (promised {promise.promised:g})")
     screen.print(f"guarantee: {done.promise}")
     screen.print(f"written: {plain(str(done.places.file), 500)}")
-    if done.places.edges is not None:
-        screen.print(f"links: {plain(str(done.places.edges), 500)}")
+    if done.places.edges and done.places.markup is None:
+        screen.print(f"links: {plain(str(done.places.links), 500)}")
     if report is not None:
         screen.print(f"page: {plain(str(report), 500)}")
     screen.print(f"certificate: {plain(str(done.places.certificate), 500)}")

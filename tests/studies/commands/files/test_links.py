@@ -75,6 +75,86 @@ def test_nodes_and_links(original: str, folder: Path) -> None:
     assert certificate["graph"]["form"] == "nodes"
     assert certificate["seed"] is None
     assert (folder / "out.csv.rows.csv").is_file()
+    beside = ("people.csv", "--edges", "friends.csv") if original == "people.csv" else (original,)
+    known = ("--quasi-identifiers", "topic1,age", "--keep", "topic2")
+    done = sdc(folder, "evaluate", beside[0], "out.csv", *beside[1:], *known, "--json")
+    assert '"dr_degree"' in done.stdout
+
+
+def opened(path: Path) -> networkx.Graph:
+    return (networkx.read_gml if path.suffix == ".gml" else networkx.read_graphml)(path)
+
+
+@pytest.mark.parametrize("out", ["out.graphml", "out.gml"])
+@pytest.mark.parametrize("original", ["people.csv", "graph.graphml"])
+def test_one_file_of_nodes_and_links(original: str, out: str, folder: Path) -> None:
+    words = LINKED if original == "people.csv" else (original, *LINKED[3:])
+    done = sdc(folder, "protect", *words, "--out", out)
+    assert done.exit_code == 0, done.output
+    assert not (folder / f"{out}.edges.csv").exists()
+    assert "\nlinks: " not in done.output
+    after = opened(folder / out)
+    assert networkx.is_isomorphic(networkx.read_graphml(folder / "graph.graphml"), after)
+    nodes = pd.DataFrame.from_dict(dict(after.nodes(data=True)), orient="index")
+    assert list(nodes.columns) == ["topic1", "topic2", "age"]
+    assert nodes.groupby(["topic1", "age"]).size().min() >= 4
+    assert sorted(map(int, after)) == list(range(1, 61))
+    certificate = json.loads((folder / f"{out}.certificate.json").read_text())
+    assert certificate["graph"]["file_of_links"] == out
+    assert certificate["graph"]["sha256_of_links"] == certificate["output"]["sha256"]
+    names = {promise["name"] for promise in certificate["guarantees_checked_in_the_file"]}
+    assert {"identifiers", "links changed", "degrees changed", "k"} <= names
+    beside = ("people.csv", out, "--edges", "friends.csv") if original == "people.csv" else (original, out)
+    measured = sdc(folder, "evaluate", *beside, "--quasi-identifiers", "topic1,age", "--keep", "topic2", "--json")
+    assert measured.exit_code == 0, measured.output
+    values = {measure["name"]: measure["value"] for measure in json.loads(measured.stdout)["measures"]}
+    assert values["dr_degree"] == pytest.approx(certificate["graph"]["by_attributes_and_degree"])
+    assert values["exposed_ego"] == certificate["graph"]["exposed_by_links_alone"]["neighbourhood"]
+    assert values["k"] == 4
+    assert 0 < values["aamil"] < 1
+
+
+def test_super_nodes_in_one_file(folder: Path) -> None:
+    assert sdc(folder, "protect", *LINKED, "--out", "out.gml", "--form", "supernodes").exit_code == 0
+    groups = opened(folder / "out.gml")
+    assert sum(size for _, size in groups.nodes(data="size")) == 60
+    inner = sum(links for _, links in groups.nodes(data="inner_links"))
+    assert inner + sum(links for *_, links in groups.edges(data="links")) == 150
+    beside = ("people.csv", "out.gml", "--edges", "friends.csv", "--quasi-identifiers", "topic1,age")
+    measured = json.loads(sdc(folder, "evaluate", *beside, "--json").stdout)
+    assert {measure["name"]: measure["value"] for measure in measured["measures"]}["super_node"] == 4
+
+
+def test_links_alone_from_a_graph_file(folder: Path) -> None:
+    igraph = pytest.importorskip("igraph")
+    pairs = networkx.from_pandas_edgelist(pd.read_csv(folder / "friends.csv"), "Source", "Target")
+    networkx.write_graphml(pairs, folder / "plain.graphml")
+    networkx.write_gml(pairs, folder / "label.gml")  # nodes are numbers, and their names labels
+    names = list(pairs)
+    ends = [(names.index(a), names.index(b)) for a, b in pairs.edges]
+    other = igraph.Graph(n=len(names), edges=ends, vertex_attrs={"name": names, "town": ["x"] * len(names)})
+    other.write_graphml(str(folder / "name.graphml"))  # nodes are n0, n1 …
+    usual = ("--method", "mdav", "--k", "4", "--columns", "topic1,age", "--seed", "7", "--out", "out.csv")
+    assert sdc(folder, "protect", "people.csv", "--edges", "friends.csv", *usual).exit_code == 0
+    wanted = (folder / "out.csv.edges.csv").read_bytes()
+    for name in ("plain.graphml", "label.gml", "name.graphml"):
+        done = sdc(folder, "protect", "people.csv", "--edges", name, *usual, "--overwrite")
+        assert done.exit_code == 0, done.output
+        assert (folder / "out.csv.edges.csv").read_bytes() == wanted
+        assert ("Attributes of the nodes of name.graphml are left out" in done.output) == (name == "name.graphml")
+
+
+def test_links_of_what_is_replaced_go(folder: Path) -> None:
+    assert sdc(folder, "protect", *LINKED, "--out", "out.csv").exit_code == 0
+    assert (folder / "out.csv.edges.csv").exists()
+    plain = ("people.csv", *LINKED[3:], "--out", "out.csv")
+    for name in ("out.csv", "out.csv.certificate.json", "out.csv.mapping.csv", "out.csv.rows.csv"):
+        (folder / name).unlink()
+    done = sdc(folder, "protect", *plain)
+    assert "out.csv.edges.csv' exists already" in str(done.exception)
+    assert sdc(folder, "protect", *plain, "--overwrite").exit_code == 0
+    assert (folder / "out.csv").exists()
+    assert not (folder / "out.csv.edges.csv").exists()
 
 
 def test_super_nodes_and_json(folder: Path) -> None:
@@ -138,12 +218,19 @@ def test_links_released_elsewhere_are_random(folder: Path) -> None:
         (("--edges", "friends.csv", "--k", "50"), "k"),
         (("--edges", "friends.csv", "--rows-seed", "3"), "always in random order, by --seed"),
         (("--edges", "friends.csv", "--out", "friends.csv"), "or another input: nothing is written"),
+        (("--out", "out.graphml"), "would be GraphML, and there are no links: name a CSV file"),
+        (("--edges", "friends.csv", "--out", "out.gml.gz"), "leave .gz out"),
+        (("--edges", "graph.graphml", "--links", "source=Source"), "leave --links source= out"),
+        (("--edges", "graph.graphml", "--links", "weight=w"), "have no attribute 'w'"),
+        (("--edges", "graph.graphml", "--links", "directed=true"), "are undirected: leave --links directed= out"),
+        (("--edges", "empty.graphml"), "empty.graphml has no link"),
     ],
 )
 def test_wrong_links_are_one_sentence(words: tuple[str, ...], says: str, folder: Path) -> None:
     (folder / "loops.csv").write_text("Source,Target\nu1,u2\nu3,u3\n")
     (folder / "twice.csv").write_text("Source,Target\nu1,u2\nu1,u2\n")
     (folder / "strangers.csv").write_text("Source,Target\nu1,nobody\n")
+    (folder / "empty.graphml").write_text('<graphml><graph edgedefault="undirected"><node id="u1"/></graph></graphml>')
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     usual = ["--k", "4", "--columns", "topic1,age", "--keep", "topic2", "--out", "out.csv"]
     for option in words[::2]:
@@ -227,6 +314,11 @@ def test_what_a_wrong_pair_of_graphs_is_told(folder: Path) -> None:
     done = sdc(folder, "evaluate", *words, "--protected-edges", "out.csv.edges.csv")
     assert done.exit_code == 2
     assert "name the links of ORIGINAL, too (--edges)" in done.output
+    assert sdc(folder, "protect", *LINKED, "--out", "out.graphml").exit_code == 0
+    both = ("people.csv", "out.graphml", "--quasi-identifiers", "topic1,age")
+    assert "name those of ORIGINAL, too (--edges)" in str(sdc(folder, "evaluate", *both).exception)
+    done = sdc(folder, "evaluate", *both, "--edges", "friends.csv", "--protected-edges", "friends.csv")
+    assert "leave --protected-edges out" in str(done.exception)
     (folder / "out.csv.edges.csv").rename(folder / "moved.csv")
     done = sdc(folder, "evaluate", *words, "--edges", "friends.csv")
     assert "name them (--protected-edges)" in str(done.exception)
