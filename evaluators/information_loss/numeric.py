@@ -27,7 +27,7 @@ def location_and_scale(X: object) -> tuple[FloatArray, FloatArray]:
     >>> location_and_scale([[1.0, 0.1], [3.0, 0.1]])
     (array([2. , 0.1]), array([1., 0.]))
     """
-    values = table(X, "X")
+    values = np.ascontiguousarray(table(X, "X"))  # whose sums depend on the layout in memory
     scale = np.where(constant_columns(values), 0.0, values.std(axis=0))
     return values.mean(axis=0), scale
 

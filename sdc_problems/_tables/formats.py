@@ -30,6 +30,7 @@ _FORMATS = {
     ".xpt": "SAS transport",
     ".sas7bdat": "SAS",
 }
+_MARKUP = {".graphml": "GraphML", ".gml": "GML"}
 _READ_ONLY = {".sas7bdat": ".xpt", ".xlsm": ".xlsx", ".zsav": ".sav"}
 _MIDNIGHT = datetime.time()
 _EXTRA = {"pyarrow": "parquet", "openpyxl": "files", "pyreadstat": "files"}
@@ -71,6 +72,23 @@ def format_of(path: str | os.PathLike[str]) -> str | None:
     ('SPSS', None)
     """
     return _FORMATS.get(Path(path).suffix.lower())
+
+
+def markup_format(path: str | os.PathLike[str]) -> str | None:
+    """Format of a file that holds nodes and links, by the end of its name; None for any other.
+
+    Examples
+    --------
+    >>> markup_format("friends.graphml"), markup_format("friends.GML.gz"), markup_format("friends.csv")
+    ('GraphML', 'GML', None)
+    """
+    path = Path(path)
+    return _MARKUP.get((path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower())
+
+
+def holds_links(path: str | os.PathLike[str]) -> bool:
+    """Whether a file holds nodes and links, by the end of its name."""
+    return markup_format(path) is not None
 
 
 def read_frame(path: str | os.PathLike[str], how: str | None = None) -> tuple[pd.DataFrame, Labels]:

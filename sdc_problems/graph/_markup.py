@@ -15,22 +15,6 @@ from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.graph._edge_list import EdgeList, read_bytes, text_of
 from sdc_problems.graph._ids import id_text
 
-FORMATS = {".graphml": "GraphML", ".gml": "GML"}
-"""Formats that hold nodes and links, by the end of a file's name."""
-
-
-def markup_format(path: str | os.PathLike[str]) -> str | None:
-    """Format of a file that holds nodes and links, by the end of its name; None for any other.
-
-    Examples
-    --------
-    >>> markup_format("friends.graphml"), markup_format("friends.GML.gz"), markup_format("friends.csv")
-    ('GraphML', 'GML', None)
-    """
-    path = Path(path)
-    return FORMATS.get((path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower())
-
-
 _READ: dict[str, Callable[[str], object]] = {
     "boolean": lambda text: {"true": True, "1": True, "false": False, "0": False}[text.strip().casefold()],
     "int": lambda text: int(text),
@@ -293,7 +277,7 @@ def read_gml(path: str | os.PathLike[str], *, as_text: bool = False) -> Markup:
 
 
 def read_markup(path: str | os.PathLike[str], how: str, *, as_text: bool = False) -> Markup:
-    """Read a file of a format of `FORMATS`."""
+    """Read a file whose ``markup_format`` is known."""
     return (read_graphml if how == "GraphML" else read_gml)(path, as_text=as_text)
 
 

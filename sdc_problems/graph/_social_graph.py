@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems._sharing.arrays import SharedArrays
+from sdc_problems._tables.formats import markup_format
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.graph._edge_list import EdgeList, guess_delimiter, read_bytes, read_edge_list, text_of
 from sdc_problems.graph._ids import id_text, positions_of
 from sdc_problems.graph._links import link_arrays
-from sdc_problems.graph._markup import Markup, links_alone, markup_format, read_gml, read_graphml, weights_of
+from sdc_problems.graph._markup import Markup, links_alone, read_gml, read_graphml, weights_of
 from sdc_problems.microdata import Microdata
 
 if TYPE_CHECKING:

@@ -240,6 +240,12 @@ class LinkedRelease:
             "assortativity": {name: {"original": old, "released": new} for name, old, new in pairs},
         }
 
+    def entry(self, written: Written, places: Places) -> dict[str, Any]:
+        """Entry of the certificate on the graph; nothing where no links were written."""
+        if places.file_of_links is None:
+            return {}
+        return {"graph": self.payload(written.text, places.file_of_links.name, written.edges_sha256)}
+
     def payload(self, nodes: pd.DataFrame, edges_file: str, sha256: str) -> dict[str, Any]:
         """Entry of the certificate on the graph."""
         told = self.exposure
@@ -258,13 +264,6 @@ class LinkedRelease:
             else {"fewer_than": max(self.k, 2), "degree": told.degree, "links": told.links, "neighbourhood": told.ego},
             **({} if clusters else self.measured(nodes)),
         }
-
-
-def graph_entry(linked: LinkedRelease | None, written: Written, places: Places) -> dict[str, Any]:
-    """Entry of the certificate on the graph; none for a table."""
-    if linked is None or places.file_of_links is None:
-        return {}
-    return {"graph": linked.payload(written.text, places.file_of_links.name, written.edges_sha256)}
 
 
 def _whole(column: pd.Series[Any]) -> NDArray[np.int64]:

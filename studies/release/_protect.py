@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from sdc_problems._tables.columns import STAR
 from sdc_problems._validation import choice
 from sdc_problems.errors import SDCError
-from sdc_problems.graph import SocialGraph
 from sdc_problems.methods._apply import apply, recoded
 from sdc_problems.methods._importance import checked_price, weights_of
 from sdc_problems.methods.recoding._generalize import MAX_SUPPRESSION, Recoded
@@ -33,7 +32,6 @@ from sdc_problems.studies.release._columns import (
 )
 from sdc_problems.studies.release._demand import Demand
 from sdc_problems.studies.release._hierarchies import completed
-from sdc_problems.studies.release._links import GraphForm, LinkedRelease, graph_entry
 from sdc_problems.studies.release._strata import check_within, in_strata, share_of
 from sdc_problems.studies.release._transaction import Places, Written, refuse_broken, reserve, write
 from sdc_problems.studies.release.csv_text import PLAIN, Form, as_written
@@ -48,7 +46,9 @@ from sdc_problems.studies.verdict.leaves import leaf_counts
 if TYPE_CHECKING:
     import pandas as pd
 
+    from sdc_problems.graph import SocialGraph
     from sdc_problems.hierarchy import Hierarchy
+    from sdc_problems.studies.release._links import GraphForm, LinkedRelease
 
 
 @dataclass(frozen=True)
@@ -323,8 +323,8 @@ def protect(
     >>> done.method, round(done.choice.chosen.glm_percent, 2)  # of equal ones the first
     ('lattice', 33.33)
     """
-    graph = data if isinstance(data, SocialGraph) else None
-    data = data.data if isinstance(data, SocialGraph) else data
+    graph = None if isinstance(data, Microdata) else data
+    data = data if isinstance(data, Microdata) else data.data
     choice(suppressed, "suppressed", ("drop", "star"))
     if not data.quasi_identifiers:
         raise SDCError("no column was named to be protected: name the quasi-identifiers")
@@ -455,7 +455,7 @@ def protect(
                     *with_records_kept(_columns.sentences(columns, alone), len(data), data.n_dropped),
                     *([] if linked is not None else [KEPT_SENTENCE if keep_order else SHUFFLED_SENTENCE]),
                 ],
-                **graph_entry(linked, written, places),
+                **({} if linked is None else linked.entry(written, places)),
             },
             {},
             written=written,
@@ -521,6 +521,8 @@ def _linked(
             f"method {work.method.name} leaves records out, and their links would lead nowhere: keep them with stars"
             ' (suppressed "star")'
         )
+    from sdc_problems.studies.release._links import LinkedRelease
+
     k = work.demand.k if work.method.guarantee is not None and not work.lost.any() else None
     alike = work.method.guarantee is not None  # then records with equal values are groups of k
 

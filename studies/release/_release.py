@@ -23,7 +23,6 @@ from sdc_problems.requirement import read_requirements
 from sdc_problems.studies.release import _columns
 from sdc_problems.studies.release._certificate import certificate
 from sdc_problems.studies.release._columns import Columns, columns_that_leave, protected_columns, singled_out
-from sdc_problems.studies.release._links import GraphForm, LinkedRelease, graph_entry
 from sdc_problems.studies.release._transaction import Places, Written, reserve, write
 from sdc_problems.studies.release.csv_text import PLAIN, Form, as_written
 from sdc_problems.studies.release.guarantees import Guarantee
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from sdc_problems.problem import SDCProblem
+    from sdc_problems.studies.release._links import GraphForm, LinkedRelease
     from sdc_problems.studies.study.schema import Study
     from sdc_problems.studies.tasks import Task
 
@@ -259,7 +259,7 @@ def release(
                     name: wanted.model_dump(exclude_none=True) for name, wanted in study.sections.require.items()
                 },
                 "override": {"reason": override, "broken": broken} if broken else None,
-                **graph_entry(linked, written, places),
+                **({} if linked is None else linked.entry(written, places)),
             },
             {
                 "run_fingerprint": fingerprint,
@@ -322,6 +322,8 @@ def _linked(
     clusters = task.clusters
     if clusters is None or seed is None:
         return None
+    from sdc_problems.studies.release._links import LinkedRelease
+
     smallest = problem.decode(x).k
     return LinkedRelease.of(
         problem.graph,

@@ -22,9 +22,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sdc_problems._files import resolved
+from sdc_problems._tables.formats import markup_format
 from sdc_problems.errors import SDCError, SDCFailure
-from sdc_problems.graph._markup import markup_format, read_markup
-from sdc_problems.graph._write_markup import from_markup, kinds_of, to_markup
 from sdc_problems.studies.release.csv_text import (
     PLAIN,
     Form,
@@ -274,6 +273,8 @@ def _read_back(path: Path, frame: pd.DataFrame, formula_guard: bool, form: Form)
 
 def _markup(graph: ProtectedGraph, formula_guard: bool, how: str) -> bytes:
     """Bytes of a file that holds nodes and links."""
+    from sdc_problems.graph._write_markup import kinds_of, to_markup
+
     nodes = guarded_table(graph.nodes) if formula_guard else graph.nodes
     kinds = kinds_of(graph.nodes, graph.edges)
     return to_markup(as_written(nodes), as_written(graph.edges), kinds, graph.directed, how)
@@ -281,6 +282,9 @@ def _markup(graph: ProtectedGraph, formula_guard: bool, how: str) -> bytes:
 
 def _markup_back(path: Path, graph: ProtectedGraph, formula_guard: bool, how: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Cells of nodes and links in the written file, with the text that they had before the guard."""
+    from sdc_problems.graph._markup import read_markup
+    from sdc_problems.graph._write_markup import from_markup, kinds_of
+
     found = read_markup(path, how, as_text=True)
     meant = guarded_table(graph.nodes) if formula_guard else graph.nodes
     nodes, edges = from_markup(found, meant, graph.edges, kinds_of(graph.nodes, graph.edges))

@@ -19,9 +19,16 @@ import numpy as np
 
 from sdc_problems._kernel import SLICE
 from sdc_problems._slices import slices, tell
-from sdc_problems._tables.formats import Labels, format_of, read_frame, read_labels, refuse_unwritable, write_frame
+from sdc_problems._tables.formats import (
+    Labels,
+    format_of,
+    markup_format,
+    read_frame,
+    read_labels,
+    refuse_unwritable,
+    write_frame,
+)
 from sdc_problems.errors import SDCError
-from sdc_problems.graph._markup import markup_format
 
 if TYPE_CHECKING:
     import pandas as pd

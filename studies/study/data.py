@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from sdc_problems._files import check_encoding, resolved
+from sdc_problems._tables.formats import format_of, holds_links
 from sdc_problems.errors import SDCError, SDCWarning, did_you_mean
-from sdc_problems.studies.study.links import LinksSection, holds_links, read_graph
+from sdc_problems.studies.study.links import LinksSection, read_graph
 from sdc_problems.studies.study.validation import Section, shown
 
 if TYPE_CHECKING:
@@ -196,7 +197,6 @@ def _from_file(section: DataSection, file: Path) -> Microdata:
 
 def written_as(section: DataSection, file: Path) -> dict[str, str]:
     """Delimiter and encoding of a table's file: as the study says, or as they are found."""
-    from sdc_problems._tables.formats import format_of
     from sdc_problems._tables.look import found_delimiter, found_encoding
 
     encoding = section.encoding

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
+from sdc_problems._tables.formats import markup_format
 from sdc_problems.errors import SDCError
-from sdc_problems.graph._markup import markup_format
 from sdc_problems.studies.study.validation import Section
 
 if TYPE_CHECKING:
@@ -32,11 +32,6 @@ class LinksSection(Section):
     )
     self_loops: Literal["error", "drop"] = Field(default="error", description="Links from a record to itself.")
     repeated: Literal["error", "sum"] = Field(default="error", description="Links that stand there more than once.")
-
-
-def holds_links(file: str | Path) -> bool:
-    """Whether a file holds nodes and links, by its ending."""
-    return markup_format(file) is not None
 
 
 @contextmanager

@@ -63,7 +63,7 @@ class Linked:
 
     def there(self, file: Path) -> bool:
         """Whether a file is read with links; what is said of links without any is refused."""
-        from sdc_problems.studies.study.links import holds_links
+        from sdc_problems._tables.formats import holds_links
 
         if holds_links(file) and self.edges is not None:
             raise SDCError(f"{file.name} holds the links as well: leave --edges out")
@@ -84,7 +84,8 @@ class Linked:
         **roles
             Roles, kinds and orders of its columns.
         """
-        from sdc_problems.studies.study.links import LinksSection, holds_links, read_graph
+        from sdc_problems._tables.formats import holds_links
+        from sdc_problems.studies.study.links import LinksSection, read_graph
         from sdc_problems.studies.study.validation import validated
 
         links = validated(LinksSection, self.options, "--links")

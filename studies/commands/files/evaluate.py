@@ -94,8 +94,8 @@ def command(
     empty. With --edges both are social graphs, and their links are measured, too. Without PROTECTED it is the risk of
     ORIGINAL as it is, as far as that needs no other file.
     """
+    from sdc_problems._tables.formats import holds_links
     from sdc_problems.studies.report.text import as_json as to_json
-    from sdc_problems.studies.study.links import holds_links
     from sdc_problems.studies.verdict import LINKAGE_LIMIT, verdict
     from sdc_problems.studies.verdict.beside import certificate_of, rows_of_file, says_shuffled
     from sdc_problems.studies.verdict.leaves import certified
@@ -179,7 +179,8 @@ def _protected_graph(path: Path, id: str, named: Path | None) -> tuple[Microdata
     """Read the nodes and links of a protected GraphML or GML file."""
     import pandas as pd
 
-    from sdc_problems.graph._markup import markup_format, read_markup
+    from sdc_problems._tables.formats import markup_format
+    from sdc_problems.graph._markup import read_markup
     from sdc_problems.studies.verdict.pairing import as_protected
 
     if named is not None:

@@ -18,7 +18,7 @@ from sdc_problems.evaluators.information_loss import (
     sse,
     z_scores,
 )
-from sdc_problems.evaluators.information_loss.numeric import sst
+from sdc_problems.evaluators.information_loss.numeric import location_and_scale, sst
 
 TABLES = arrays(
     np.float64,
@@ -241,3 +241,9 @@ def test_pil_of_a_quantile_in_a_gap_of_the_data() -> None:
     X = np.array([[1.0], [0.0], [0.0], [0.0], [47.0]])
     assert pil(X, X) == 0.0
     assert 0.0 < pil(X, X[::-1] + 5.0) <= 100.0
+
+
+def test_scale_does_not_depend_on_the_layout_in_memory(rng: np.random.Generator) -> None:
+    X = rng.normal(50.0, 17.0, size=(1000, 3))
+    for rows, columns in zip(location_and_scale(X), location_and_scale(np.asfortranarray(X)), strict=True):
+        np.testing.assert_array_equal(rows, columns)

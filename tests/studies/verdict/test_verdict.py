@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from sdc_problems import Hierarchy, Microdata, SDCError, evaluators
+from sdc_problems.evaluators.linkage import probabilistic
 from sdc_problems.studies.verdict import Verdict, verdict
 from sdc_problems.studies.verdict.leaves import Leaves, leaf_counts
 
@@ -325,3 +326,16 @@ def test_exchanged_values_are_a_loss_though_every_column_is_as_it_was() -> None:
     starred = frame.astype(object).copy()
     starred.loc[0, "age"] = "*"
     assert "1 of 6 records are suppressed (16.7 %)" in verdict(data, starred).utility
+
+
+def test_the_probabilistic_linkage_is_solved_once(
+    numbers: pd.DataFrame, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    solved = []
+    solve = probabilistic.link_rows
+    monkeypatch.setattr(probabilistic, "link_rows", lambda *args, **more: solved.append(1) or solve(*args, **more))
+    after = numbers.copy()
+    after[["income", "rent", "debt"]] += rng.normal(size=(N, 3)).round(3)
+    found = of_numbers(numbers, after)
+    assert {"prl", "score_classical"} <= {measure.name for measure in found.measures}
+    assert len(solved) == 1  # the score asks for it as well

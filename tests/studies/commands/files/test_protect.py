@@ -159,6 +159,20 @@ print({"numba", "pymoo", "pandas", "scipy", "pydantic"} & set(sys.modules))
     assert done.stdout.strip() == "set()", done.stdout + done.stderr
 
 
+def test_a_small_table_is_protected_without_what_takes_long_to_load(folder: Path) -> None:
+    code = """
+import sys
+from click.testing import CliRunner
+from sdc_problems.studies.cli import cli
+arguments = "in.csv --method mdav --k 3 --columns age,wage --identifiers name --out out.csv".split()
+result = CliRunner().invoke(cli, ["protect", *arguments])
+assert result.exit_code == 0, result.output
+print({"numba", "pymoo", "scipy", "pydantic", "sdc_problems.graph"} & set(sys.modules))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=folder)
+    assert done.stdout.strip() == "set()", done.stdout + done.stderr
+
+
 def test_a_person_reads_what_was_done_and_the_verdict(folder: Path) -> None:
     result = protect(folder, columns="age,wage,town")
     assert result.exit_code == 0
