@@ -25,16 +25,26 @@ HOMELESS = -1
 REFINED = (-0.7, 1.3)  # proposals per record in a refinement: from 10 to the one to 10 to the other
 
 
-@kernel()
 def _fit(row: NDArray[np.int64], least: int, most: int, late: NDArray[np.int64]) -> None:
     """Move as few whole groups and records as needed, in place; ``late`` lists records, the first to move first."""
+    size = np.bincount(row + 1, minlength=len(row) + 2)[1:]
+    used = size[size > 0]
+    if used.sum() < len(row) or used.min() < least or used.max() > most:
+        _move_into_limits(row, least, most, late, size, len(used), np.empty_like(size))
+
+
+@kernel()
+def _move_into_limits(
+    row: NDArray[np.int64],
+    least: int,
+    most: int,
+    late: NDArray[np.int64],
+    size: NDArray[np.int64],
+    n_groups: int,
+    homes: NDArray[np.int64],
+) -> None:
+    """:func:`_fit` over tables that the caller made: in compiled code each of them would take long to compile."""
     n = len(row)
-    size = np.zeros(n + 1, dtype=np.int64)
-    n_groups = 0
-    for i in range(n):
-        if row[i] >= 0:
-            size[row[i]] += 1
-            n_groups += size[row[i]] == 1
     # Groups beyond what the records can fill dissolve, the smallest first.
     while n_groups > n // least:
         gone = -1
@@ -51,7 +61,6 @@ def _fit(row: NDArray[np.int64], least: int, most: int, late: NDArray[np.int64])
         if row[i] >= 0 and size[row[i]] > most:
             size[row[i]] -= 1
             row[i] = HOMELESS
-    homes = np.empty(n + 1, dtype=np.int64)
     count, fresh = 0, 0
     for g in range(n + 1):
         if size[g] > 0:
@@ -259,9 +268,7 @@ class WholeGroupCrossover(Crossover):
         for m in range(X.shape[1]):
             for child, (giver, receiver) in enumerate(((0, 1), (1, 0))):
                 inherited = random_state.random(int(parents[giver, m].max()) + 1) < 0.5
-                row = _inherit(
-                    parents[giver, m].astype(np.int64), parents[receiver, m].astype(np.int64), inherited, least
-                )
+                row = _inherit(parents[giver, m], parents[receiver, m], inherited, least)
                 _join(row, near, random_state.permutation(len(row)), most)
                 children[child, m] = limited(restricted_homes(row), least, most, random_state=random_state)
         return children
@@ -284,31 +291,24 @@ def _neighbours(problem: Any) -> NDArray[np.int32]:
     return np.empty((problem.n_var, 0), dtype=np.int32) if near is None else near
 
 
-@kernel()
 def _inherit(
-    giver: NDArray[np.int64], receiver: NDArray[np.int64], inherited: NDArray[np.bool_], least: int
+    giver: NDArray[Any], receiver: NDArray[Any], inherited: NDArray[np.bool_], least: int
 ) -> NDArray[np.int64]:
-    n = len(giver)
-    row = np.empty(n, dtype=np.int64)
-    remain = np.zeros(n, dtype=np.int64)
-    for i in range(n):
-        if inherited[giver[i]]:
-            row[i] = giver[i]
-        else:
-            row[i] = HOMELESS
-            remain[receiver[i]] += 1
-    for i in range(n):
-        if row[i] < 0 and remain[receiver[i]] >= least:
-            row[i] = len(inherited) + receiver[i]
-    return row
+    taken = inherited[giver]
+    whole = np.bincount(receiver[~taken], minlength=len(receiver)) >= least
+    mine: NDArray[np.int64] = giver.astype(np.int64)
+    return np.where(taken, mine, np.where(whole[receiver], len(inherited) + receiver.astype(np.int64), HOMELESS))
+
+
+def _join(row: NDArray[np.int64], near: NDArray[np.int32], order: NDArray[np.int64], most: int) -> None:
+    size = np.bincount(row + 1, minlength=2 * len(row) + 2)[1:]
+    _join_nearest(row, near, order, size, most)
 
 
 @kernel()
-def _join(row: NDArray[np.int64], near: NDArray[np.int32], order: NDArray[np.int64], most: int) -> None:
-    size = np.zeros(2 * len(row) + 1, dtype=np.int64)
-    for i in range(len(row)):
-        if row[i] >= 0:
-            size[row[i]] += 1
+def _join_nearest(
+    row: NDArray[np.int64], near: NDArray[np.int32], order: NDArray[np.int64], size: NDArray[np.int64], most: int
+) -> None:
     for i in order:
         if row[i] < 0:
             for a in range(near.shape[1]):
@@ -362,17 +362,22 @@ class RecordMutation(Mutation):
                 continue
             wide = limited(row, least, most).astype(np.int64)
             moves = int(random_state.geometric(1.0 / self.mean_moves))
-            _move(wide, near, random_state.random((moves, 4)), least, most)
+            size = np.bincount(wide, minlength=len(wide) + 1)
+            _move(wide, near, random_state.random((moves, 4)), size, least, most)
             out[r] = restricted_growth(wide)
         return out
 
 
 @kernel()
-def _move(row: NDArray[np.int64], near: NDArray[np.int32], chance: NDArray[np.float64], least: int, most: int) -> None:
+def _move(
+    row: NDArray[np.int64],
+    near: NDArray[np.int32],
+    chance: NDArray[np.float64],
+    size: NDArray[np.int64],
+    least: int,
+    most: int,
+) -> None:
     n = len(row)
-    size = np.zeros(n + 1, dtype=np.int64)
-    for i in range(n):
-        size[row[i]] += 1
     for step in range(len(chance)):
         i = int(chance[step, 0] * n)
         other = int(chance[step, 1] * n)

@@ -26,14 +26,17 @@ _WORTH_A_THREAD = 1 << 20  # additions; below, starting threads takes longer tha
 
 @kernel()
 def _score_rows(
-    V: NDArray[np.float64], rows: NDArray[Any], factor: float, out: NDArray[np.float64], ids: NDArray[np.int64]
+    V: NDArray[np.float64],
+    rows: NDArray[Any],
+    factor: float,
+    out: NDArray[np.float64],
+    ids: NDArray[np.int64],
+    size: NDArray[np.int64],
+    first: NDArray[np.int64],
+    mean: NDArray[np.float64],
 ) -> None:
-    """SSE and disclosed cells of each row of labels, all attributes numeric."""
+    """SSE and disclosed cells of each row of labels, all attributes numeric; the last three are room, all 0."""
     n, d = V.shape
-    n_groups = n + 1
-    size = np.zeros(n_groups, dtype=np.int64)
-    first = np.zeros(n_groups, dtype=np.int64)
-    mean = np.zeros((n_groups, d))
     for r in range(len(rows)):
         largest = 0
         for i in range(n):
@@ -211,7 +214,9 @@ class PartitionEngine:
 
         def score(piece: slice) -> None:
             labels = rows[piece].astype(np.int64)  # one type: the kernel is compiled once
-            _score_rows(self.V, labels, self.percent, errors[piece], near[piece])
+            room = np.zeros((2, self.n + 1), dtype=np.int64)  # made here: it would take long to compile
+            mean = np.zeros((self.n + 1, self.p))
+            _score_rows(self.V, labels, self.percent, errors[piece], near[piece], *room, mean)
 
         self._map(score, pieces, step * self.n * self.p)
         return errors, near

@@ -14,7 +14,7 @@ from sdc_problems._validation import whole
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators.partition import PartitionEngine
 from sdc_problems.front import batched
-from sdc_problems.methods._kernels.anneal import anneal_kernel
+from sdc_problems.methods._kernels.anneal import anneal
 from sdc_problems.methods.partition._attributes import smallest_group
 from sdc_problems.methods.partition._centroids import microaggregate, span
 from sdc_problems.methods.partition._mdav import mdav
@@ -186,7 +186,7 @@ class MicroaggregationProblem(SDCProblem):
             return row
         labels = row.astype(np.int32)
         seed = np.uint64(random_state.integers(0, 2**63))
-        anneal_kernel(self.engine.V, labels, int(sizes.min()), self.neighbours, 0.0, proposals, seed)
+        anneal(self.engine.V, labels, int(sizes.min()), self.neighbours, 0.0, proposals, seed)
         better: NDArray[Any] = restricted_growth(labels).astype(row.dtype)
         return better
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators.information_loss.numeric import sse
-from sdc_problems.methods._kernels.anneal import anneal_kernel
+from sdc_problems.methods._kernels.anneal import anneal
 from sdc_problems.methods._kernels.crossing import best_parts_kernel
 from sdc_problems.methods._kernels.mdav import mdav_kernel
 from sdc_problems.methods._kernels.window import windows_kernel
@@ -193,7 +193,7 @@ class PartitionSearch:
         assert near is not None
 
         def task(job: tuple[NDArray[np.int32], np.uint64]) -> None:
-            anneal_kernel(self._Z, job[0], self._k, near, temperature * self._scale, moves, job[1])
+            anneal(self._Z, job[0], self._k, near, temperature * self._scale, moves, job[1])
 
         jobs = list(zip(self._partitions, self._seeds(), strict=False))
         self._map(task, jobs)

@@ -63,8 +63,7 @@ def _move(
         total[b, j] += Z[i, j]
 
 
-@kernel()
-def anneal_kernel(
+def anneal(
     Z: NDArray[np.float64],
     labels: NDArray[np.int32],
     k: int,
@@ -79,28 +78,45 @@ def anneal_kernel(
     a group is dissolved among its members' neighbours, or made of k neighbours whose groups can spare them. Every group
     keeps k to 2k − 1 records. A proposal that costs c is accepted with probability exp(−c / temperature).
     """
-    n, n_near = near.shape
-    limit, n_groups = 2 * k - 1, n // k
-    members = np.empty((n_groups, limit), dtype=np.int32)
+    n, limit, n_groups = len(labels), 2 * k - 1, len(labels) // k
+    size = np.bincount(labels, minlength=n_groups)
+    order = np.argsort(labels, kind="stable")
+    rank = np.arange(n) - np.repeat(np.cumsum(size) - size, size)
     place = np.empty(n, dtype=np.int32)
-    size = np.zeros(n_groups, dtype=np.int64)
+    place[order] = rank
+    members = np.zeros((n_groups, limit), dtype=np.int32)
+    members[labels[order], rank] = order
     total = np.zeros((n_groups, Z.shape[1]))
-    for i in range(n):
-        g = labels[i]
-        members[g, size[g]] = i
-        place[i] = size[g]
-        size[g] += 1
-        for j in range(Z.shape[1]):
-            total[g, j] += Z[i, j]
-    free = np.empty(n_groups, dtype=np.int32)
-    n_free = 0
-    for g in range(n_groups - 1, -1, -1):
-        if size[g] == 0:
-            free[n_free] = g
-            n_free += 1
-    moved = np.empty(limit, dtype=np.int32)
-    origin = np.empty(limit, dtype=np.int32)
+    np.add.at(total, labels, Z)
+    empty = np.flatnonzero(size == 0)[::-1]
+    free = np.zeros(n_groups, dtype=np.int32)
+    free[: len(empty)] = empty
+    moved = np.zeros((2, limit), dtype=np.int32)
     state = np.array([seed | np.uint64(1)], dtype=np.uint64)
+    _propose(Z, labels, k, near, temperature, moves, state, members, place, size, total, free, len(empty), *moved)
+
+
+@kernel()
+def _propose(
+    Z: NDArray[np.float64],
+    labels: NDArray[np.int32],
+    k: int,
+    near: NDArray[np.int32],
+    temperature: float,
+    moves: int,
+    state: NDArray[np.uint64],
+    members: NDArray[np.int32],
+    place: NDArray[np.int32],
+    size: NDArray[np.int64],
+    total: NDArray[np.float64],
+    free: NDArray[np.int32],
+    n_free: int,
+    moved: NDArray[np.int32],
+    origin: NDArray[np.int32],
+) -> None:
+    """:func:`anneal` over tables that the caller made: in compiled code each of them would take long to compile."""
+    n, n_near = near.shape
+    limit = 2 * k - 1
     for _ in range(moves):
         # One type of number throughout: the helpers are compiled once.
         i = below(state, n)

@@ -18,7 +18,7 @@ from sdc_problems.algorithms.microaggregation._partition_search import (
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators.information_loss import sse
 from sdc_problems.methods import exhaustive, mdav
-from sdc_problems.methods._kernels.anneal import anneal_kernel
+from sdc_problems.methods._kernels.anneal import anneal
 from sdc_problems.methods._kernels.crossing import best_parts_kernel
 from sdc_problems.methods._kernels.mdav import mdav_kernel
 from sdc_problems.methods._kernels.window import windows_kernel
@@ -67,7 +67,7 @@ def test_annealing_keeps_every_group_within_its_limits(case: tuple[int, int, int
     seed, n, p, k, whole = case
     Z = points(seed, n, p, whole)
     labels = mdav_kernel(Z, k)
-    anneal_kernel(Z, labels, k, nearest(Z, 5), heat, 3_000, np.uint64(seed))
+    anneal(Z, labels, k, nearest(Z, 5), heat, 3_000, np.uint64(seed))
     assert sizes(labels).min() >= k
     assert sizes(labels).max() <= 2 * k - 1 if n >= 2 * k else True
     assert labels.max() < n // k
