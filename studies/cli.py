@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import sys
 import warnings
@@ -133,5 +134,10 @@ def main() -> NoReturn:
         if "null byte" not in str(error):
             raise
         click.echo("error: a path holds the character NUL, which no file name can", err=True)
+        sys.exit(EXIT_USAGE)
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        click.echo("error: a path is longer than this system lets names be: choose shorter ones", err=True)
         sys.exit(EXIT_USAGE)
     sys.exit(code if isinstance(code, int) else 0)  # click hands over what Context.exit was told

@@ -216,7 +216,7 @@ class PartitionEngine:
             labels = rows[piece].astype(np.int64)  # one type: the kernel is compiled once
             room = np.zeros((2, self.n + 1), dtype=np.int64)  # made here: it would take long to compile
             mean = np.zeros((self.n + 1, self.p))
-            _score_rows(self.V, labels, self.percent, errors[piece], near[piece], *room, mean)
+            _score_rows(self.V, labels, self.percent, errors[piece], near[piece], room[0], room[1], mean)
 
         self._map(score, pieces, step * self.n * self.p)
         return errors, near

@@ -246,12 +246,13 @@ class Run:
             hint = did_you_mean(ident, known.ids)
             raise SDCError(f"no solution {ident!r} in {self.name!r}{hint} (known: {', '.join(known.ids) or 'none'})")
         seed, _, number = ident.partition("-")
+        ident = ident if len(ident) <= 60 else f"{ident[:59]}…"
         if not (seed.isascii() and seed.isdigit() and number.isascii() and number.isdigit()):
             raise SDCError(f"a solution's id is like 1-17 (seed and number) or {BASELINE}<name>, not {ident!r}")
-        if int(seed) not in self.seeds:
+        if len(seed) > 19 or int(seed) not in self.seeds:
             raise SDCError(f"no solution {ident!r}: the seeds are {', '.join(map(str, self.seeds))}")
         count = len(self._record(int(seed)).objectives(len(self.axes)))
-        if int(number) >= count:
+        if len(number) > 18 or int(number) >= count:  # Python refuses to read thousands of digits
             raise SDCError(f"no solution {ident!r}: seed {seed} has {count} solutions so far, counted from 0")
         return self._pick(int(seed), np.array([int(number)]), genomes=True)
 

@@ -5,6 +5,7 @@ SDC_FUZZ_CASES=5000 pytest -m slow tests/fuzz        # by default 500; .ci/night
 
 from __future__ import annotations
 
+import codecs
 import csv
 import os
 import re
@@ -109,13 +110,22 @@ def _judge_files(case: Case, ended: Ended, folder: Path) -> None:
         assert "sdc resume" in ended.err, "a folder is in the way of the corrected study"
     if ended.code or not new.is_file():
         return
-    with new.open(encoding="utf-8", errors="surrogateescape", newline="") as stream:
+    with new.open(encoding=_encoding(new), errors="surrogateescape", newline="") as stream:
         header, *rows = list(csv.reader(stream))
     assert len(rows) > 1
     assert {len(row) for row in rows} == {len(header)}
     if {"--method=mdav", "--k=3", "--columns=age,wage"} <= set(case.arguments):
         where = [header.index(name) for name in ("age", "wage")]
         assert min(Counter(tuple(row[i] for i in where) for row in rows).values()) >= 3
+
+
+def _encoding(path: Path) -> str:
+    """Encoding of a written file, which is the one of its original."""
+    begin = path.read_bytes()[:4]
+    for name, mark in (("utf-32", codecs.BOM_UTF32_LE), ("utf-16", codecs.BOM_UTF16_LE)):
+        if begin.startswith(mark):
+            return name
+    return "utf-16-le" if begin[1:2] == b"\0" else "utf-8"
 
 
 @quota(0.34)

@@ -294,7 +294,7 @@ def test_nothing_is_replaced_unasked(run: Path, tmp_path: Path, sdc: Sdc) -> Non
     ("ident", "says"),
     [("1-99999", "solutions so far"), ("7-1", "the seeds are 1"), ("x", "is like 1-17"), ("1-", "is like 1-17"),
      ("baseline-nothing", "did you mean 'baseline-nothing generalised'"), ("1-1; rm -rf /", "is like 1-17"),
-     ("1-١", "is like 1-17")],
+     ("1-١", "is like 1-17"), ("1-" + "9" * 5000, "solutions so far"), ("9" * 5000 + "-1", "the seeds are 1")],
 )  # fmt: skip
 def test_an_unknown_solution_is_a_sentence(ident: str, says: str, run: Path, tmp_path: Path) -> None:
     with pytest.raises(SDCError, match=says):
