@@ -74,13 +74,15 @@ class Measured:
     losses: dict[str, NDArray[np.float64]]
     risks: dict[str, NDArray[np.float64]]
     microdata: dict[str, NDArray[np.float64]]
+    errors: dict[str, float]
+    """Standard error of a mean of each curve, from the variances at all K."""
 
 
-def measured(case: Case, k: int, draws: int) -> tuple[list[float], list[float], list[float]]:
-    """Losses, risks, and loss and risk of the extracted microdata for one K: means over draws of Algorithm 14."""
+def measured(case: Case, k: int, draws: int) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Losses, risks, and loss and risk of the extracted microdata for one K: a row per draw of Algorithm 14."""
     problem = case.problem(k)
     rows = [x for name, x in problem.baselines().items() if name.startswith("Algorithm 14")][:draws]
-    losses = np.mean([problem.evaluate(x) for x in rows], axis=0)
+    losses = np.array([problem.evaluate(x) for x in rows])
     names = SETS["all attributes"]
     frame = problem.data.frame()
     edges = problem.graph.edges
@@ -95,15 +97,19 @@ def measured(case: Case, k: int, draws: int) -> tuple[list[float], list[float], 
         sets = [[names.index(name) for name in chosen] for chosen in SETS.values()]
         risks.append([ego_matches(before[:, at], after[:, at], edges).risk for at in sets])
         tables.append([il_categorical(before, after), dr_categorical(before, after)])
-    return losses.tolist(), np.mean(risks, axis=0).tolist(), np.mean(tables, axis=0).tolist()
+    return losses, np.array(risks), np.array(tables)
 
 
-def gathered(ks: tuple[int, ...], found: list[tuple[list[float], list[float], list[float]]]) -> Measured:
-    """Curves from the figures of each K."""
-    losses, risks, tables = (np.array([row[part] for row in found]) for part in range(3))
-    return Measured(
-        ks,
-        dict(zip(LOSSES, losses.T, strict=True)),
-        dict(zip(SETS, risks.T, strict=True)),
-        dict(zip(("il_categorical", "dr_categorical"), tables.T, strict=True)),
-    )
+def gathered(
+    ks: tuple[int, ...], found: list[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]]
+) -> Measured:
+    """Curves of means from the figures of each K."""
+    curves: list[dict[str, NDArray[np.float64]]] = []
+    errors: dict[str, float] = {}
+    for part, names in enumerate((LOSSES, SETS, ("il_categorical", "dr_categorical"))):
+        values = np.array([row[part] for row in found])  # K × draws × curves
+        draws = values.shape[1]
+        curves.append(dict(zip(names, values.mean(axis=1).T, strict=True)))
+        variance = values.var(axis=1, ddof=1).mean(axis=0) if draws > 1 else np.zeros(len(names))
+        errors |= dict(zip(names, np.sqrt(variance / draws).tolist(), strict=True))
+    return Measured(ks, *curves, errors)

@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 from pymoo.algorithms.moo.nsga2 import NSGA2
 from pymoo.optimize import minimize
@@ -188,5 +189,6 @@ def _lines(ks: tuple[int, ...], curves: Mapping[str, NDArray[np.float64]], what:
         panel.set_xlabel("K")
         panel.set_ylabel(what)
         panel.set_ylim(bottom=0)
+        panel.xaxis.set_major_locator(MaxNLocator(integer=True))
         panel.legend(frameon=False, fontsize=8)
     return figure

@@ -46,20 +46,25 @@ def test_figures_are_means_over_the_draws() -> None:
     both = measured(SMALL, 3, 2)
     problem = SMALL.problem(3)
     rows = [problem.baselines()[f"Algorithm 14, seed {seed}"] for seed in (1, 2)]
-    values = np.mean([problem.evaluate(x) for x in rows], axis=0)
+    values = np.array([problem.evaluate(x) for x in rows])
     np.testing.assert_allclose(both[0], values)
-    assert both[0][0] == pytest.approx(np.mean(both[0][1:]))
-    assert dict(zip(SETS, both[1], strict=True))["all attributes"] <= min(both[1])
-    assert 0 < both[2][0] < 100
+    curves = gathered((3,), [both])
+    assert curves.losses["il_graph"] == pytest.approx(values[:, 0].mean())
+    assert curves.errors["il_graph"] == pytest.approx(abs(values[0, 0] - values[1, 0]) / 2)
+    assert curves.losses["il_graph"] == pytest.approx(np.mean([curves.losses[name] for name in LOSSES[1:]]))
+    assert curves.risks["all attributes"] <= min(curves.risks.values())
+    assert 0 < curves.microdata["il_categorical"] < 100
     assert il_graph([1, 0, 2], [0, 0, 0], [[0, 1], [1, 2]]) > 0
 
 
-def curves(**losses: list[float]) -> Measured:
+def curves(*, error: float = 0.0, **losses: list[float]) -> Measured:
     found = {name: np.array(losses.get(name, [0.1, 0.2, 0.3])) for name in LOSSES}
     risks = {name: np.array([0.5, 0.4, 0.3]) - 0.1 * i for i, name in enumerate(("topic 1", "topic 2", "topic 3"))}
     risks |= {name: np.array([0.2, 0.05, 0.01]) for name in ("location", "all topics", "all attributes")}
     tables = {"il_categorical": np.array([10.0, 20.0, 30.0]), "dr_categorical": np.array([30.0, 20.0, 10.0])}
-    return Measured((2, 5, 10), found, {name: risks[name] for name in SETS}, tables)
+    risks |= {name: np.array(losses[name]) for name in losses if name in risks}
+    errors = dict.fromkeys([*LOSSES, *SETS, *tables], error)
+    return Measured((2, 5, 10), found, {name: risks[name] for name in SETS}, tables, errors)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +87,25 @@ def test_a_statement_holds_or_does_not(losses: dict[str, list[float]], statement
     assert {row[0]: row[1] for row in rows}[statement] == verdict
 
 
+def test_what_goes_the_other_way_is_told_and_measured_against_the_noise_of_the_draws() -> None:
+    statement = "dr falls with K for every set of attributes"
+    location = {"location": [0.2, 0.01, 0.04]}
+    for error, verdict in ((0.0, "does not hold"), (0.005, "does not hold"), (0.01, "holds")):
+        found = curves(error=error, **location)
+        row = {row[0]: row[1:] for row in statements(found, found).rows}[statement]
+        assert row[0] == verdict
+        said = f"the other way by up to 0.03 (location, first graph), standard error {error * 2**0.5:.2g}"
+        assert said in str(row[1])
+
+
 def test_figures_of_each_k_become_curves() -> None:
-    found = gathered((2, 3), [([0.1] * 4, [0.2] * 6, [3.0, 4.0]), ([0.5] * 4, [0.6] * 6, [7.0, 8.0])])
-    np.testing.assert_array_equal(found.losses["cdil"], [0.1, 0.5])
-    np.testing.assert_array_equal(found.microdata["dr_categorical"], [4.0, 8.0])
+    def draws(*values: float) -> np.ndarray:
+        return np.array([values, [2 * value for value in values]])
+
+    parts = [(draws(*[a] * 4), draws(*[a] * 6), draws(a, 2 * a)) for a in (0.2, 0.4)]
+    found = gathered((2, 3), parts)
+    np.testing.assert_allclose(found.losses["cdil"], [0.3, 0.6])
+    np.testing.assert_allclose(found.microdata["dr_categorical"], [0.6, 1.2])
+    variances = [np.var([a, 2 * a], ddof=1) for a in (0.2, 0.4)]
+    assert found.errors["location"] == pytest.approx(np.sqrt(np.mean(variances) / 2))
+    assert set(gathered((2,), [(np.ones((1, 4)), np.ones((1, 6)), np.ones((1, 2)))]).errors.values()) == {0.0}
