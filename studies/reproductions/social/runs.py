@@ -112,4 +112,5 @@ def gathered(
         curves.append(dict(zip(names, values.mean(axis=1).T, strict=True)))
         variance = values.var(axis=1, ddof=1).mean(axis=0) if draws > 1 else np.zeros(len(names))
         errors |= dict(zip(names, np.sqrt(variance / draws).tolist(), strict=True))
-    return Measured(ks, *curves, errors)
+    losses, risks, microdata = curves
+    return Measured(ks, losses, risks, microdata, errors)
