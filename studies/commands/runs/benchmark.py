@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -15,6 +15,21 @@ if TYPE_CHECKING:
 
 SCHEMA = "sdc.benchmark/1"
 suite_option = click.option("--suite", default="core", show_default=True, help="Suite of instances.")
+
+instance_option = click.option(
+    "--instance", "names", multiple=True, metavar="ID", help="This instance only; may be repeated."
+)
+folders_argument = click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
+budget_option = click.option(
+    "--budget", default="long", show_default=True, help="Evaluations to look after: short, long or a number."
+)
+indicator_option = click.option(
+    "--indicator",
+    type=click.Choice(["gap", "area", "epsilon", "igd_plus"]),
+    default="gap",
+    show_default=True,
+    help="Indicator that the tests compare.",
+)
 
 
 @click.group(name="benchmark", context_settings={"help_option_names": ["-h", "--help"]})
@@ -88,7 +103,7 @@ def show_command(name: str, as_json: bool) -> None:
 
 @command.command(name="run")
 @suite_option
-@click.option("--instance", "names", multiple=True, metavar="ID", help="This instance only; may be repeated.")
+@instance_option
 @click.option(
     "--algorithm", "algorithms", multiple=True, required=True, metavar="NAME",
     help="Search, `random`, `NSGA2-integer`, or module:function of (problem, budget, rng); may be repeated.",
@@ -120,13 +135,97 @@ def run_command(
     def tell(line: str) -> None:
         err.print(line)
 
-    evaluations = int(budget) if budget.isdecimal() else budget
-    wanted = jobs(_instances(suite, names), algorithms, seeds=seeds, budget=evaluations, tell=tell)
+    wanted = jobs(_instances(suite, names), algorithms, seeds=seeds, budget=_budget(budget), tell=tell)
     done = run_all(wanted, out, workers=workers or processors(), tell=tell)
     if done.left:
         err.print(f"interrupted with {done.left} runs to go; the same command goes on")
         click.get_current_context().exit(EXIT_INTERRUPTED)
     console().print(f"{done.made + done.there} runs in {plain(str(out), 500)}", soft_wrap=True)
+
+
+@command.command(name="table")
+@folders_argument
+@instance_option
+@budget_option
+@indicator_option
+@click.option("--csv", "as_csv", is_flag=True, help="Print the table as CSV, with all its columns.")
+@click.option("--pairs", is_flag=True, help="Print the test of each pair on each instance, too.")
+@json_option
+def table_command(
+    folders: tuple[Path, ...],
+    names: tuple[str, ...],
+    budget: str,
+    indicator: str,
+    as_csv: bool,
+    pairs: bool,
+    as_json: bool,
+) -> None:
+    """Compare the algorithms whose records are in FOLDERS: indicators, expected runtimes, tests.
+
+    All is computed from the archives that the runs had after BUDGET evaluations, never from final populations.
+    """
+    from sdc_problems.studies.benchmark.show import print_table, table_payload
+    from sdc_problems.studies.benchmark.tables import read_entries, summary, written
+    from sdc_problems.studies.report.text import as_json as to_json
+
+    entries = read_entries(folders, names)
+    if as_csv:
+        click.echo(written(summary(entries, _budget(budget))), nl=False)
+        return
+    payload = table_payload(entries, _budget(budget), indicator)
+    if as_json:
+        click.echo(to_json({"schema": SCHEMA, **payload}))
+    else:
+        print_table(payload, pairs=pairs)
+
+
+@command.command(name="plot")
+@folders_argument
+@instance_option
+@budget_option
+@indicator_option
+@click.option("--between", metavar="A,B", help="Algorithms whose attainment is compared; by default the first two.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder; by default pictures in DIR.")
+@click.option("--format", "kind", type=click.Choice(["png", "svg"]), default="png", show_default=True, help="Format.")
+def plot_command(
+    folders: tuple[Path, ...],
+    names: tuple[str, ...],
+    budget: str,
+    indicator: str,
+    between: str | None,
+    out: Path | None,
+    kind: Literal["png", "svg"],
+) -> None:
+    """Draw gaps over the run, targets reached, attainment surfaces and their differences, and ranks.
+
+    The front is drawn under what was attained. Instances that not all algorithms have run on count for their own
+    pictures only.
+    """
+    from sdc_problems.errors import SDCError
+    from sdc_problems.studies.benchmark.pictures import draw
+    from sdc_problems.studies.benchmark.tables import read_entries
+    from sdc_problems.studies.commands._options import names as listed
+    from sdc_problems.studies.report.plots import rendered
+    from sdc_problems.studies.report.terminal import console, plain
+    from sdc_problems.studies.store.folder import inside, write_atomically
+
+    chosen = listed(between or "")
+    if between is not None and len(chosen) != 2:
+        raise SDCError(f"--between takes two algorithms, as in NSGA2,random, not {between!r}")
+    entries = read_entries(folders, names)
+    place = out or folders[0] / "pictures"
+    place.mkdir(parents=True, exist_ok=True)
+    pictures = draw(
+        entries, budget=_budget(budget), indicator=indicator, between=(chosen[0], chosen[1]) if chosen else None
+    )
+    for name, figure in pictures:
+        path = inside(place, f"{name}.{kind}")
+        write_atomically(path, rendered(figure, kind))
+        console().print(plain(str(path), 500), soft_wrap=True)
+
+
+def _budget(text: str) -> str | int:
+    return int(text) if text.isdecimal() else text
 
 
 def _instances(suite: str, names: tuple[str, ...]) -> list[Instance]:

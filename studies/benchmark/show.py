@@ -1,0 +1,164 @@
+"""Tables of benchmarks on the terminal, and as plain values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from sdc_problems.studies.benchmark.tables import LEVEL, Entry, assessed, best_of, samples, summary
+from sdc_problems.studies.report.terminal import console, plain
+from sdc_problems.suite._statistics import Pair, alike, mean_ranks, pairs_by_instance, pairs_over_instances
+
+
+def table_payload(entries: Sequence[Entry], budget: str | int, indicator: str) -> dict[str, Any]:
+    """Plain values of a table: rows, tests on each instance and over all, mean ranks.
+
+    Parameters
+    ----------
+    entries, budget, indicator
+        As for ``assessed`` and ``samples``.
+    """
+    frame = assessed(entries, budget)
+    values = samples(frame, indicator)
+    pairs, over = pairs_by_instance(values), pairs_over_instances(values)
+    best = best_of(frame, indicator, pairs)
+    rows = [{str(k): v for k, v in row.items()} for row in summary(entries, budget).to_dict("records")]
+    known = {entry.record.instance: entry.instance.known for entry in entries}
+    for row in rows:
+        row["mark"] = best[row["instance"]].get(row["algorithm"], "")
+        row["known"] = known[row["instance"]]
+    ranks = mean_ranks(values)
+    return {
+        "budget": budget,
+        "indicator": indicator,
+        "rows": [{key: _plain(value) for key, value in row.items()} for row in rows],
+        "pairs": [vars(pair) for pair in pairs],
+        "over_instances": [vars(pair) for pair in over],
+        "shared": sum(all(name in values[key] for name in ranks) for key in values),
+        "mean_ranks": {name: _plain(rank) for name, rank in ranks.items()},
+        "alike": [list(group) for group in alike(ranks, over)],
+    }
+
+
+def _plain(value: Any) -> Any:
+    """JSON has no infinity and no NaN."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value.item() if hasattr(value, "item") else value
+
+
+def print_table(payload: dict[str, Any], *, pairs: bool) -> None:
+    """Print a table, what its columns mean, and the tests.
+
+    Parameters
+    ----------
+    payload
+        As from ``table_payload``.
+    pairs
+        Whether the test of each pair on each instance is printed.
+    """
+    out = console()
+    head = ("algorithm", "gap", "quartiles", "found", "area", "solved", "runtime")
+    lines: list[str | tuple[str, ...]] = [head]
+    last = ""
+    for row in payload["rows"]:
+        if row["instance"] != last:
+            last = row["instance"]
+            lines.append(f"{last} ({row['known']})")
+        lines.append(
+            (
+                f"  {plain(row['algorithm'], 30)} {row['mark']}",
+                _gap(row),
+                f"{_short(row['gap_q1'])} {_short(row['gap_q3'])}",
+                _share(row["found"]),
+                _short(row["area"]),
+                f"{row['solved']}/{row['seeds']}",
+                "" if row["ert_front"] is None else f"{row['ert_front']:,.0f}",
+            )
+        )
+    out.print("\n".join(_columns(lines)), soft_wrap=True)
+    budget = payload["budget"] if isinstance(payload["budget"], str) else f"{payload['budget']:,}"
+    out.print(
+        f"after the budget {budget}, medians of the seeds; gap: share of the front's hypervolume that is missing (where"
+        " the front is not proven: compared with the best known, and the largest that the proven bound leaves open);"
+        " found: share of the front's points; area: mean gap over the run; solved, runtime: seeds with the whole front,"
+        f" expected evaluations to it; *: best {payload['indicator']}, ~: the tests do not tell it from the best",
+        soft_wrap=True,
+    )
+    _print_tests(payload, pairs)
+
+
+def _columns(lines: Sequence[str | tuple[str, ...]]) -> list[str]:
+    """Lines of cells under each other, the first of each to the left; a line that is no tuple stands as it is.
+
+    Examples
+    --------
+    >>> _columns([("a", "b"), "all", ("long", "10")])
+    ['a      b', 'all', 'long  10']
+    """
+    cells = [line for line in lines if isinstance(line, tuple)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    found = []
+    for line in lines:
+        if isinstance(line, tuple):
+            first, *others = line
+            line = "  ".join([first.ljust(widths[0]), *map(str.rjust, others, widths[1:])]).rstrip()
+        found.append(line)
+    return found
+
+
+def _print_tests(payload: dict[str, Any], pairs: bool) -> None:
+    out = console()
+    if pairs:
+        out.print("\nOn each instance (Mann-Whitney, two-sided; Holm over all pairs and instances)")
+        for pair in payload["pairs"]:
+            out.print(f"{pair['instance']}: {_sentence(Pair(**pair))}", soft_wrap=True)
+    if not payload["pairs"]:
+        out.print("fewer than three seeds each: no test of whether a difference is luck")
+    if payload["shared"] < 2 or not payload["over_instances"]:
+        return
+    out.print(
+        f"\nOver the {payload['shared']} instances that all have run on (Wilcoxon on medians; Holm over all pairs)"
+    )
+    if payload["shared"] < 6:
+        out.print("fewer than six instances: no p of this test can be below 0.03")
+    for pair in payload["over_instances"]:
+        out.print(_sentence(Pair(**pair)), soft_wrap=True)
+    ranks = sorted(payload["mean_ranks"].items(), key=lambda item: item[1])
+    out.print("mean ranks: " + ", ".join(f"{plain(name, 40)} {rank:.2f}" for name, rank in ranks), soft_wrap=True)
+
+
+def _sentence(pair: Pair) -> str:
+    differ = "" if pair.p_holm < LEVEL else ", not told apart"
+    return (
+        f"{plain(pair.first, 40)} against {plain(pair.second, 40)}: better in {100 * pair.effect:.0f} % (A12 ="
+        f" {pair.effect:.2f}), p = {pair.p:.2g}, adjusted {pair.p_holm:.2g}{differ}"
+    )
+
+
+def _gap(row: dict[str, Any]) -> str:
+    if row["known"] == "exact":
+        return _short(row["gap"])
+    return (
+        f"{_short(row['gap'])} …" if row["gap_bound"] is None else f"{_short(row['gap'])} … {_short(row['gap_bound'])}"
+    )
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else f"{100 * value:.0f} %"
+
+
+def _short(value: float | None) -> str:
+    """Number of three digits; tiny ones as powers of ten.
+
+    Examples
+    --------
+    >>> _short(0.0), _short(0.12345), _short(0.0000123), _short(None)
+    ('0', '0.123', '1.2e-05', '')
+    """
+    if value is None:
+        return ""
+    if value == 0:
+        return "0"
+    return f"{value:.3f}" if abs(value) >= 0.0005 else f"{value:.1e}"
