@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sdc_problems._sharing.arrays import Array, SharedArrays, digest_of
+from sdc_problems._sharing.arrays import Array, OpenedLate, SharedArrays, digest_of
 from sdc_problems._tables.assemble import (
     ROWS,
     assemble,
@@ -107,7 +107,7 @@ class Attribute:
         return column_to_series(column, self.n_categories - 1 if self.has_missing else None)
 
 
-class Microdata:
+class Microdata(OpenedLate):
     """A table of records about persons, households or firms, ready for every evaluator.
 
     Made by `from_csv` or `from_frame`. Immutable: each column is kept as integer codes over its distinct values,
@@ -138,14 +138,20 @@ class Microdata:
     """
 
     __slots__ = ("__weakref__", "_arrays", "_attributes", "_digest", "_meta")
+    _late = ("_meta", "_attributes")
 
     def __init__(self, arrays: SharedArrays) -> None:
         """Open the arrays of another Microdata (its `arrays`)."""
+        self._arrays = arrays
+        self._digest: str | None = None
+        if arrays.at_hand:
+            self._open()
+
+    def _open(self) -> None:
+        arrays = self._arrays
         if _META not in arrays:
             raise SDCError("these shared arrays hold no microdata: make one with Microdata.from_csv or from_frame")
-        self._arrays = arrays
         self._meta: dict[str, Any] = json.loads(arrays[_META].tobytes())
-        self._digest: str | None = None
         self._attributes = {
             spec["name"]: Attribute(spec["name"], Kind(spec["kind"]), Role(spec["role"]), arrays, f"column{i}", spec)
             for i, spec in enumerate(self._meta["columns"])
@@ -524,6 +530,8 @@ class Microdata:
         return self.n_records
 
     def __repr__(self) -> str:
+        if not self._arrays.at_hand:
+            return "Microdata(not here)"
         counts = [(sum(a.role is role for a in self.attributes), role.value) for role in Role]
         roles = ", ".join(f"{n} {role}" for n, role in counts if n)
         return f"Microdata({self.n_records:,} records, {len(self._attributes)} attributes: {roles})"

@@ -10,7 +10,7 @@ import sys
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from sdc_problems._sharing.folders import (
 )
 from sdc_problems.errors import SDCError, did_you_mean
 
-__all__ = ["Array", "SharedArrays", "digest_of", "pack_strings", "sweep", "unpack_strings"]
+__all__ = ["Array", "OpenedLate", "SharedArrays", "digest_of", "pack_strings", "sweep", "unpack_strings"]
 
 _PLAIN_KINDS = "biufcmMSU"
 
@@ -53,8 +53,11 @@ class SharedArrays(Mapping[str, Array]):
 
     Notes
     -----
-    Keep the object alive while other processes still have to open it. The digest is over names, types, shapes and
-    bytes (little-endian), so it is the same on every platform; it costs one pass over the data and is kept.
+    Keep the object alive while other processes still have to open it. Unpickling where its files are gone gives an
+    object that finds its arrays as soon as the same content is in the process (the table was read again), and until
+    then says so when it is asked for them: a stored front can be read without its data. The digest is over names,
+    types, shapes and bytes (little-endian), so it is the same on every platform; it costs one pass over the data and
+    is kept.
 
     Examples
     --------
@@ -80,6 +83,35 @@ class SharedArrays(Mapping[str, Array]):
         self._digest: str | None = None
         self._folder: Path | None = None
         self._inline = self.nbytes <= inline_up_to
+        _ALL[id(self)] = self
+
+    @classmethod
+    def _elsewhere(cls, folder: Path, digest: str) -> SharedArrays:
+        """Arrays whose files are gone: all but what is in them."""
+        made = cls.__new__(cls)
+        made._digest, made._folder, made._inline = digest, folder, False
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "_arrays":
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        for other in list(_ALL.values()):
+            if other.digest == self._digest:
+                self._arrays = other._arrays
+                return self._arrays
+        raise SDCError(
+            f"the shared data folder {self._folder} is gone: its process has ended or dropped the data object, or this"
+            " is another machine; keep the data object alive while workers use it. To go on measuring with what was"
+            " stored, read the same table here first. X and F of a stored result need no data"
+        )
+
+    @property
+    def at_hand(self) -> bool:
+        """Whether there are arrays to read."""
+        try:
+            return self._arrays is not None
+        except SDCError:
+            return False
 
     def __getitem__(self, name: str) -> Array:
         try:
@@ -94,7 +126,7 @@ class SharedArrays(Mapping[str, Array]):
         return len(self._arrays)
 
     def __repr__(self) -> str:
-        return f"SharedArrays({len(self)} arrays, {self.nbytes:,} bytes)"
+        return f"SharedArrays({len(self)} arrays, {self.nbytes:,} bytes)" if self.at_hand else "SharedArrays(not here)"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SharedArrays):
@@ -130,6 +162,8 @@ class SharedArrays(Mapping[str, Array]):
     def __reduce__(self) -> tuple[Any, ...]:
         if self._inline:
             return _inlined, (dict(self._arrays),)
+        if not self.at_hand:
+            return _attach, (str(self._folder), self.digest)
         with STATE.lock:
             if self._folder is None or not (self._folder / MANIFEST).is_file():
                 folder = STATE.new_folder()
@@ -187,6 +221,24 @@ def unpack_strings(data: Array, offsets: Array) -> list[str]:
     return [blob[a:b].decode("utf-8", "surrogatepass") for a, b in itertools.pairwise(ends)]
 
 
+class OpenedLate:
+    """Object over shared arrays that reads them when they are first needed, where they were not at hand at once."""
+
+    __slots__ = ()
+    _late: ClassVar[tuple[str, ...]] = ()
+    """Attributes that `_open` sets."""
+
+    def _open(self) -> None:
+        """Read the arrays."""
+        raise NotImplementedError
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in type(self)._late:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        self._open()
+        return object.__getattribute__(self, name)
+
+
 def _read_only(name: str, array: Array, copy: bool) -> Array:
     if not isinstance(array, np.ndarray):
         raise SDCError(f"shared array {name!r} must be a numpy array, not {type(array).__name__}")
@@ -207,6 +259,8 @@ def _inlined(arrays: dict[str, Array]) -> SharedArrays:
 
 # Shared arrays of this process by (folder, digest): unpickling where the data already is gives the same object.
 _LIVE: weakref.WeakValueDictionary[tuple[str, str], SharedArrays] = weakref.WeakValueDictionary()
+# All shared arrays of this process, by their identity: one may have what another, unpickled, has lost.
+_ALL: weakref.WeakValueDictionary[int, SharedArrays] = weakref.WeakValueDictionary()
 # (folder, digest, file identities) whose content this process has hashed already.
 _VERIFIED: set[tuple[Any, ...]] = set()
 
@@ -217,6 +271,8 @@ def _attach(folder: str, digest: str) -> SharedArrays:
     if live is not None:
         return live
     path = Path(folder)
+    if not path.exists() and not path.is_symlink():
+        return SharedArrays._elsewhere(path, digest)
     files = read_manifest(path)["files"]
     arrays = {name: map_array(path / file) for name, file in files.items()}
     identity = (

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sdc_problems._sharing.arrays import SharedArrays
+from sdc_problems._sharing.arrays import OpenedLate, SharedArrays
 from sdc_problems._tables.formats import markup_format
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.graph._edge_list import EdgeList, guess_delimiter, read_bytes, read_edge_list, text_of
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _META = "graph"
 
 
-class SocialGraph:
+class SocialGraph(OpenedLate):
     """People and who is linked to whom: one record of a `Microdata` per node, links as CSR arrays.
 
     Immutable; the arrays are shared between processes as those of `Microdata` are.
@@ -61,6 +61,7 @@ class SocialGraph:
     """
 
     __slots__ = ("__weakref__", "_handle", "_meta", "data")
+    _late = ("_meta",)
 
     def __init__(
         self,
@@ -451,6 +452,8 @@ class SocialGraph:
         return self.n_nodes
 
     def __repr__(self) -> str:
+        if not self._handle.at_hand:
+            return "SocialGraph(not here)"
         kind = "directed" if self.directed else "undirected"
         return f"SocialGraph({self.n_nodes:,} nodes, {self.n_links:,} {kind} links)"
 
@@ -468,6 +471,9 @@ class SocialGraph:
     def __deepcopy__(self, memo: dict[int, Any]) -> SocialGraph:
         return self
 
+    def _open(self) -> None:
+        self._meta = json.loads(self._handle[_META].tobytes())
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _opened, (self.data, self._handle)
 
@@ -475,7 +481,8 @@ class SocialGraph:
 def _opened(data: Microdata, handle: SharedArrays) -> SocialGraph:
     graph = SocialGraph.__new__(SocialGraph)
     graph.data, graph._handle = data, handle
-    graph._meta = json.loads(handle[_META].tobytes())
+    if handle.at_hand:
+        graph._open()
     return graph
 
 

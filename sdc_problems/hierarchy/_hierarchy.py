@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems._files import input_file
-from sdc_problems._sharing.arrays import SharedArrays, digest_of, pack_strings, unpack_strings
+from sdc_problems._sharing.arrays import OpenedLate, SharedArrays, digest_of, pack_strings, unpack_strings
 from sdc_problems._tables.columns import MISSING, label
 from sdc_problems._tables.dates import are_dates, date_rows
 from sdc_problems._tables.levels import (
@@ -38,7 +38,7 @@ _INLINE = 8192
 _META = "hierarchy"
 
 
-class Hierarchy:
+class Hierarchy(OpenedLate):
     """A domain generalization hierarchy: level 0 is the values, each further level merges groups of the one before.
 
     Made by `from_csv`, `from_levels`, `intervals`, `masking` or `suppression`. Immutable. Values and labels are text
@@ -58,15 +58,20 @@ class Hierarchy:
     """
 
     __slots__ = ("__weakref__", "_arrays", "_labels", "_meta", "_position")
+    _late = ("_meta",)
 
     def __init__(self, arrays: SharedArrays) -> None:
         """Open the arrays of another Hierarchy (its `arrays`)."""
-        if _META not in arrays:
-            raise SDCError("these shared arrays hold no hierarchy: make one with Hierarchy.from_csv or from_levels")
         self._arrays = arrays
-        self._meta: dict[str, Any] = json.loads(arrays[_META].tobytes())
         self._labels: dict[int, tuple[str, ...]] = {}
         self._position: dict[str, int] | None = None
+        if arrays.at_hand:
+            self._open()
+
+    def _open(self) -> None:
+        if _META not in self._arrays:
+            raise SDCError("these shared arrays hold no hierarchy: make one with Hierarchy.from_csv or from_levels")
+        self._meta: dict[str, Any] = json.loads(self._arrays[_META].tobytes())
 
     # ------------------------------------------------------------------ making one
 
@@ -444,6 +449,8 @@ class Hierarchy:
             raise SDCError(f"cannot write {path}: {error.strerror}") from error
 
     def __repr__(self) -> str:
+        if not self._arrays.at_hand:
+            return "Hierarchy(not here)"
         groups = ", ".join(f"{self.n_groups(level):,}" for level in range(self.n_levels))
         return f"Hierarchy({self.n_values:,} values, {self.n_levels} levels: {groups} groups)"
 

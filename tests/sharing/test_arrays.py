@@ -257,8 +257,17 @@ def test_unpickling_after_the_owner_is_gone() -> None:
     shared = SharedArrays({"a": np.arange(3)})
     pickled = pickle.dumps(shared)
     del shared
+    again = pickle.loads(pickled)
+    assert not again.at_hand
+    assert repr(again) == "SharedArrays(not here)"
     with pytest.raises(SDCError, match="its process has ended or dropped the data object"):
-        pickle.loads(pickled)
+        again["a"]
+    assert pickle.dumps(again) == pickled
+    other = SharedArrays({"a": np.arange(4)})
+    assert not again.at_hand
+    same = SharedArrays({"a": np.arange(3)})
+    assert again["a"] is same["a"]
+    assert again == same != other
 
 
 @posix
