@@ -17,7 +17,6 @@ from pymoo.core.sampling import Sampling
 from pymoo.operators.crossover.ux import UniformCrossover
 
 from sdc_problems import Microdata, Objective, SDCProblem
-from sdc_problems.operators.duplicates import ByteDuplicates
 from sdc_problems.problem import STAR, by_name
 
 OBJECTIVES = by_name(
@@ -91,7 +90,6 @@ class ColumnSuppressionProblem(SDCProblem):
             "crossover": UniformCrossover(),
             "mutation": FlipOne(),
             "repair": NoRepair(),  # every bit string is its own canonical form
-            "eliminate_duplicates": ByteDuplicates(),
         }
 
     def decode(self, x: ArrayLike) -> tuple[str, ...]:

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
 from pymoo.core.population import Population
 
 from sdc_problems.operators.duplicates import ByteDuplicates, row_keys
+
+if TYPE_CHECKING:
+    from typing import Self
+
+DIGEST = 16  # bytes; a longer genome is remembered by its digest of so many
 
 
 class NeverTwice(ByteDuplicates):
@@ -19,46 +27,100 @@ class NeverTwice(ByteDuplicates):
     Parameters
     ----------
     n_genomes
-        How many different genomes there are, if that is known: the search then ends when all are evaluated.
+        How many different genomes there are at most, if that is known: the search ends when so many are evaluated.
 
     Notes
     -----
-    Linear time; one key per evaluated genome is kept. A call with nothing to compare with is the start of a search
-    (pymoo's initialization) and begins with an empty memory. Individuals that were let through and then cut off
-    without being evaluated are forgotten again.
+    Linear time; at most 16 bytes per evaluated genome are kept, once for all copies that pymoo's history makes. A call
+    with nothing to compare with is the start of a search (pymoo's initialization) and begins with an empty memory.
+    Individuals that were let through and then cut off without being evaluated are forgotten again.
     """
 
     def __init__(self, *, n_genomes: int | None = None) -> None:
         super().__init__(n_genomes=n_genomes)
-        self._seen: set[bytes] = set()
+        self._seen = _Memory()
         self._waiting: dict[bytes, Any] = {}
 
-    def do(self, pop: Any, *args: Any, to_itself: bool = True) -> Any:
+    def do(self, pop: Any, *args: Any, to_itself: bool = True, return_indices: bool = False) -> Any:
         """Return the individuals that are new, also among themselves."""
         if not args:
-            self._seen, self._waiting = set(), {}
+            self._seen, self._waiting = _Memory(), {}
         others = [individual for other in args if other is not None for individual in other]
-        self._settle(others)
-        if not len(pop):
-            return pop
         # A genome made elsewhere may have another dtype: compare in the one of the newcomers.
-        present = set(row_keys(Population.create(*others).get("X").astype(pop[0].X.dtype))) if others else set()
+        present = _keys(others, pop[0].X.dtype if len(pop) else None)
+        self._settle(others, present)
+        known = set(present)
         keep = []
-        for i, key in enumerate(row_keys(pop.get("X"))):
-            if key in present or key in self._seen or (to_itself and key in self._waiting):
+        for i, key in enumerate(_keys(pop)):
+            waits = self._waiting.get(key)
+            if key in known or key in self._seen or (to_itself and waits is not None and waits is not pop[i]):
                 continue
             keep.append(i)
             self._waiting[key] = pop[i]
-        return self._or_the_last(pop, pop[keep], args)
+        if return_indices:
+            return pop[keep], keep, [i for i in range(len(pop)) if i not in set(keep)]
+        return self._or_the_last(pop, pop[keep], args) if len(pop) else pop
 
     def _n_known(self, populations: Sequence[Any]) -> int:
         return len(self._seen) + len(self._waiting)
 
-    def _settle(self, others: list[Any]) -> None:
-        """Remember what was evaluated since the last call; forget what neither was nor is about to be."""
-        in_use = {id(individual) for individual in others}
-        for key, individual in list(self._waiting.items()):
+    def _settle(self, others: list[Any], keys: list[bytes]) -> None:
+        """Remember what was evaluated since the last call; forget what neither was nor is about to be.
+
+        Individuals evaluated elsewhere, as by pymoo's ``tell``, are known by the population that they have entered.
+        """
+        for key, individual in zip(keys, others, strict=True):
             if individual.evaluated:
                 self._seen.add(key)
+        in_use = {id(individual) for individual in others}
+        for key, individual in list(self._waiting.items()):
+            if individual.evaluated:  # measuring may have written an equal solution's genome into it
+                for measured in (key, *_keys([individual])):
+                    self._seen.add(measured)
             if individual.evaluated or id(individual) not in in_use:
                 del self._waiting[key]
+
+
+class _Memory:
+    """Set of keys that only grows; copies share one table, of which each knows what was there when it was made."""
+
+    def __init__(self, keys: Sequence[bytes] = ()) -> None:
+        self._place = {key: i for i, key in enumerate(keys)}
+        self._size = len(self._place)
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __contains__(self, key: bytes) -> bool:
+        return self._place.get(key, self._size) < self._size
+
+    def add(self, key: bytes) -> None:
+        """Remember a key."""
+        if key in self:
+            return
+        if self._size < len(self._place):  # a copy has gone on
+            self._place = {known: i for i, known in enumerate(self._own())}
+        self._place[key] = self._size
+        self._size += 1
+
+    def _own(self) -> list[bytes]:
+        return list(self._place)[: self._size]  # a dictionary keeps the order of insertion
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        copied = type(self)()
+        copied._place, copied._size = self._place, self._size
+        return copied
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._own(),)
+
+
+def _keys(individuals: Any, dtype: Any = None) -> list[bytes]:
+    """Bytes of each genome, or a digest of long ones."""
+    if not len(individuals):
+        return []
+    X: NDArray[Any] = np.asarray(Population.create(*individuals).get("X"))
+    if dtype is not None:
+        X = X.astype(dtype, copy=False)
+    keys = row_keys(X)
+    return [blake2b(key, digest_size=DIGEST).digest() for key in keys] if len(keys[0]) > DIGEST else keys

@@ -20,6 +20,7 @@ from sdc_problems._tables.columns import STAR
 from sdc_problems.errors import SDCError
 from sdc_problems.front import Front, Part, minimal
 from sdc_problems.objective import Objective, by_name, choose_objectives, find_objective
+from sdc_problems.operators.never_twice import NeverTwice
 from sdc_problems.operators.search_guard import SearchGuard
 from sdc_problems.requirement import Required, Requirement, read_requirements
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["STAR", "Objective", "SDCProblem", "by_name", "choose_objectives", "find_objective"]
 
+FEW = 64  # variables up to which a search may come to measure everything
 AT_ONCE = 5000  # candidates that an enumeration measures at a time
 
 INSTEAD = {
@@ -192,7 +194,11 @@ class SDCProblem(Problem, ABC):
 
     @abstractmethod
     def _operators(self) -> dict[str, Any]:
-        """Sampling, crossover, mutation, repair and eliminate_duplicates, by pymoo's names for them."""
+        """Sampling, crossover, mutation and repair, by pymoo's names for them; ``operators`` adds `NeverTwice`."""
+
+    def _n_genomes(self) -> int | None:
+        """Return how many different rows there are at most, or None: a search ends when all are measured."""
+        return self.n_candidates if self.n_var <= FEW else None
 
     @abstractmethod
     def decode(self, x: ArrayLike) -> Any:
@@ -229,6 +235,8 @@ class SDCProblem(Problem, ABC):
     def operators(self, *, eliminate_duplicates: bool = True) -> dict[str, Any]:
         """Operators made for this encoding, as the keyword arguments of pymoo's algorithms.
 
+        Their duplicate elimination remembers all that the search has measured: nothing is measured twice.
+
         Parameters
         ----------
         eliminate_duplicates
@@ -236,7 +244,8 @@ class SDCProblem(Problem, ABC):
             ``MOEAD(ref_dirs, **problem.operators(eliminate_duplicates=False))``.
         """
         chosen = self._operators()
-        chosen["repair"] = SearchGuard(chosen.get("repair", NoRepair()), chosen.get("eliminate_duplicates"))
+        chosen.setdefault("eliminate_duplicates", NeverTwice(n_genomes=self._n_genomes()))
+        chosen["repair"] = SearchGuard(chosen.get("repair", NoRepair()), chosen["eliminate_duplicates"])
         if not eliminate_duplicates:
             chosen.pop("eliminate_duplicates", None)
         return chosen

@@ -20,7 +20,6 @@ from sdc_problems.microdata import Kind
 from sdc_problems.objective import Objective
 from sdc_problems.operators.canonical import CanonicalLabels, restricted_growth
 from sdc_problems.operators.grouping import AnyGroupingMutation, GroupCrossover, RandomGroupings
-from sdc_problems.operators.never_twice import NeverTwice
 from sdc_problems.problem import AT_ONCE, SDCProblem
 from sdc_problems.problems._columns import left_as_they_are, protected_columns
 from sdc_problems.problems._microaggregation_objectives import grouping_objectives, ranked
@@ -170,7 +169,6 @@ class GOMMProblem(SDCProblem):
             "crossover": GroupCrossover(prob=CROSSED),
             "mutation": AnyGroupingMutation(),
             "repair": CanonicalLabels(),
-            "eliminate_duplicates": NeverTwice(n_genomes=_bell(self.n_var)),
         }
 
     def encode(self, groups: Iterable[Iterable[str]]) -> NDArray[Any]:

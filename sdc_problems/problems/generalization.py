@@ -17,7 +17,6 @@ from sdc_problems.evaluators.lattice import NEED_LABELS, NEED_SENSITIVE, Lattice
 from sdc_problems.front import Part
 from sdc_problems.methods.recoding._generalize import MAX_SUPPRESSION, level_phrase
 from sdc_problems.objective import Objective
-from sdc_problems.operators.duplicates import ByteDuplicates
 from sdc_problems.operators.lattice import (
     LatticeCrossover,
     LatticeMutation,
@@ -333,8 +332,10 @@ class PBGProblem(SDCProblem):
             "crossover": LatticeCrossover(),
             "mutation": LatticeMutation(),
             "repair": LatticeRepair(),
-            "eliminate_duplicates": ByteDuplicates(n_genomes=super().n_candidates),
         }
+
+    def _n_genomes(self) -> int:
+        return super().n_candidates  # nodes times thresholds
 
     def baselines(self) -> dict[str, NDArray[Any]]:
         """Nothing generalised, everything, and what Datafly finds for usual k; ``best_of_each`` has the exact ones.

@@ -22,7 +22,6 @@ from sdc_problems.evaluators.linkage.probabilistic import MOST_ROWS
 from sdc_problems.microdata import Kind
 from sdc_problems.objective import Objective
 from sdc_problems.operators.cells import BlockCrossover, CellBounds, CellMixture, StartFiles
-from sdc_problems.operators.duplicates import ByteDuplicates
 from sdc_problems.problem import SDCProblem
 from sdc_problems.problems._columns import left_as_they_are, protected_columns
 from sdc_problems.problems._masking_objectives import masking_objectives
@@ -393,7 +392,6 @@ class MaskingProblem(SDCProblem):
             "crossover": BlockCrossover(),
             "mutation": CellMixture(),
             "repair": CellBounds(),
-            "eliminate_duplicates": ByteDuplicates(),
         }
 
     def starts(self) -> dict[str, NDArray[Any]]:

@@ -23,7 +23,6 @@ from sdc_problems.methods.partition._v_mdav import v_mdav
 from sdc_problems.microdata import Kind
 from sdc_problems.objective import Objective
 from sdc_problems.operators.canonical import restricted_growth
-from sdc_problems.operators.duplicates import ByteDuplicates
 from sdc_problems.operators.partition import GroupSizes, RandomPartitions, RecordMutation, WholeGroupCrossover, limited
 from sdc_problems.problem import AT_ONCE, SDCProblem
 from sdc_problems.problems._columns import left_as_they_are, protected_columns
@@ -210,7 +209,6 @@ class MicroaggregationProblem(SDCProblem):
             "crossover": WholeGroupCrossover(),
             "mutation": RecordMutation(),
             "repair": GroupSizes(),
-            "eliminate_duplicates": ByteDuplicates(),
         }
 
     @property

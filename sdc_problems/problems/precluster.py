@@ -14,7 +14,6 @@ from sdc_problems.errors import SDCError
 from sdc_problems.evaluators.preclustering import PreclusteringEngine, Setting
 from sdc_problems.methods.partition._centroids import span
 from sdc_problems.microdata import Kind
-from sdc_problems.operators.duplicates import ByteDuplicates
 from sdc_problems.operators.settings import SettingsCrossover, SettingsMutation, SettingsRepair, SettingsSampling
 from sdc_problems.problem import SDCProblem
 from sdc_problems.problems._columns import left_as_they_are, protected_columns
@@ -188,7 +187,6 @@ class PreclusterProblem(SDCProblem):
             "crossover": SettingsCrossover(),
             "mutation": SettingsMutation(),
             "repair": SettingsRepair(canonical),
-            "eliminate_duplicates": ByteDuplicates(n_genomes=self._n_genomes()),
         }
 
     def _n_genomes(self) -> int:

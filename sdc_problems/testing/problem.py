@@ -25,6 +25,7 @@ from pymoo.problems.static import StaticProblem
 from pymoo.problems.zero_to_one import ZeroToOne
 from pymoo.util.ref_dirs import get_reference_directions
 
+from sdc_problems._genomes import row_keys
 from sdc_problems.errors import SDCError
 from sdc_problems.problem import STAR, Objective, SDCProblem
 from sdc_problems.testing.operators import OperatorContract
@@ -273,15 +274,21 @@ class ProblemContract(OperatorContract):
         pop = minimize(problem, self.algorithm(name, problem), ("n_gen", GENERATIONS), seed=3).pop
         return pop.get("X"), pop.get("F")
 
-    def test_asking_gives_a_population_as_long_as_the_search_goes_on(self) -> None:
+    def test_asking_gives_a_population_as_long_as_the_search_goes_on_and_nothing_twice(self) -> None:
         problem = self.make()
+        measured: set[bytes] = set()
         algorithm = NSGA2(pop_size=40, **self.operators(problem)).setup(problem, termination=("n_gen", 5), seed=1)
         while algorithm.has_next():
             children = algorithm.ask()
             assert children is not None
             assert len(children)
+            keys = set(row_keys(children.get("X")))
             algorithm.evaluator.eval(problem, children)
             algorithm.tell(infills=children)
+            if algorithm.has_next() or len(children) > 1:  # one known solution ends a search that knows them all
+                assert len(keys) == len(children)
+                assert not keys & measured
+            measured |= keys
 
     def test_moead_takes_the_operators_without_duplicate_elimination(self) -> None:
         problem = self.make()

@@ -20,7 +20,6 @@ from pymoo.operators.mutation.rm import ChoiceRandomMutation
 from pymoo.operators.sampling.rnd import IntegerRandomSampling
 
 from sdc_problems import Objective, SDCProblem
-from sdc_problems.operators.duplicates import ByteDuplicates
 from sdc_problems.parallel import Serial
 from sdc_problems.studies.cli import main
 from sdc_problems.studies.release.row_order import read_rows
@@ -62,7 +61,6 @@ class Knapsack(SDCProblem):
             "sampling": IntegerRandomSampling(),
             "crossover": UniformCrossover(),
             "mutation": ChoiceOfLevels(),
-            "eliminate_duplicates": ByteDuplicates(),
         }
 
     def decode(self, x: ArrayLike) -> Any:

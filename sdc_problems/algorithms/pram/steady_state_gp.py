@@ -14,7 +14,7 @@ from sdc_problems._validation import number, whole
 from sdc_problems.algorithms._checks import single_objective
 from sdc_problems.algorithms.pram.elitist_ea import TRIES
 from sdc_problems.errors import SDCError
-from sdc_problems.operators.duplicates import ByteDuplicates
+from sdc_problems.operators.duplicates import ByteDuplicates, row_keys
 from sdc_problems.operators.tree import SubtreeCrossover, TreeMutation, TreeSampling, ValidTrees
 
 GENERATIONS = 1500
@@ -107,11 +107,12 @@ class SteadyStateGP(Algorithm):
         order = chosen[np.argsort(self.pop.get("F")[chosen, 0], kind="stable")]
         winners, self._losers = order[: size // 2], order[size // 2 :]
         cross = self.random_state.random() < self.crossover_prob
-        for _ in range(TRIES):
-            children = self._children(winners, cross)
-            fresh = self.eliminate_duplicates.do(children, self.pop)
-            if len(fresh):
-                return fresh
+        for chosen_kind in (cross, not cross):  # few winners have few children: the other kind may still know a new one
+            for _ in range(TRIES):
+                children = self._children(winners, chosen_kind)
+                fresh = self.eliminate_duplicates.do(children, self.pop)
+                if len(fresh):
+                    return fresh
         return children
 
     def _children(self, winners: Any, cross: bool) -> Any:
@@ -129,7 +130,10 @@ class SteadyStateGP(Algorithm):
         best_first = np.argsort(infills.get("F")[:, 0], kind="stable")
         worst_first = self._losers[::-1]
         survivors = self.pop.copy()
+        present = set(row_keys(survivors.get("X")))
         for child, loser in zip(best_first, worst_first, strict=False):
-            if infills[child].F[0] < survivors[loser].F[0]:
+            key = infills[child].X.tobytes()
+            if infills[child].F[0] < survivors[loser].F[0] and key not in present:
                 survivors[loser] = infills[child]
+                present.add(key)
         self.pop = survivors

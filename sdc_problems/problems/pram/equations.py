@@ -12,7 +12,6 @@ from sdc_problems.errors import SDCError
 from sdc_problems.methods.perturbation._pram import normalize_rows
 from sdc_problems.methods.perturbation._pram_equations import FUNCTIONS, TERMINALS, equation_matrices, infix, postfix
 from sdc_problems.objective import Objective
-from sdc_problems.operators.duplicates import ByteDuplicates
 from sdc_problems.operators.tree import Grammar, SubtreeCrossover, TreeMutation, TreeSampling, ValidTrees, repaired
 from sdc_problems.problems.pram.base import Matrix, TransitionProblem
 
@@ -120,7 +119,6 @@ class PRAMEquationProblem(TransitionProblem):
             "crossover": SubtreeCrossover(),
             "mutation": TreeMutation(weights),
             "repair": ValidTrees(),
-            "eliminate_duplicates": ByteDuplicates(),
         }
 
     def baselines(self) -> dict[str, NDArray[Any]]:

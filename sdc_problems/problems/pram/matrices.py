@@ -18,7 +18,6 @@ from sdc_problems.methods.perturbation._pram import (
     transition_matrix,
 )
 from sdc_problems.objective import Objective
-from sdc_problems.operators.duplicates import ByteDuplicates
 from sdc_problems.operators.matrix import SCALE, MatrixBounds, MatrixCrossover, MatrixMutation, MatrixSampling
 from sdc_problems.problems.pram.base import Matrix, TransitionProblem
 
@@ -144,7 +143,6 @@ class PRAMProblem(TransitionProblem):
             "crossover": MatrixCrossover(),
             "mutation": MatrixMutation(),
             "repair": MatrixBounds(),
-            "eliminate_duplicates": ByteDuplicates(),
         }
 
     def baselines(self) -> dict[str, NDArray[Any]]:

@@ -23,7 +23,6 @@ from sdc_problems.methods.partition._mdav import mdav
 from sdc_problems.microdata import Kind, Microdata
 from sdc_problems.objective import Objective
 from sdc_problems.operators.canonical import restricted_growth
-from sdc_problems.operators.duplicates import ByteDuplicates
 from sdc_problems.operators.partition import GroupSizes, RandomPartitions, RecordMutation, WholeGroupCrossover, limited
 from sdc_problems.problem import AT_ONCE, SDCProblem
 from sdc_problems.problems.microaggregation import SMALL_LABELS, _partitions
@@ -224,7 +223,6 @@ class SocialGraphProblem(SDCProblem):
             "crossover": WholeGroupCrossover(),
             "mutation": RecordMutation(),
             "repair": GroupSizes(),
-            "eliminate_duplicates": ByteDuplicates(),
         }
 
     @property
