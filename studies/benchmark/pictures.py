@@ -268,7 +268,6 @@ def difference_picture(entries: Sequence[Entry], first: str, second: str, budget
                 corner, other = np.maximum([x1, y1], low), np.minimum([x2, y2], high)
                 if sign * value <= 0 or not np.all(other > corner):
                     continue
-                    a, b = found.natural(corner), found.natural(other)
                 color = _shade(abs(value) / shades)
                 a, b = found.natural(corner), found.natural(other)
                 panel.add_patch(Rectangle(tuple(np.minimum(a, b)), *np.abs(b - a), color=color, linewidth=0))
