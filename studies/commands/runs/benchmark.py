@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from sdc_problems.studies.cli import EXIT_INTERRUPTED
+from sdc_problems.studies.cli import EXIT_FAILURE, EXIT_INTERRUPTED
 from sdc_problems.studies.commands._options import json_option
 
 if TYPE_CHECKING:
@@ -222,6 +222,83 @@ def plot_command(
         path = inside(place, f"{name}.{kind}")
         write_atomically(path, rendered(figure, kind))
         console().print(plain(str(path), 500), soft_wrap=True)
+
+
+@command.command(name="check")
+@click.argument("folder", type=click.Path(path_type=Path))
+@json_option
+def check_command(folder: Path, as_json: bool) -> None:
+    """Check a submission: submission.toml, digests, budgets, and that each F is what its X measures.
+
+    Nothing in the folder is executed or unpickled. Exit code 1: something is wrong.
+    """
+    from sdc_problems.studies.benchmark.check import check
+    from sdc_problems.studies.report.terminal import console, plain
+    from sdc_problems.studies.report.text import as_json as to_json
+
+    err = console(stderr=True)
+    report = check(folder, tell=lambda line: err.print(plain(line, 500)))
+    if as_json:
+        said = None if report.submission is None else report.submission.model_dump()
+        click.echo(to_json({"schema": SCHEMA, **vars(report), "submission": said}))
+    else:
+        out = console()
+        out.print(f"{report.records} records, {report.solutions:,} solutions measured again")
+        for line in (*report.problems, *(f"note: {note}" for note in report.notes)):
+            out.print(plain(line, 1000), soft_wrap=True)
+        out.print("all is as it should be" if not report.problems else f"{len(report.problems)} problems")
+    if report.problems:
+        click.get_current_context().exit(EXIT_FAILURE)
+
+
+@command.command(name="export")
+@folders_argument
+@instance_option
+@click.option("--format", "kind", type=click.Choice(["ioh", "moocore"]), required=True, help="Format of another tool.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder to write into.")
+def export_command(folders: tuple[Path, ...], names: tuple[str, ...], kind: str, out: Path) -> None:
+    """Write records for other tools: IOHanalyzer (gaps over the run), moocore and R's eaf (archives at the end)."""
+    from sdc_problems.studies.benchmark.export import export
+    from sdc_problems.studies.benchmark.tables import read_entries
+    from sdc_problems.studies.report.terminal import console, plain
+
+    written = export(read_entries(folders, names), kind, out)
+    console().print(f"{len(written)} files in {plain(str(out), 500)}", soft_wrap=True)
+
+
+@command.command(name="page")
+@folders_argument
+@budget_option
+@click.option("--verify", is_flag=True, help="Check each submission first, which measures all its solutions again.")
+@click.option(
+    "-o", "--out", type=click.Path(path_type=Path, dir_okay=False), default=Path("leaderboard.html"),
+    show_default=True, help="File to write.",
+)  # fmt: skip
+@click.option("--overwrite", is_flag=True, help="Replace the file if it exists.")
+def page_command(folders: tuple[Path, ...], budget: str, verify: bool, out: Path, overwrite: bool) -> None:
+    """Make the leaderboard of FOLDERS: one HTML file that loads nothing, sorted as the reader chooses.
+
+    What was not verified, or was tuned on the suite, is marked.
+    """
+    from sdc_problems.errors import SDCError
+    from sdc_problems.studies.benchmark.page import leaderboard
+    from sdc_problems.studies.report.terminal import console, plain
+    from sdc_problems.studies.store.folder import write_atomically
+
+    if out.exists() and not overwrite:
+        raise SDCError(f"{str(out)!r} exists: replace it by --overwrite, or name another by -o")
+    write_atomically(out, leaderboard(folders, budget=_budget(budget), verify=verify))
+    console().print(f"leaderboard: {plain(str(out), 500)}", soft_wrap=True)
+
+
+@command.command(name="cite")
+@suite_option
+@instance_option
+def cite_command(suite: str, names: tuple[str, ...]) -> None:
+    """Print BibTeX of the suite in its version, the tables and the papers, and one line for a paper."""
+    from sdc_problems.suite._citation import citation
+
+    click.echo(citation(_instances(suite, names)))
 
 
 def _budget(text: str) -> str | int:

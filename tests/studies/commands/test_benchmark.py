@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner, Result
 
+from sdc_problems import SDCError
 from sdc_problems.studies.cli import cli
 
 NAME = "pbg-people-k-glm@1"
@@ -35,3 +37,23 @@ def test_run_writes_records_and_goes_on(tmp_path: Path) -> None:
     second = sdc(*line, "--seeds", 2)
     assert "1 of 2 runs are there already" in second.stderr
     assert len(list(tmp_path.rglob("*.npz"))) == 2
+
+
+def test_submission_goes_from_check_to_page(tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    sdc("run", "--instance", NAME, "--algorithm", "random", "--budget", "short", "--workers", 1, "--out", folder)
+    refused = sdc("check", folder)
+    assert refused.exit_code == 1
+    assert "submission.toml" in refused.stdout
+    said = 'algorithm = "R"\nversion = "1"\nsource = "s"\nlicense = "MIT"\nauthors = ["A"]\nmachine = "m"\n'
+    (folder / "submission.toml").write_text(said + 'tuned = "nothing"\ntuned_on_suite = false\n', encoding="utf-8")
+    assert sdc("check", folder).stdout.endswith("all is as it should be\n")
+    assert json.loads(sdc("check", folder, "--json").stdout)["submission"]["authors"] == ["A"]
+    page = tmp_path / "page.html"
+    assert sdc("page", folder, "--budget", "short", "--verify", "-o", page).exit_code == 0
+    assert ">verified<" in page.read_text(encoding="utf-8")
+    with pytest.raises(SDCError, match="exists"):
+        sdc("page", folder, "--budget", "short", "-o", page)
+    assert "2 files" in sdc("export", folder, "--format", "ioh", "--out", tmp_path / "ioh").stdout
+    assert "1 files" in sdc("export", folder, "--format", "moocore", "--out", tmp_path / "sets").stdout
+    assert "@inproceedings{dewri2010" in sdc("cite", "--instance", NAME).stdout
