@@ -8,6 +8,7 @@ cut in neither way.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -67,7 +68,7 @@ def telling(what: str) -> Progress:
     return lambda done, total: tell(what, done, total)
 
 
-def watched(run: Callable[[NDArray[np.int64]], T], what: str) -> T:
+def watched(run: Callable[[NDArray[np.int64]], T], what: str, *, steps: float = math.inf) -> T:
     """Run a kernel that cannot be cut in slices, but looks at a flag: in a thread, while this one hears Ctrl-C.
 
     Parameters
@@ -77,12 +78,16 @@ def watched(run: Callable[[NDArray[np.int64]], T], what: str) -> T:
         and writes into the others how much is done and how much there is.
     what
         Name of what it works through.
+    steps
+        Elementary steps that it takes at most, if that is known: little work needs no thread.
     """
     from concurrent.futures import ThreadPoolExecutor
 
     import numpy as np
 
     flag = np.zeros(3, dtype=np.int64)
+    if steps <= SLICE:
+        return run(flag)
     with ThreadPoolExecutor(1) as thread:
         try:
             found = thread.submit(run, flag)

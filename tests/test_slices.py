@@ -85,3 +85,8 @@ def test_a_watched_kernel_is_told_of_and_ends_by_its_flag() -> None:
     assert watched(lambda flag: "done", "rows") == "done"
     with pytest.raises(TimeoutError, match="own"):
         watched(lambda flag: (_ for _ in ()).throw(TimeoutError("its own")), "rows")
+
+
+def test_little_work_is_watched_without_a_thread() -> None:
+    assert watched(lambda flag: threading.current_thread(), "rows", steps=SLICE) is threading.current_thread()
+    assert watched(lambda flag: threading.current_thread(), "rows", steps=SLICE + 1) is not threading.current_thread()

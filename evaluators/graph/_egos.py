@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems._kernel import kernel
-from sdc_problems.evaluators.graph._links import Arcs, sorted_arcs
+from sdc_problems._slices import watched
+from sdc_problems.evaluators.graph._links import Arcs, pairs_of_links, sorted_arcs
 
+_ROUNDS = 100  # steps for each member and link of an ego: rounds of colors, others that it is compared with
 _OUT, _IN = 1, 2  # ways of a link between two nodes; both together are 3
 
 
@@ -62,12 +64,17 @@ def _inner_links(
     links: NDArray[np.int64],
     end: NDArray[np.int32],
     way: NDArray[np.int8],
+    flag: NDArray[np.int64],
 ) -> int:
     """Links among the neighbours of each node; only counted if there is no room for them."""
     n = len(pointer) - 1
     place = np.full(n, -1, dtype=np.int64)
     used = 0
+    flag[2] = n
     for v in range(n):
+        flag[1] = v
+        if flag[0]:
+            break
         for a in range(pointer[v], pointer[v + 1]):
             place[near[a]] = a - pointer[v] + 1
         at = start[v]
@@ -96,8 +103,13 @@ def _refine(
     way: NDArray[np.int8],
     color: NDArray[np.uint64],
     key: NDArray[np.uint64],
+    flag: NDArray[np.int64],
 ) -> None:
+    flag[2] = len(start) - 1
     for v in range(len(start) - 1):
+        flag[1] = v
+        if flag[0]:
+            break
         base, size = start[v], start[v + 1] - start[v]
         now = color[base : base + size]
         fresh = now.copy()
@@ -145,14 +157,17 @@ def egos(arcs: Arcs) -> Egos:
     start = pointer + np.arange(n + 1)
     links = np.zeros(start[-1] + 1, dtype=np.int64)
     nothing = np.empty(0, dtype=np.int32)
-    used = _inner_links(pointer, near, ways, start, links, nothing, nothing.astype(np.int8))
+    before = pointer, near, ways, start, links
+    steps = pairs_of_links(pointer)
+    used = watched(lambda flag: _inner_links(*before, nothing, nothing.astype(np.int8), flag), "egos", steps=steps)
     end, way = np.empty(used, dtype=np.int32), np.empty(used, dtype=np.int8)
     if used:
-        _inner_links(pointer, near, ways, start, links, end, way)
+        watched(lambda flag: _inner_links(*before, end, way, flag), "egos", steps=steps)
     member = np.insert(near, pointer[:-1], np.arange(n)).astype(np.int32)
     color = np.insert(ways.astype(np.uint64), pointer[:-1], np.uint64(0))
     key = np.empty(n, dtype=np.uint64)
-    _refine(start, links, end, way, color, key)
+    steps = _ROUNDS * (len(member) + used)
+    watched(lambda flag: _refine(start, links, end, way, color, key, flag), "egos refined", steps=steps)
     return Egos(start, member, color, links, end, way, key)
 
 
@@ -224,6 +239,7 @@ def _same(
     v_labels: NDArray[np.int64],
     u: int,
     u_labels: NDArray[np.int64],
+    flag: NDArray[np.int64],
 ) -> bool:
     """Whether one ego with its labels maps onto another: a search with backtracking."""
     p, q = start[v], start[u]
@@ -237,7 +253,7 @@ def _same(
     taken = np.zeros(size, dtype=np.bool_)
     attempt = np.zeros(size, dtype=np.int64)
     depth = 0
-    while depth < size - 1:
+    while depth < size - 1 and not flag[0]:
         i = order[depth]
         if image[i] >= 0:
             taken[image[i]] = False
@@ -292,12 +308,14 @@ def _classes(
     keys: NDArray[np.uint64],
     order: NDArray[np.int64],
     single: bool,
+    flag: NDArray[np.int64],
 ) -> NDArray[np.int64]:
     """Classes of labelled egos; object s·n + v is the ego of v with row s of the labels."""
     n = len(start) - 1
     out = np.full(len(keys), -1, dtype=np.int64)
     heads = np.empty(len(keys), dtype=np.int64)
     count, low = 0, 0
+    flag[2] = len(order)
     while low < len(order):
         high = low
         while high < len(order) and keys[order[high]] == keys[order[low]]:
@@ -308,9 +326,12 @@ def _classes(
             has_original = has_original or order[a] < n
         for a in range(low, high if has_original else low):
             x = order[a]
+            flag[1] = a
+            if flag[0]:
+                return out
             for c in range(first, count):
                 y = heads[c]
-                if _same(start, member, color, links, end, way, y % n, labels[y // n], x % n, labels[x // n]):
+                if _same(start, member, color, links, end, way, y % n, labels[y // n], x % n, labels[x // n], flag):
                     out[x] = c
                     break
             if out[x] < 0:
@@ -342,5 +363,9 @@ def ego_classes(found: Egos, labels: NDArray[np.int64]) -> NDArray[np.int64]:
     rows = np.ascontiguousarray(np.atleast_2d(labels), dtype=np.int64)
     keys = np.concatenate([label_keys(found.start, found.member, found.color, found.key, row) for row in rows])
     order = np.argsort(keys, kind="stable")  # originals before released ones with the same key
-    classes: NDArray[np.int64] = _classes(*found[:6], rows, keys, order, len(rows) == 1)
+    single = len(rows) == 1
+    classes = watched(
+        lambda flag: _classes(*found[:6], rows, keys, order, single, flag), "egos compared",
+        steps=_ROUNDS * (len(found.member) + len(found.end)),
+    )  # fmt: skip
     return classes.reshape(np.shape(labels))

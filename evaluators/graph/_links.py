@@ -111,6 +111,11 @@ def arcs(edges: object, n: object, *, directed: bool = False, name: str = "edges
     return Arcs(count, out_ptr, out, in_ptr, into, bool(directed))
 
 
+def pairs_of_links(pointer: NDArray[np.int64]) -> float:
+    """Number of pairs of links that share a node: steps of whatever looks at the neighbours of neighbours."""
+    return float((np.diff(pointer).astype(np.float64) ** 2).sum())
+
+
 def from_csr(indptr: NDArray[np.int64], indices: NDArray[np.int32], *, directed: bool) -> Arcs:
     """Arcs of a checked graph: ``indptr`` and ``indices`` of a `SocialGraph`, both ways of an undirected link."""
     n = len(indptr) - 1

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems._kernel import kernel
+from sdc_problems._slices import slices, watched
 from sdc_problems._validation import whole
-from sdc_problems.evaluators.graph._links import Arcs, arcs, sorted_arcs
+from sdc_problems.evaluators.graph._links import Arcs, arcs, pairs_of_links, sorted_arcs
 
 SAMPLED_ABOVE = 5_000  # nodes of the largest component; above, paths from as many random nodes are measured
 
@@ -54,12 +55,16 @@ class Structure:
 
 
 @kernel()
-def _among(pointer: NDArray[np.int64], near: NDArray[np.int32]) -> NDArray[np.int64]:
+def _among(pointer: NDArray[np.int64], near: NDArray[np.int32], flag: NDArray[np.int64]) -> NDArray[np.int64]:
     """Arcs among the neighbours of each node; ``near`` is sorted within each node."""
     n = len(pointer) - 1
     mark = np.full(n, -1, dtype=np.int64)
     out = np.zeros(n, dtype=np.int64)
+    flag[2] = n
     for v in range(n):
+        flag[1] = v
+        if flag[0]:
+            break
         for a in range(pointer[v], pointer[v + 1]):
             mark[near[a]] = v
         for a in range(pointer[v], pointer[v + 1]):
@@ -94,19 +99,34 @@ def links_among_neighbours(links: Arcs) -> NDArray[np.int64]:
     """Number of links (or of arcs, where links lead one way) among the neighbours of each node."""
     pointer, near = _both_ways(links)
     if not links.directed:
-        out: NDArray[np.int64] = _among(pointer, near) // 2
+        out: NDArray[np.int64] = _triangles(pointer, near) // 2
         return out
-    return _directed_among(pointer, near, links.out_ptr, links.out)
+    return watched(
+        lambda flag: _directed_among(pointer, near, links.out_ptr, links.out, flag), "triangles",
+        steps=pairs_of_links(pointer),
+    )  # fmt: skip
+
+
+def _triangles(pointer: NDArray[np.int64], near: NDArray[np.int32]) -> NDArray[np.int64]:
+    return watched(lambda flag: _among(pointer, near, flag), "triangles", steps=pairs_of_links(pointer))
 
 
 @kernel()
 def _directed_among(
-    pointer: NDArray[np.int64], near: NDArray[np.int32], out_ptr: NDArray[np.int64], out: NDArray[np.int32]
+    pointer: NDArray[np.int64],
+    near: NDArray[np.int32],
+    out_ptr: NDArray[np.int64],
+    out: NDArray[np.int32],
+    flag: NDArray[np.int64],
 ) -> NDArray[np.int64]:
     n = len(pointer) - 1
     mark = np.full(n, -1, dtype=np.int64)
     found = np.zeros(n, dtype=np.int64)
+    flag[2] = n
     for v in range(n):
+        flag[1] = v
+        if flag[0]:
+            break
         for a in range(pointer[v], pointer[v + 1]):
             mark[near[a]] = v
         for a in range(pointer[v], pointer[v + 1]):
@@ -159,7 +179,7 @@ def structure(edges: object, n: object, *, directed: bool = False, rng: np.rando
     links = arcs(edges, whole(n, "n", least=1), directed=directed)
     pointer, near = _both_ways(links)
     degree = np.diff(pointer)
-    among = _among(pointer, near)
+    among = _triangles(pointer, near)
     pairs = degree * (degree - 1)
     closed = np.divide(among, pairs, out=np.zeros(links.n), where=pairs > 0)
     A = csr_array((np.ones(len(near), dtype=np.int8), near, pointer), shape=(links.n, links.n))
@@ -173,7 +193,12 @@ def structure(edges: object, n: object, *, directed: bool = False, rng: np.rando
     elif sampled:
         assert rng is not None
         roots = rng.choice(largest, SAMPLED_ABOVE, replace=False)
-    walked = np.array([_steps(pointer, near, int(v)) for v in roots])
+    each = (
+        _steps(pointer, near, int(v))
+        for low, high in slices(len(roots), steps=len(near) + links.n, what="nodes whose paths are measured")
+        for v in roots[low:high]
+    )
+    walked = np.array(list(each))
     steps = len(roots) * (len(largest) - 1)
     return Structure(
         nodes=links.n,

@@ -600,12 +600,14 @@ def anneal(
     moves: int,
     seed: np.uint64,
     best: NDArray[np.int64],
+    flag: NDArray[np.int64],
 ) -> float:
     """Propose moves while the temperature falls from hot to cold; ``best`` gets the best clustering, and its cost.
 
     A node is proposed to join, or to change places with a member of, the cluster of one of the nodes near to it, linked
     to it, or linked to one that is linked to it; now and then a cluster is dissolved among others, or made of nodes
-    whose clusters can spare them. Every cluster keeps ``least`` to as many nodes as there is room for.
+    whose clusters can spare them. Every cluster keeps ``least`` to as many nodes as there is room for. ``flag`` is that
+    of `_slices.watched`.
     """
     p, n = t.codes.shape
     n_clusters, largest = s.member.shape
@@ -634,9 +636,13 @@ def anneal(
     temperature = hot
     if moves > 1 and hot > 0.0:
         falling = (cold / hot) ** (64.0 / moves)
+    flag[2] = moves
     for step in range(moves):
         if step % 64 == 0 and step:
             temperature *= falling
+            flag[1] = step
+            if flag[0]:
+                break
         x = below(state, n)
         a = s.labels[x]
         allowed = -temperature * np.log(uniform(state)) if temperature > 0.0 else 0.0

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems._kernel import kernel
+from sdc_problems._slices import slices
 from sdc_problems._validation import choice
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators._codes import dense, row_labels
@@ -46,6 +47,7 @@ NEIGHBOURS = 16
 WINDOW = 8  # places to each side that are looked at, in each of a few sorted orders, where not all nodes are
 ORDERS = 6
 ALL_PAIRS = 20_000  # nodes up to which everybody is compared with everybody
+_GAP = 8  # steps of a distance between two nodes, for each attribute
 _WORTH_A_THREAD = 1 << 14  # arcs times attributes times candidates
 
 _LOSSES = {"aamil", "cdil", "dbil_graph", "il_graph", "score_mean", "score_max"}
@@ -111,12 +113,11 @@ def _loss_row(
 
 
 @kernel()
-def _nearest(t: NodeTable, rivals: NDArray[np.int32], wanted: int) -> NDArray[np.int32]:
-    """Nearest of each node's rivals (all nodes, if there are none), ties to the earlier one."""
+def _nearest(t: NodeTable, rivals: NDArray[np.int32], wanted: int, low: int, high: int, out: NDArray[np.int32]) -> None:
+    """Nearest of each node's rivals (all nodes, if there are none), ties to the earlier one; for a range of nodes."""
     n = t.codes.shape[1]
-    out = np.empty((n, wanted), dtype=np.int32)
     every = np.empty(n)
-    for v in range(n):
+    for v in range(low, high):
         best = np.full(wanted, np.inf)
         number = rivals.shape[1]
         if number == 0:
@@ -144,7 +145,6 @@ def _nearest(t: NodeTable, rivals: NDArray[np.int32], wanted: int) -> NDArray[np
                 at -= 1
             best[at] = far
             out[v, at] = u
-    return out
 
 
 class NodeClusterEngine:
@@ -234,7 +234,7 @@ class NodeClusterEngine:
         """Nearest other nodes of each by their attributes, nearest first; above 20,000 nodes nearly so."""
         wanted = min(NEIGHBOURS, self.n - 1)
         if self.n <= ALL_PAIRS:
-            return _nearest(self.table, np.empty((self.n, 0), dtype=np.int32), wanted)
+            return self._nearest_of(np.empty((self.n, 0), dtype=np.int32), wanted)
         rivals = np.full((self.n, ORDERS * 2 * WINDOW), -1, dtype=np.int32)
         rng = np.random.default_rng(0)
         fill = 0
@@ -246,7 +246,13 @@ class NodeClusterEngine:
                 fill += 1
         ordered = np.sort(rivals, axis=1)
         ordered[:, 1:][ordered[:, 1:] == ordered[:, :-1]] = -1
-        return _nearest(self.table, ordered, wanted)
+        return self._nearest_of(ordered, wanted)
+
+    def _nearest_of(self, rivals: NDArray[np.int32], wanted: int) -> NDArray[np.int32]:
+        out = np.empty((self.n, wanted), dtype=np.int32)
+        for low, high in slices(self.n, steps=_GAP * self.p * (rivals.shape[1] or self.n), what="nodes near to each"):
+            _nearest(self.table, rivals, wanted, low, high, out)
+        return out
 
     def distances(self, v: int) -> NDArray[np.float64]:
         """Mean distance over the attributes from one node to every node."""

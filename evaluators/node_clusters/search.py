@@ -7,10 +7,12 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from sdc_problems._slices import watched
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators.node_clusters._moves import TERMS, State, anneal, fill, new_state, terms
 from sdc_problems.evaluators.node_clusters.engine import NodeClusterEngine
 
+_MOVE = 1000  # elementary steps of a proposal and what follows from it
 FOLLOWED = ("il_graph", *TERMS)
 
 
@@ -108,10 +110,10 @@ class NodeClusterSearch:
         """
         assert self._state is not None, "start first"
         engine, found = self.engine, np.empty(self.engine.n, dtype=np.int64)
-        lowest = anneal(
-            engine.table, engine.links, self._state, self.weights, engine.neighbours, self.least, hot, cold, moves,
-            np.uint64(seed), found,
-        )  # fmt: skip
+        before = engine.table, engine.links, self._state, self.weights, engine.neighbours, self.least, hot, cold, moves
+        lowest = watched(
+            lambda flag: anneal(*before, np.uint64(seed), found, flag), "moves proposed", steps=_MOVE * moves
+        )
         cost = lowest + self._constant
         if cost < self.best_cost - 1e-12:
             self.best[:], self.best_cost = found, cost

@@ -19,6 +19,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from sdc_problems._slices import slices
 from sdc_problems._validation import FloatArray, IntArray
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators.transition._data import Matrices, TransitionData, chi2, double_ranks, relative_change
@@ -139,7 +140,12 @@ def _linked(data: TransitionData) -> tuple[IntArray, IntArray, FloatArray]:
                 ' evaluation="sampled", or fewer attributes'
             )
         data.find_nearest(np.arange(data.combinations))
-        row, key = nearest_pairs(data.row_codes, data.sizes, data.units, data.ordinal, data.nearest)
+        given = data.row_codes, data.sizes, data.units, data.ordinal, data.nearest
+        parts = [
+            nearest_pairs(*given, low, high)
+            for low, high in slices(data.combinations, steps=data.row_codes.size, what="combinations linked")
+        ]
+        row, key = (np.concatenate(part) for part in zip(*parts, strict=True))
         chance = data.rows.records[row] / (data.ties[key] * data.n)
         data.links = (data.row_codes[row], data.categories_of(key), chance)
     return data.links

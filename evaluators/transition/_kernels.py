@@ -135,15 +135,15 @@ def linked_ties(codes: Any, protected: Any, sizes: Any, weights: Any, ordinal: A
 
 
 @kernel()
-def nearest_pairs(rows: Any, sizes: Any, units: Any, ordinal: Any, nearest: Any) -> Any:
-    """All pairs of a distinct original and a combination of categories whose nearest original it is (or ties)."""
+def nearest_pairs(rows: Any, sizes: Any, units: Any, ordinal: Any, nearest: Any, low: int, high: int) -> Any:
+    """Pairs of a distinct original and a combination low … high − 1 whose nearest original it is (or ties)."""
     u, p = rows.shape
-    capacity = 4 * len(nearest)
+    capacity = 4 * (high - low)
     pair_row = np.empty(capacity, dtype=np.int64)
     pair_key = np.empty(capacity, dtype=np.int64)
     found = 0
     combination = np.empty(p, dtype=np.int64)
-    for key in range(len(nearest)):
+    for key in range(low, high):
         rest = key
         for a in range(p - 1, -1, -1):
             combination[a] = rest % sizes[a]

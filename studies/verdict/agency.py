@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems import evaluators
+from sdc_problems._slices import slices
 from sdc_problems._tables.columns import parse_numbers
 from sdc_problems._tables.intervals import parse_interval
 from sdc_problems.errors import SDCError
+from sdc_problems.evaluators._codes import unique_rows
 from sdc_problems.microdata import Kind, Microdata
 from sdc_problems.studies.verdict.pairing import PairedColumn
 from sdc_problems.studies.verdict.parts import Report
@@ -224,19 +226,20 @@ def population_fits(report: Report, population: Microdata) -> NDArray[np.int64] 
     lacking = [name for name in names if name not in population.names]
     if lacking:
         raise SDCError(f"the population has no column {lacking[0]!r}: it needs every quasi-identifier")
-    persons, counts = np.unique(population.codes(names), axis=0, return_counts=True)
-    shown, where = np.unique(np.where(report.some_stars(), -1, report.shown()), axis=0, return_inverse=True)
+    persons, _, counts = unique_rows(population.codes(names))
+    shown, where, _ = unique_rows(np.where(report.some_stars(), -1, report.shown()))
     if len(shown) * len(persons) * len(names) > _WORK:
         return None
     fit = [_fitting(column, report, population.attribute(column.name).labels) for column in report.quasi]
     found = np.empty(len(shown), dtype=np.int64)
-    for i, row in enumerate(shown.tolist()):
-        these = np.arange(len(persons))
-        for j, code in enumerate(row):
-            if code >= 0:
-                these = these[fit[j][code][persons[these, j]]]
-        found[i] = counts[these].sum()
-    return found[where.reshape(-1)]
+    for low, high in slices(len(shown), steps=persons.size, what="records looked for in the population"):
+        for i in range(low, high):
+            these = np.arange(len(persons))
+            for j, code in enumerate(shown[i].tolist()):
+                if code >= 0:
+                    these = these[fit[j][code][persons[these, j]]]
+            found[i] = counts[these].sum()
+    return found[where]
 
 
 def _fitting(column: PairedColumn, report: Report, texts: list[str]) -> dict[int, NDArray[np.bool_]]:

@@ -270,7 +270,8 @@ def test_annealing_keeps_its_sums_and_its_limits(case: tuple, seed: int) -> None
     on = weights != 0
     fill(engine.table, engine.links, state, on, labels)
     best = np.empty(n, dtype=np.int64)
-    anneal(engine.table, engine.links, state, weights, engine.neighbours, 2, 0.1, 0.001, 2_000, np.uint64(seed), best)
+    anneal(engine.table, engine.links, state, weights, engine.neighbours, 2, 0.1, 0.001, 2_000, np.uint64(seed), best,
+           np.zeros(3, dtype=np.int64))  # fmt: skip
     now, kept = (np.unique(row, return_inverse=True)[1] for row in (state.labels, best))
     for row in (now, kept):
         assert set(np.bincount(row)) <= {2, 3}

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
+from sdc_problems import _slices
 from sdc_problems.evaluators.transition import TransitionEngine
 from sdc_problems.evaluators.transition._expected_counts import expected_distances, expected_x_log_x
 from sdc_problems.methods import diagonal_by_frequency_matrix, frequency_matrix, max_entropy_matrix, normalize_rows
@@ -80,6 +81,22 @@ def table(kind: str) -> tuple[np.ndarray, np.ndarray]:
     a = rng.choice(5, size=1000, p=[0.4, 0.1, 0.25, 0.05, 0.2])
     b = np.clip(a + rng.integers(-1, 2, size=1000), 0, 3)
     return np.stack([a, b], axis=1), (a + rng.integers(0, 3, size=1000)) % 4
+
+
+def test_linkage_in_slices_is_that_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, _ = table("ordinal")
+    matrices = [frequency_matrix(X[:, a], 0.5) for a in range(2)]
+
+    def linked() -> float:
+        engine = TransitionEngine(X, n_categories=[5, 4], kinds="ordinal", replicates=1)
+        return engine.expected(matrices, ["dbrl"])["dbrl"]
+
+    told: list[str] = []
+    whole = linked()
+    monkeypatch.setattr(_slices, "SLICE", 100)
+    with _slices.listening(lambda what, *_: told.append(what)):
+        assert linked() == whole
+    assert "combinations linked" in told
 
 
 @pytest.mark.parametrize("kind", ["ordinal", "nominal"])
