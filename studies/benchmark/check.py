@@ -33,7 +33,7 @@ _Line = Annotated[str, Field(min_length=1, max_length=500)]
 
 
 class Submission(Section):
-    """What a submission says of itself."""
+    """Submission, as it says of itself."""
 
     algorithm: _Line = Field(description="Name of the algorithm.")
     version: _Line = Field(description="Its version.")

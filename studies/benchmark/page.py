@@ -24,11 +24,12 @@ STYLE = """
   :root { --paper: #15181b; --ink: #e9e6df; --muted: #a7aeb5; --rule: #3a4046; --mark: #6cc3d0; }
 }
 html { font: 16px/1.5 system-ui, "Segoe UI", Roboto, Arial, sans-serif; background: var(--paper); color: var(--ink); }
-body { max-width: 72rem; margin: 0 auto; padding: 1.5rem; }
+body { max-width: 80rem; margin: 0 auto; padding: 1.5rem; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; } p { max-width: 50rem; }
 .muted { color: var(--muted); font-size: 0.9rem; } .scroll { overflow-x: auto; }
 table { border-collapse: collapse; }
 th, td { text-align: left; padding: 0.25rem 1rem 0.25rem 0; vertical-align: top; border-bottom: 1px solid var(--rule); }
+td:nth-child(2):not(.n) { min-width: 9rem; }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 th button { font: inherit; font-weight: 600; color: inherit; background: none; border: 0; padding: 0; cursor: pointer; }
 th button:hover { text-decoration: underline; } th button:focus-visible { outline: 2px solid var(--mark); }
