@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from sdc_problems._lazy import attach as _attach
 
 if TYPE_CHECKING:
+    from sdc_problems.testing.adapter import AdapterContract as AdapterContract
     from sdc_problems.testing.archive import ArchiveContract as ArchiveContract
     from sdc_problems.testing.backend import BackendContract as BackendContract
     from sdc_problems.testing.instance import InstanceContract as InstanceContract

@@ -1,0 +1,1 @@
+"""Adapters to other frameworks, one module each; ``sdc_problems.adapters`` is their public list."""

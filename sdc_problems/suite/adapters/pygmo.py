@@ -1,0 +1,98 @@
+"""Adapter of pygmo: a user-defined problem with whole numbers, and an algorithm with its sorting and our operators.
+
+Algorithms of pygmo that know real numbers only (``moead``, ``nspso``, ``maco`` and others) leave the whole numbers:
+what is measured is the nearest canonical row, and the chromosome they keep is not that row.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdc_problems.suite.adapters._base import Adapted, Source, answer, needs, session
+
+with needs("pygmo"):
+    import pygmo
+
+
+class PygmoProblem:
+    """User-defined problem: ``pygmo.problem(PygmoProblem(source, rng))``; ``population`` has one with our sampling.
+
+    Parameters
+    ----------
+    source, rng
+        A problem or a recorder of one, and what the operators draw from.
+    """
+
+    get_name, get_nobj, get_nic, get_nix = answer("name"), answer("n_obj"), answer("n_constr"), answer("n_var")
+    get_bounds, has_batch_fitness = answer("bounds"), answer(True)
+
+    def __init__(self, source: Source, rng: np.random.Generator) -> None:
+        self.task = Adapted(source, rng)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "PygmoProblem":
+        return self  # pygmo copies what it is given; a recorder counts for all copies
+
+    def get_extra_info(self) -> str:
+        return f"\tvariables: {', '.join(self.task.names)}\n\tobjectives: {', '.join(self.task.labels)}"
+
+    def fitness(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.concatenate(self.task.measure(x)[1:], axis=1).ravel()
+
+    def batch_fitness(self, xs: NDArray[np.float64]) -> NDArray[np.float64]:
+        return self.fitness(xs.reshape(-1, self.task.n_var))
+
+    def population(self, size: int) -> pygmo.population:
+        """Population of pygmo with our sampling.
+
+        Parameters
+        ----------
+        size
+            Its size.
+        """
+        made = pygmo.population(pygmo.problem(self))
+        for x in self.task.vary.sample(size):
+            made.push_back(x)
+        return made
+
+
+class PygmoNSGA2:
+    """User-defined algorithm: NSGA-II by pygmo's sorting, with our operators, as pygmo lets none into its own.
+
+    Parameters
+    ----------
+    gen
+        Number of generations.
+    """
+
+    def __init__(self, gen: int) -> None:
+        self.gen = gen
+
+    def evolve(self, pop: pygmo.population) -> pygmo.population:
+        task = pop.problem.extract(PygmoProblem).task
+        for _ in range(self.gen):
+            X, F = pop.get_x(), pop.get_f()
+            order = np.asarray(pygmo.sort_population_mo(F))
+            drawn = order[task.rng.integers(len(X), size=(2, len(X), 2)).min(axis=2)]
+            children = task.vary.mutate(task.vary.cross(X[drawn[0]], X[drawn[1]])[0])
+            rows, losses, _ = task.measure(children)
+            X, F = np.concatenate([X, rows]), np.concatenate([F, losses])
+            for place, kept in enumerate(pygmo.select_best_N_mo(F, len(pop))):
+                pop.set_xf(place, X[kept], F[kept])
+        return pop
+
+
+to_pygmo = PygmoProblem
+
+
+def pygmo_nsga2(problem: Source, budget: int, rng: np.random.Generator) -> None:
+    """NSGA-II by pygmo's sorting with our operators, until the budget is spent.
+
+    Parameters
+    ----------
+    problem, budget, rng
+        As of every algorithm of a benchmark.
+    """
+    mine = PygmoProblem(problem, rng)
+    with session(rng):
+        pygmo.algorithm(PygmoNSGA2(budget // 100)).evolve(mine.population(100))
