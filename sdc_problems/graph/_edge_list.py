@@ -11,9 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sdc_problems._files import input_file
+from sdc_problems._slices import tell
 from sdc_problems._tables.open_file import DAMAGED, gunzipped
 from sdc_problems.errors import SDCError, SDCFailure, did_you_mean
 
+TOLD = 1 << 15
+"""Lines, or parts of other files, between two looks of whoever waits."""
 _SOURCES = ("source", "from", "fromnodeid", "src")
 _TARGETS = ("target", "to", "tonodeid", "dst")
 
@@ -128,8 +131,12 @@ def read_edge_list(
     if places[2] is not None:
         out.weights = out.weights or []
     kinds: set[str] = set()
+    n_lines = text.count("\n") + 1
     for line, row in rows:
         _take(out, line, row, places, kinds)
+        if not line % TOLD:
+            tell("links read", line, n_lines)
+    tell("links read", n_lines, n_lines)
     if not out.sources:
         raise SDCError(f"{out.name} has no link: mixing of categories along links is not defined without any")
     _say_direction(out, kinds)

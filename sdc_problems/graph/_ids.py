@@ -8,9 +8,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from sdc_problems._slices import slices
 from sdc_problems._tables.columns import label
 from sdc_problems.errors import SDCError
 
+_END = 500  # elementary steps that finding a node by its name takes
 _WHOLE_FLOAT = re.compile(r"-?\d+\.0+")
 
 
@@ -51,15 +53,16 @@ def positions_of(
     known = dict(position)
     pairs = np.empty((len(sources), 2), dtype=np.int64)
     for side, ends in enumerate((sources, targets)):
-        column = []
-        for name in ends:
-            at = known.get(name, -2)
-            if at == -2:
-                text = id_text(name)
-                at = position.get(text, -1) if text else -3
-                known[name] = at
-            column.append(at)
-        pairs[:, side] = column
+        for low, high in slices(len(ends), steps=_END, what=f"{('sources', 'targets')[side]} found"):
+            column = []
+            for name in ends[low:high]:
+                at = known.get(name, -2)
+                if at == -2:
+                    text = id_text(name)
+                    at = position.get(text, -1) if text else -3
+                    known[name] = at
+                column.append(at)
+            pairs[low:high, side] = column
     blank = np.flatnonzero((pairs == -3).any(axis=1))
     if len(blank):
         end = "source" if pairs[blank[0], 0] == -3 else "target"

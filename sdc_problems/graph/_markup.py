@@ -11,9 +11,12 @@ from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
+from sdc_problems._slices import tell
 from sdc_problems.errors import SDCError, did_you_mean
-from sdc_problems.graph._edge_list import EdgeList, read_bytes, text_of
+from sdc_problems.graph._edge_list import TOLD, EdgeList, read_bytes, text_of
 from sdc_problems.graph._ids import id_text
+
+_PART = 1 << 20  # bytes of a file that are read at once
 
 _READ: dict[str, Callable[[str], object]] = {
     "boolean": lambda text: {"true": True, "1": True, "false": False, "0": False}[text.strip().casefold()],
@@ -177,8 +180,12 @@ class _GraphML:
 def read_graphml(path: str | os.PathLike[str], *, as_text: bool = False) -> Markup:
     """Read a GraphML file (networkx, igraph, Gephi, yEd); values as text, or of the types that it declares."""
     reader = _GraphML(Path(path).name, as_text)
+    content = memoryview(read_bytes(path))
     try:
-        reader.parser.Parse(read_bytes(path), True)
+        for low in range(0, len(content), _PART):
+            reader.parser.Parse(content[low : low + _PART], False)
+            tell("file read", min(low + _PART, len(content)), len(content))
+        reader.parser.Parse(b"", True)
     except expat.ExpatError as error:
         raise SDCError(f"{reader.out.name} is no well-formed XML: {error}") from None
     return reader.finished()
@@ -189,7 +196,9 @@ _TOKEN = re.compile(r'"([^"]*)"|(\[)|(\])|#[^\n]*|([^\s\[\]"]+)|(\n)')
 
 def _tokens(text: str, name: str) -> Iterator[tuple[str, Any, int]]:
     line = 1
-    for found in _TOKEN.finditer(text):
+    for number, found in enumerate(_TOKEN.finditer(text)):
+        if not number % TOLD:
+            tell("file read", found.start(), len(text))
         string, opened, closed, word, newline = found.groups()
         if newline:
             line += 1

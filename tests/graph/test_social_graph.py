@@ -13,7 +13,8 @@ import pandas as pd
 import pytest
 
 from sdc_problems import Microdata, SDCError
-from sdc_problems.graph import ProtectedGraph, SocialGraph
+from sdc_problems._slices import listening
+from sdc_problems.graph import ProtectedGraph, SocialGraph, _edge_list, _markup
 
 networkx = pytest.importorskip("networkx")
 
@@ -269,6 +270,26 @@ def test_a_graph_is_one_value(tmp_path: Path) -> None:
 def protected() -> ProtectedGraph:
     nodes = pd.DataFrame({"id": [1, 2, 3], "town": ["a", 'b"<', None], "age": [1.5, 2.0, 3.0]})
     return ProtectedGraph(nodes, pd.DataFrame({"source": [1, 2], "target": [2, 3], "n": [4, 5]}), False)
+
+
+def test_who_waits_for_large_files_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_edge_list, "TOLD", 2)
+    monkeypatch.setattr(_markup, "TOLD", 20)
+    monkeypatch.setattr(_markup, "_PART", 300)
+    told: list[tuple[str, int, int]] = []
+    with listening(lambda *said: told.append(said)):
+        graph = read(tmp_path, "source,target\n3,1\n2,3\n1,4\n")
+        assert told[:3] == [("links read", 2, 5), ("links read", 4, 5), ("links read", 5, 5)]
+        published = ProtectedGraph(
+            graph.data.frame(), pd.DataFrame(graph.edges + 1, columns=["source", "target"]), False
+        )
+        for how in ("graphml", "gml"):
+            path = getattr(published, f"to_{how}")(tmp_path / "g")
+            told.clear()
+            assert getattr(SocialGraph, f"from_{how}")(path).n_links == 3
+            assert len(told) > 2
+            assert {what for what, *_ in told} == {"file read"}
+            assert all(0 <= done <= total for _, done, total in told)
 
 
 @pytest.mark.parametrize("how", ["graphml", "gml"])
