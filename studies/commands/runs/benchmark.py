@@ -143,6 +143,40 @@ def run_command(
     console().print(f"{done.made + done.there} runs in {plain(str(out), 500)}", soft_wrap=True)
 
 
+@command.command(name="serve")
+@click.argument("name", metavar="ID")
+@click.option("--algorithm", required=True, metavar="NAME", help="Name of the algorithm that asks, for its record.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the operators.")
+@click.option("--budget", default="long", show_default=True, help="Evaluations of the run: short, long or a number.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder for the record.")
+def serve_command(name: str, algorithm: str, seed: int, budget: str, out: Path) -> None:
+    """Measure an instance's solutions for a program in any language: numbers on stdin, objectives on stdout.
+
+    A line of numbers is answered by a line of objectives, all minimised, as the MOEA Framework's external problems
+    are; `names`, `objectives`, `lower`, `upper`, `sample N`, `canonical x…`, `mutate x…` and `cross x… y…` are
+    answered, too. It ends with an empty line, with the input, or when the budget is spent.
+    """
+    import numpy as np
+
+    from sdc_problems.errors import SDCError
+    from sdc_problems.studies.benchmark.runs import Job
+    from sdc_problems.studies.report.terminal import console, plain
+    from sdc_problems.suite import Recorder, instance
+    from sdc_problems.suite.adapters.lines import serve
+
+    found = instance(name)
+    recorder = Recorder(found, _budget(budget), seed=seed, algorithm=algorithm)
+    path = Job(algorithm, found.id, seed, recorder.budget).path(out)
+    if path.exists():
+        raise SDCError(f"{str(path)!r} is there already: choose another --seed, --algorithm or --out")
+    try:
+        serve(recorder, np.random.default_rng(seed))
+    finally:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        recorder.record().save(path)
+    console(stderr=True).print(f"{recorder.evaluations} evaluations in {plain(str(path), 500)}", soft_wrap=True)
+
+
 @command.command(name="table")
 @folders_argument
 @instance_option

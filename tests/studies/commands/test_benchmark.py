@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
 from sdc_problems import SDCError
 from sdc_problems.studies.cli import cli
+from sdc_problems.suite import Record
 
 NAME = "pbg-people-k-glm@1"
 
@@ -57,3 +59,18 @@ def test_submission_goes_from_check_to_page(tmp_path: Path) -> None:
     assert "2 files" in sdc("export", folder, "--format", "ioh", "--out", tmp_path / "ioh").stdout
     assert "1 files" in sdc("export", folder, "--format", "moocore", "--out", tmp_path / "sets").stdout
     assert "@inproceedings{dewri2010" in sdc("cite", "--instance", NAME).stdout
+
+
+def test_serve_measures_lines_and_writes_a_record(tmp_path: Path) -> None:
+    line = ["serve", NAME, "--algorithm", "mine", "--budget", "2", "--out", tmp_path]
+    rows = ["0 0 0 0 0 0 0 0", "0 0 0 0 0 0 0 0.2", "9 9 9 9 9 9 9 9", "0 0 0 0 0 0 0 0"]
+    asked = CliRunner().invoke(cli, ["benchmark", *map(str, line)], input="\n".join(["objectives", *rows]))
+    assert asked.exit_code == 0
+    assert asked.stdout.splitlines()[0] == "-k\tglm"
+    assert len(asked.stdout.splitlines()) == 3  # the budget is two
+    record = Record.load(tmp_path / "mine" / NAME / "2-1.npz")
+    assert (record.evaluations, record.different, record.algorithm) == (2, 1, "mine")
+    np.testing.assert_array_equal(record.F[0], [float(v) for v in asked.stdout.splitlines()[1].split("\t")])
+    with pytest.raises(SDCError, match="there already"):
+        sdc(*line)
+    assert "mine" in sdc("table", tmp_path, "--budget", "2").stdout
