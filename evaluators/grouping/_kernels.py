@@ -1,4 +1,7 @@
-"""Compiled parts of the grouping engine: errors of clusters, distances to centroids, linked records."""
+"""Compiled parts of the grouping engine: errors of clusters, distances to centroids, linked records.
+
+Kernels work in tables that numpy makes: in compiled code, each of them would take long to compile.
+"""
 
 from __future__ import annotations
 
@@ -11,19 +14,19 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 
 
-@kernel()
 def centroids(Z: Floats, columns: NDArray[np.int64], labels: Ints, n_clusters: int) -> Floats:
     """Means of the clusters, attributes × clusters; records are added in their order."""
     out = np.zeros((len(columns), n_clusters))
-    sizes = np.zeros(n_clusters)
+    _add_up(Z, columns, labels, out)
+    out /= np.bincount(labels, minlength=n_clusters)
+    return out
+
+
+@kernel()
+def _add_up(Z: Floats, columns: NDArray[np.int64], labels: Ints, out: Floats) -> None:
     for i in range(len(labels)):
-        sizes[labels[i]] += 1.0
         for j in range(len(columns)):
             out[j, labels[i]] += Z[i, columns[j]]
-    for j in range(len(columns)):
-        for c in range(n_clusters):
-            out[j, c] /= sizes[c]
-    return out
 
 
 @kernel()
@@ -40,18 +43,11 @@ def errors(Z: Floats, columns: NDArray[np.int64], labels: Ints, means: Floats, p
     return sse, disclosed
 
 
-@kernel()
 def members(labels: Ints, order: Ints, start: Ints) -> None:
     """Records sorted by cluster: those of cluster c are order[start[c]:start[c + 1]]."""
-    start[:] = 0
-    for i in range(len(labels)):
-        start[labels[i] + 1] += 1
-    for c in range(1, len(start)):
-        start[c] += start[c - 1]
-    at = start.copy()
-    for i in range(len(labels)):
-        order[at[labels[i]]] = i
-        at[labels[i]] += 1
+    start[0] = 0
+    np.cumsum(np.bincount(labels, minlength=len(start) - 1), out=start[1:])
+    order[:] = np.argsort(labels, kind="stable")
 
 
 @kernel()
@@ -140,9 +136,12 @@ def count_links(
     widest: NDArray[np.int64],
     slack: float,
     out: NDArray[np.int64],
+    rest: Floats,
 ) -> None:
-    """Linked records of each grouping; row r's groups are in the first n_groups[r] entries of slots[r]."""
-    rest = np.empty(slots.shape[1] + 1)
+    """Linked records of each grouping; row r's groups are in the first n_groups[r] entries of slots[r].
+
+    ``rest`` is room for one number more than there are slots.
+    """
     for r in range(len(slots)):
         mine = slots[r, : n_groups[r]]
         links = 0

@@ -283,7 +283,7 @@ class GroupingEngine:
         def count(piece: slice) -> None:
             count_links(
                 B.D, B.nearest, B.L, B.order, B.start,
-                slots[piece], n_groups[piece], widest[piece], TIE, counts[piece],
+                slots[piece], n_groups[piece], widest[piece], TIE, counts[piece], np.empty(slots.shape[1] + 1),
             )  # fmt: skip
 
         self._map(count, self._pieces(len(split), self.n * self.n_clusters))
