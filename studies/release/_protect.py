@@ -433,7 +433,7 @@ def protect(
     def papers(written: Written) -> tuple[dict[str, Any], bytes]:
         text = written.text if linked is None else linked.aligned(written.text)
         aligned = record_by_record(text, work.original, work.lost, columns.protected)
-        leaves = leaf_counts(hierarchies or {}, {name: set(written.text[name]) for name in columns.protected})
+        leaves = leaf_counts(hierarchies or {}, {name: written.text[name].unique() for name in columns.protected})
         measured = _columns.measured(data, aligned, columns, linkage_limit=linkage_limit, leaf_counts=leaves)
         alone = singled_out(text, columns)
         told = () if linked is None else linked.sentences(written.text, exposure=True)

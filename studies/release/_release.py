@@ -226,7 +226,8 @@ def release(
     def papers(written: Written) -> tuple[dict[str, Any], bytes]:
         text = written.text if linked is None else linked.aligned(written.text)
         aligned = record_by_record(text, original, lost, protected)
-        leaves = leaf_counts(getattr(problem, "hierarchies", {}), {name: set(written.text[name]) for name in protected})
+        shown = {name: written.text[name].unique() for name in protected}
+        leaves = leaf_counts(getattr(problem, "hierarchies", {}), shown)
         alone = singled_out(written.text if linked is None else linked.expanded(written.text), columns)
         told = problem.describe(x)
         if linked is not None:

@@ -6,7 +6,7 @@ They come from hierarchies, or from the certificate of a release, which carries 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,7 +37,7 @@ class Leaves:
     labels: Mapping[str, int]
 
     @classmethod
-    def of(cls, hierarchy: Hierarchy, published: Collection[str]) -> Leaves:
+    def of(cls, hierarchy: Hierarchy, published: Iterable[str]) -> Leaves:
         """Count the leaves under the labels that a column was published with.
 
         They are read at the lowest level that knows them all. Where they are of several levels, a label of more than
@@ -65,7 +65,7 @@ class Leaves:
         return {"leaves": self.total, "labels": dict(self.labels)}
 
 
-def leaf_counts(hierarchies: Mapping[str, Hierarchy], published: Mapping[str, Collection[str]]) -> dict[str, Leaves]:
+def leaf_counts(hierarchies: Mapping[str, Hierarchy], published: Mapping[str, Iterable[str]]) -> dict[str, Leaves]:
     """Leaves of each column that has a hierarchy, from the texts that were published in it."""
     return {name: Leaves.of(hierarchies[name], texts) for name, texts in published.items() if name in hierarchies}
 
