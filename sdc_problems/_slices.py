@@ -68,7 +68,13 @@ def telling(what: str) -> Progress:
     return lambda done, total: tell(what, done, total)
 
 
-def watched(run: Callable[[NDArray[np.int64]], T], what: str, *, steps: float = math.inf) -> T:
+def watched(
+    run: Callable[[NDArray[np.int64]], T],
+    what: str,
+    *,
+    steps: float = math.inf,
+    part: tuple[int, int, int] | None = None,
+) -> T:
     """Run a kernel that cannot be cut in slices, but looks at a flag: in a thread, while this one hears Ctrl-C.
 
     Parameters
@@ -80,6 +86,8 @@ def watched(run: Callable[[NDArray[np.int64]], T], what: str, *, steps: float = 
         Name of what it works through.
     steps
         Elementary steps that it takes at most, if that is known: little work needs no thread.
+    part
+        Where this is a part of more: what is done already, how much more this does, and how much there is in all.
     """
     from concurrent.futures import ThreadPoolExecutor
 
@@ -97,7 +105,10 @@ def watched(run: Callable[[NDArray[np.int64]], T], what: str, *, steps: float = 
                 except TimeoutError:
                     if found.done():
                         raise  # by the kernel itself
-                    tell(what, int(flag[1]), int(flag[2]))
+                    done, total = int(flag[1]), int(flag[2])
+                    if part is not None:
+                        done, total = part[0] + part[1] * min(done, total) // max(total, 1), part[2]
+                    tell(what, done, total)
         finally:
             flag[0] = 1  # where it has ended nobody looks any more
 

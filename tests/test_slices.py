@@ -82,6 +82,9 @@ def test_a_watched_kernel_is_told_of_and_ends_by_its_flag() -> None:
         watched(work, "rows")
     assert told == [("rows", 3, 10)]
     assert stopped == [True], "it is not left behind"
+    with listening(stop), pytest.raises(KeyboardInterrupt):
+        watched(work, "rows", part=(10, 60, 100))  # a part of more
+    assert told[-1] == ("rows", 10 + 18, 100)
     assert watched(lambda flag: "done", "rows") == "done"
     with pytest.raises(TimeoutError, match="own"):
         watched(lambda flag: (_ for _ in ()).throw(TimeoutError("its own")), "rows")

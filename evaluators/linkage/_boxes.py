@@ -27,16 +27,25 @@ def box_tree(low: IntArray, high: IntArray, leaf: int) -> tuple[IntArray, tuple[
     bottom, top = np.empty((n_nodes, p), dtype=np.int64), np.empty((n_nodes, p), dtype=np.int64)
     end[0] = n
     middles = low + high
-    for node in range(n_nodes):
-        members = order[begin[node] : end[node]]
-        bottom[node], top[node] = low[members].min(axis=0), high[members].max(axis=0)
-        if node < n_leaves - 1:
-            keys = middles[members]
-            keys = keys[:, np.argmax(keys.max(axis=0) - keys.min(axis=0))]
-            order[begin[node] : end[node]] = members[np.argsort(keys, kind="stable")]
-            half = (begin[node] + end[node]) // 2
-            begin[2 * node + 1], end[2 * node + 1] = begin[node], half
-            begin[2 * node + 2], end[2 * node + 2] = half, end[node]
+    first = 0
+    while first < n_nodes:  # level by level
+        nodes, size = slice(first, 2 * first + 1), first + 1
+        since = begin[nodes]
+        least, most = np.empty((size, p), dtype=np.int64), np.empty((size, p), dtype=np.int64)
+        for c in range(p):  # contiguous columns: many times faster than rows
+            bottom[nodes, c] = np.minimum.reduceat(low[order, c], since)
+            top[nodes, c] = np.maximum.reduceat(high[order, c], since)
+            keys = middles[order, c]
+            least[:, c], most[:, c] = np.minimum.reduceat(keys, since), np.maximum.reduceat(keys, since)
+        first = 2 * first + 1
+        if first < n_nodes:
+            node = np.repeat(np.arange(size), end[nodes] - since)
+            widest = np.argmax(most - least, axis=1)
+            order = order[np.lexsort((middles[order, widest[node]], node))]
+            half = (since + end[nodes]) // 2
+            below = slice(first, first + 2 * size)
+            begin[below] = np.column_stack([since, half]).ravel()
+            end[below] = np.column_stack([half, end[nodes]]).ravel()
     return order, (begin, end, bottom, top)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from sdc_problems._slices import slices
 from sdc_problems._validation import BoolArray, IntArray, cell_mask, code_pair
 from sdc_problems.errors import SDCError
-from sdc_problems.evaluators._codes import dense, row_labels, starts, unique_rows
+from sdc_problems.evaluators._codes import row_labels, starts, unique_rows
 from sdc_problems.evaluators.linkage._boxes import box_tree, boxes_around
 
 Values = IntArray | range
@@ -123,33 +123,56 @@ def _ranges(sets: Sequence[Values] | None, labels: IntArray, starred: BoolArray,
     if any(first < 0 for first, _ in ends):
         raise SDCError("sets must hold codes of values, which are ≥ 0")
     size = max([size, *(last + 1 for _, last in ends)])
-    place = np.arange(size)
-    if not all(isinstance(sets[label], range) for label in used):
-        # Larger sets first: members before others within each block so far, so that nested sets become ranges.
-        key = np.zeros(size, dtype=np.int64)
-        for label in sorted(used, key=lambda label: -len(sets[label])):
-            if 1 < len(sets[label]) < size:
-                member = np.zeros(size, dtype=np.int64)
-                member[sets[label]] = 1
-                key, _ = dense(2 * key + 1 - member)
-        place[np.argsort(key, kind="stable")] = np.arange(size)
-    begin = np.zeros(len(sets) + 1, dtype=np.int64)
-    first: list[IntArray] = []
-    last: list[IntArray] = []
+    ranges = [isinstance(sets[label], range) for label in used]
+    place = np.arange(size) if all(ranges) else _order([sets[label] for label in used], size)
     natural = bool((place[1:] > place[:-1]).all())
-    for label in used:
-        values = sets[label]
-        if isinstance(values, range) and natural:
-            first.append(np.array([values.start][: len(values)], dtype=np.int64))
-            last.append(np.array([values.stop - 1][: len(values)], dtype=np.int64))
-        else:
-            at = np.sort(place[np.asarray(values, dtype=np.int64)])
-            gaps = np.flatnonzero(np.diff(at) > 1)
-            first.append(at[np.r_[0, gaps + 1]] if len(at) else at)
-            last.append(at[np.r_[gaps, len(at) - 1]] if len(at) else at)
-        begin[label + 1] = len(first[-1])
-    none = np.zeros(0, dtype=np.int64)
-    return place, (np.cumsum(begin), np.concatenate([none, *first]), np.concatenate([none, *last]))
+    # A range that keeps the order is one; of all others the places are sorted at once, and parted where there are gaps.
+    whole = [natural and is_range for is_range in ranges]
+    rest = [label for label, plain in zip(used, whole, strict=True) if not plain]
+    values = [np.asarray(sets[label], dtype=np.int64) for label in rest]
+    of = np.repeat(np.array(rest, dtype=np.int64), [len(found) for found in values])
+    at = place[np.concatenate([np.zeros(0, dtype=np.int64), *values])]
+    by_label = np.lexsort((at, of))
+    of, at = of[by_label], at[by_label]
+    starting = np.append(True, (np.diff(of) > 0) | (np.diff(at) > 1))[: len(at)]
+    ending = np.append(starting[1:], True)[: len(at)]
+    plain = [label for label, is_range in zip(used, whole, strict=True) if is_range and len(sets[label])]
+    owner = np.concatenate([np.array(plain, dtype=np.int64), of[starting]])
+    first = np.concatenate([np.array([sets[label].start for label in plain], dtype=np.int64), at[starting]])
+    last = np.concatenate([np.array([sets[label].stop - 1 for label in plain], dtype=np.int64), at[ending]])
+    in_order = np.argsort(owner, kind="stable")
+    begin = np.append(0, np.cumsum(np.bincount(owner, minlength=len(sets))))
+    return place, (begin, first[in_order], last[in_order])
+
+
+def _order(sets: Sequence[Values], size: int) -> IntArray:
+    """Place of each value in an order that makes nested sets ranges.
+
+    From the largest set on its members go before the others in each block of values so far.
+    """
+    block, sizes, before = [0] * size, [size], [-1]
+    for values in sorted(sets, key=lambda values: -len(values)):
+        if not 1 < len(values) < size:
+            continue
+        parts: dict[int, list[int]] = {}
+        for value in values if isinstance(values, range) else values.tolist():
+            parts.setdefault(block[value], []).append(value)
+        for old, members in parts.items():
+            if len(members) < sizes[old]:
+                new = len(sizes)
+                sizes.append(len(members))
+                before.append(before[old])
+                sizes[old] -= len(members)
+                before[old] = new
+                for value in members:
+                    block[value] = new
+    rank, last = np.empty(len(sizes), dtype=np.int64), 0
+    for position in range(len(sizes) - 1, -1, -1):  # the first block has become the last
+        rank[last] = position
+        last = before[last]
+    place = np.empty(size, dtype=np.int64)
+    place[np.argsort(rank[block], kind="stable")] = np.arange(size)
+    return place
 
 
 def _ends(values: Values) -> tuple[int, int]:

@@ -189,8 +189,8 @@ def recoded(
         what = {"numeric": "mean", "ordinal": "median", "nominal": "most frequent value"}
         used = " or ".join(dict.fromkeys(what[kind] for kind in kinds))
         sentence = (
-            f"The {len(data)} records form {len(sizes)} groups of {span(sizes)} similar records; in {', '.join(names)}"
-            f" each record gets the {used} of its group."
+            f"The {len(data):,} records form {len(sizes):,} groups of {span(sizes)} similar records; in"
+            f" {', '.join(names)} each record gets the {used} of its group."
         )
         new = {
             a.name: cells[:, j] if a.kind.value == "numeric" else codes_as_cells(a, cells[:, j])

@@ -354,7 +354,7 @@ def mondrian_regions(
         else:
             columns[attribute.name] = codes_as_cells(attribute, found.release[:, j])
     sizes = np.bincount(found.labels)
-    text = f"The {len(data)} records form {len(sizes)} regions of {sizes.min()} to {sizes.max()} records in"
+    text = f"The {len(data):,} records form {len(sizes):,} regions of {sizes.min():,} to {sizes.max():,} records in"
     return Recoded(columns, (f"{text} {', '.join(names)}.",))
 
 
@@ -419,8 +419,8 @@ def precluster_columns(
     }
     groups = np.bincount(found.groups)
     sentences = [
-        f"The {len(data):,} records form {len(found.sizes)} clusters of {span(found.sizes)} records, and {len(groups)}"
-        f" groups of {span(groups)} inside them, which look alike in {', '.join(names)}."
+        f"The {len(data):,} records form {len(found.sizes):,} clusters of {span(found.sizes)} records, and"
+        f" {len(groups):,} groups of {span(groups)} inside them, which look alike in {', '.join(names)}."
     ]
     if len(found.sizes_before) > len(found.sizes):
         sentences.append(f"Clusters of fewer than {k} records were joined: there were {len(found.sizes_before)}.")
@@ -458,19 +458,26 @@ def _regions(attribute: Attribute, column: NDArray[np.float64], labels: NDArray[
     """Interval of numbers, first and last of ordered categories, all that occur of others: one text per region."""
     kind = attribute.kind.value
     names = attribute.labels
-    texts = []
     order = np.lexsort((column, labels))
-    for members in np.split(column[order], np.flatnonzero(np.diff(labels[order])) + 1):
-        inside = np.unique(members)
+    region, values = labels[order], column[order]
+    begin = np.flatnonzero(np.diff(region, prepend=-1))
+    if kind == "nominal":
+        new = np.append(True, (np.diff(region) > 0) | (np.diff(values) > 0))
+        inside = np.split(values[new].astype(np.int64), np.flatnonzero(np.diff(region[new])) + 1)
+        texts = [" or ".join(names[code] for code in codes.tolist()) for codes in inside]
+        return np.array(texts, dtype=object)[labels]
+    pairs = np.column_stack([values[begin], values[np.append(begin[1:], len(values)) - 1]])  # smallest and largest
+    ends, which = np.unique(pairs, axis=0, return_inverse=True)
+    texts = []
+    for first, last in ends:
         if kind == "numeric":
-            low, high = (f"{value:.12g}" for value in (inside[0], inside[-1]))
+            low, high = f"{first:.12g}", f"{last:.12g}"
             minus = low.startswith("-") or high.startswith("-") or "e" in low + high
             texts.append(low if low == high else f"[{low}, {high}]" if minus else f"{low}-{high}")
-        elif kind == "ordinal" and len(inside) > 1:
-            texts.append(f"{names[int(inside[0])]} to {names[int(inside[-1])]}")
         else:
-            texts.append(" or ".join(names[int(code)] for code in inside))
-    return np.array(texts, dtype=object)[labels]
+            low, high = names[int(first)], names[int(last)]
+            texts.append(low if first == last else f"{low} to {high}")
+    return np.array(texts, dtype=object)[which.ravel()][labels]
 
 
 def missing_codes(data: Microdata, names: Sequence[str]) -> list[int | None]:

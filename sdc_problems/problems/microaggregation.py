@@ -253,7 +253,7 @@ class MicroaggregationProblem(SDCProblem):
         what = {"numeric": "mean", "ordinal": "median", "nominal": "most frequent value"}
         used = " or ".join(dict.fromkeys(what[kind] for kind in self.kinds))
         return (
-            f"The {n} records form {len(sizes)} groups of {span(sizes)} similar records; in "
+            f"The {n:,} records form {len(sizes):,} groups of {span(sizes)} similar records; in "
             f"{', '.join(self.attributes)} each record gets the {used} of its group.",
             f"So whoever knows all of these sees every record at least {found.k} times.",
             f"{figures['il_sse']:.1f} % of the variation is lost; {figures['id_value']:.1f} % of the released values"

@@ -225,7 +225,7 @@ class PreclusterProblem(SDCProblem):
         if setting.clusters > 1:
             before = int(found.labels.max()) + 1
             sentences.append(
-                f"The {len(self.data):,} records form {len(sizes)} clusters of {span(sizes)}"
+                f"The {len(self.data):,} records form {len(sizes):,} clusters of {span(sizes)}"
                 + (
                     f", after {before} of {span(np.bincount(found.labels))} were joined."
                     if len(sizes) < before

@@ -20,7 +20,7 @@ def row_options(function: F) -> F:
         click.option(
             "--rows-seed",
             type=click.IntRange(min=0),
-            help="Secret seed of the rows' order; else drawn.",
+            help="Seed of the rows' order; else drawn.",
         ),
         click.option("--no-rows", is_flag=True, help="No OUT.rows.csv, which `sdc evaluate` needs."),
         click.option("--keep-order", is_flag=True, help="Rows in their order: each is then linkable."),

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sdc_problems._slices import telling
 from sdc_problems._tables.columns import STAR
 from sdc_problems.errors import SDCError
+from sdc_problems.evaluators._codes import row_labels
 from sdc_problems.hierarchy import Hierarchy
 from sdc_problems.methods import mdav
 from sdc_problems.methods._apply import apply, points, recoded
@@ -29,6 +31,12 @@ NODES = 1_000_000
 """Nodes of a lattice above which it is searched, however fast one is measured."""
 MANY = 1_000_000
 """Records above which only the lattice and Mondrian are compared."""
+LARGE = 100_000
+"""Records above which local suppression is left out where it must lose more than what was found already."""
+MDAV_STEPS = 2e10
+"""Comparisons of values above which microaggregation is left out: minutes of work."""
+TREE_COLUMNS = 8
+"""Numeric columns up to which it goes through a k-d tree that looks at few records."""
 SEARCH_SEED = 1
 """Seed of a search that is given none: its random numbers change no cell by themselves, so nobody need keep it."""
 
@@ -183,11 +191,12 @@ def choose(
     """
     most = MAX_SUPPRESSION if max_suppression is None and suppression_price is None else max_suppression
     asked = _Asked(hierarchies, tuple(within), most, importance, suppression_price, seconds)
-    found = []
+    found: list[Candidate] = []
     for name in COMPARED:
         if say is not None:
             say(name)
-        found.append(_candidate(name, data, demand, asked))
+        least = min((c.cost for c in found if c.done is not None), default=np.inf)
+        found.append(_candidate(name, data, demand, asked, least))
     found.sort(key=lambda candidate: candidate.cost)
     allowed = [c for c in found if c.done is not None and (c.true_values or allow_perturbed)]
     if not allowed:
@@ -214,9 +223,11 @@ class _Asked:
     seconds: float
 
 
-def _candidate(name: str, data: Microdata, demand: Demand, asked: _Asked) -> Candidate:
-    if len(data) > MANY and name not in ("lattice", "mondrian"):
-        return Candidate(name, demand, None, note=f"left out: more than {MANY:,} records")
+def _candidate(name: str, data: Microdata, demand: Demand, asked: _Asked, least: float = np.inf) -> Candidate:
+    """What a method costs; it may be left out where it is known to cost more than ``least``."""
+    left_out = _left_out(name, data, demand, asked, least)
+    if left_out is not None:
+        return Candidate(name, demand, None, note=f"left out: {left_out}")
     groups = None
     try:
         if name == "lattice":
@@ -237,6 +248,29 @@ def _candidate(name: str, data: Microdata, demand: Demand, asked: _Asked) -> Can
     if name == "mondrian":
         groups = _classes(data, found.done, asked.within)
     return _measured(found, data, asked, groups)
+
+
+def _left_out(name: str, data: Microdata, demand: Demand, asked: _Asked, least: float) -> str | None:
+    """Why a method is not tried at all, if it is not."""
+    if len(data) > MANY and name not in ("lattice", "mondrian"):
+        return f"more than {MANY:,} records"
+    assert demand.k is not None
+    if name == "suppress-cells" and len(data) > LARGE:
+        rows = data.codes([*asked.within, *data.quasi_identifiers])
+        sizes = np.bincount(row_labels(rows.astype(np.int64))[0])
+        rare = int(sizes[sizes < demand.k].sum()) / len(data)
+        weights = weights_of(data.quasi_identifiers, asked.importance)
+        bound = 100 * rare * float(weights.min() / weights.sum())
+        if bound > least:
+            return f"loses {bound:.3g} % at least"
+    if name == "mdav":
+        kinds = [data.attribute(column).kind.value for column in data.quasi_identifiers]
+        if len(kinds) <= TREE_COLUMNS and set(kinds) == {"numeric"}:
+            return None
+        steps = sum(len(rows) ** 2 for rows in strata(data, asked.within)) * len(kinds) / demand.k
+        if steps > MDAV_STEPS:
+            return "takes many minutes (--method mdav)"
+    return None
 
 
 def _measured(candidate: Candidate, data: Microdata, asked: _Asked, groups: NDArray[Any] | None) -> Candidate:
@@ -308,20 +342,20 @@ def _microaggregated(data: Microdata, demand: Demand, asked: _Asked) -> tuple[Ca
 
 def _groups(data: Microdata, k: int, weights: Sequence[float]) -> NDArray[np.int32]:
     names = data.quasi_identifiers
-    return mdav(points(data, names), k, kinds=[data.attribute(name).kind.value for name in names], weights=weights)
+    kinds = [data.attribute(name).kind.value for name in names]
+    return mdav(points(data, names), k, kinds=kinds, weights=weights, progress=telling("records in groups"))
 
 
 def _classes(data: Microdata, done: Recoded, within: Sequence[str]) -> NDArray[np.intp]:
     """Class of each record: those that look alike in the published columns, and are of one stratum."""
+    import pandas as pd
+
     codes: list[NDArray[Any]] = [data.codes(name)[:, 0] for name in within]
-    codes += [
-        np.unique(np.asarray(done.columns[name]).astype(str), return_inverse=True)[1]
-        if name in done.columns
-        else data.codes(name)[:, 0]
-        for name in data.quasi_identifiers
-    ]
-    classes: NDArray[np.intp] = np.unique(np.column_stack(codes), axis=0, return_inverse=True)[1].ravel()
-    return classes
+    for name in data.quasi_identifiers:
+        cells = done.columns.get(name)
+        same = data.codes(name)[:, 0] if cells is None else pd.factorize(np.asarray(cells), use_na_sentinel=False)[0]
+        codes.append(same)
+    return row_labels(np.column_stack(codes).astype(np.int64))[0]
 
 
 def costs(choice: Choice) -> Iterator[tuple[str, ...]]:

@@ -42,6 +42,8 @@ def glm_percent_of(
     importance
         Weights by column; 1 if not said.
     """
+    import pandas as pd
+
     lost = np.zeros(len(data))
     weights = weights_of(data.quasi_identifiers, importance)
     for name, weight in zip(data.quasi_identifiers, weights, strict=True):
@@ -52,7 +54,8 @@ def glm_percent_of(
             row = np.unique(groups, return_inverse=True)[1]
             lost += weight * _range(attribute, hierarchy, data.codes(name)[:, 0], row)
             continue
-        texts, code = np.unique(np.asarray(done.columns[name]).astype(str), return_inverse=True)
+        code, cells = pd.factorize(np.asarray(done.columns[name]), use_na_sentinel=False)
+        texts = [str(cell) for cell in cells]
         leaves = _leaves(hierarchy)
         total = max(hierarchy.n_values - 1, 1)
         lost += weight * np.array([1.0 if text == STAR else (leaves.get(text, 1) - 1) / total for text in texts])[code]

@@ -235,15 +235,28 @@ def as_written(frame: pd.DataFrame) -> pd.DataFrame:
 def _texts(column: pd.Series[Any]) -> list[str]:
     """Text of each cell; what pandas formats in a way of its own, such as dates, is written and read."""
     if column.dtype.kind in "iub" or (column.dtype.kind == "O" and column.dtype.name in TEXT_TYPES):
-        cells = column.astype(object)
-        if not any(isinstance(value, (datetime.date, datetime.timedelta)) for value in cells):
-            return ["" if absent else str(value) for value, absent in zip(cells, column.isna(), strict=True)]
+        place, distinct = _distinct(column)
+        if not any(isinstance(value, (datetime.date, datetime.timedelta)) for value in distinct):
+            texts = ["" if absent else str(value) for value, absent in zip(distinct, distinct.isna(), strict=True)]
+            return np.array(texts, dtype=object)[place].tolist() if len(texts) < len(column) else texts
     if column.dtype.kind == "f" and isinstance(column.dtype, np.dtype):
         values = column.to_numpy()
         return ["" if value == "nan" else value for value in values.astype(str).tolist()]
     return (
         _cells(io.StringIO(to_csv(column.to_frame()).decode("utf-8", "surrogatepass"), newline="")).iloc[:, 0].tolist()
     )
+
+
+def _distinct(column: pd.Series[Any]) -> tuple[NDArray[np.intp], pd.Index[Any]]:
+    """Place of each cell among the distinct ones; where types are mixed every cell is one of its own, as 1 == True."""
+    import pandas as pd
+
+    if column.dtype.kind == "O" and column.dtype.name == "object":
+        types = set(map(type, column[~column.isna().to_numpy(dtype=bool)]))
+        if types - {str}:
+            return np.arange(len(column)), pd.Index(column, dtype=object)
+    place, distinct = column.factorize(use_na_sentinel=False)
+    return place, pd.Index(distinct)
 
 
 def _cells(stream: TextIO, delimiter: str = ",", *, what: str | None = None) -> pd.DataFrame:
@@ -255,7 +268,8 @@ def _cells(stream: TextIO, delimiter: str = ",", *, what: str | None = None) -> 
         names = next(reader)
         parts = [pd.DataFrame([], columns=names, dtype=object)]
         while rows := list(itertools.islice(reader, max(1, SLICE // (_CELL * len(names))))):
-            parts.append(pd.DataFrame(rows, columns=names, dtype=object))
+            once = [list(map(sys.intern, row)) for row in rows]  # a large file has few different cells
+            parts.append(pd.DataFrame(once, columns=names, dtype=object))
             if what is not None:
                 tell(what, stream.buffer.tell(), os.fstat(stream.fileno()).st_size)
     finally:

@@ -248,7 +248,7 @@ def as_protected(table: Microdata | pd.DataFrame) -> Microdata:
     mixed = {
         name: [value if pd.isna(value) else label(value) for value in table[name]]
         for name in table.columns
-        if table[name].dtype == object
+        if table[name].dtype == object and set(map(type, table[name])) != {str}
     }
     texts = table.assign(
         **{str(name): pd.Series(cells, index=table.index, dtype=object) for name, cells in mixed.items()}

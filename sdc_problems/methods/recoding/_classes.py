@@ -8,13 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sdc_problems._slices import watched
+from sdc_problems._slices import tell, watched
 from sdc_problems._validation import IntArray, code_table, labels, number, whole
 from sdc_problems.errors import SDCError
 from sdc_problems.methods.recoding._agglomerate import agglomerate
 
 BLOCK = 8_192
 """Different rows among which neighbors are looked for; of more, the table is parted along the hierarchies first."""
+_LEAST_BLOCK, _PAIRS = 2_048, 10**9
+"""Rows of a block at least, and pairs of rows that are looked at: beyond about 120,000 different rows blocks shrink."""
 PASSES = 5
 
 
@@ -183,6 +185,8 @@ def alike(codes: object, k: int, trees: Trees, mix: Mix) -> tuple[IntArray, IntA
     last: NDArray[np.intp] = kept
     flat = trees.flat()
 
+    done = 0
+
     def classes(chosen: NDArray[np.intp]) -> tuple[tuple[NDArray[Any], ...], bool]:
         position = np.full(len(distinct), -1, dtype=np.int32)
         position[chosen] = np.arange(len(chosen))
@@ -190,7 +194,9 @@ def alike(codes: object, k: int, trees: Trees, mix: Mix) -> tuple[IntArray, IntA
         unit = unit[np.argsort(position[row[unit]], kind="stable")]
         given = np.ascontiguousarray(distinct[chosen]), position[row[unit]], weights[unit].astype(np.int64), own[unit]
         taken, weight, label, met = watched(
-            lambda flag: agglomerate(*given, size, mix.limits, mix.shares, *flat, PASSES, flag), "rows in classes"
+            lambda flag: agglomerate(*given, size, mix.limits, mix.shares, *flat, PASSES, flag),
+            "rows in classes",
+            part=(done, len(chosen), len(distinct)),
         )
         first = np.append(unit, np.zeros(len(taken) - len(unit), dtype=np.intp))
         first[len(unit) :] = np.searchsorted(row, chosen[taken[len(unit) :]])
@@ -201,10 +207,13 @@ def alike(codes: object, k: int, trees: Trees, mix: Mix) -> tuple[IntArray, IntA
         found, met = classes(kept)
         if met:
             parts.append(found)  # type: ignore[arg-type]
+            done += len(kept)
             last, kept = kept, kept[:0]
+            tell("rows in classes", done, len(distinct))
     if len(kept):  # what is left is too little for a class of its own
         if parts:
             parts.pop()
+            done -= len(last)
         found, _ = classes(np.sort(np.concatenate([last, kept])))
         parts.append(found)  # type: ignore[arg-type]
     unit = np.concatenate([part[0] for part in parts])
@@ -219,10 +228,11 @@ def alike(codes: object, k: int, trees: Trees, mix: Mix) -> tuple[IntArray, IntA
 
 def _blocks(rows: NDArray[np.int32], counts: NDArray[np.int64], trees: Trees, k: int) -> Iterator[NDArray[np.intp]]:
     """Parts of the different rows, at most ``BLOCK`` each: by the groups one level down, along the costliest."""
+    most = min(BLOCK, max(_LEAST_BLOCK, _PAIRS // max(len(rows), 1)))
     waiting = [np.arange(len(rows))]
     while waiting:
         part = waiting.pop()
-        if len(part) <= BLOCK:
+        if len(part) <= most:
             yield part
             continue
         best, groups = -1.0, None

@@ -65,6 +65,7 @@ def command(
     from sdc_problems.studies.release import release
     from sdc_problems.studies.report.terminal import console, plain
     from sdc_problems.studies.report.text import as_json as to_json
+    from sdc_problems.studies.report.text import number
 
     done = release(
         folder,
@@ -91,9 +92,8 @@ def command(
         out_console.print(plain(sentence, 1000))
     for promise in done.content["guarantees_checked_in_the_file"]:
         columns = f" ({plain(', '.join(promise['columns']), 200)})" if promise["columns"] else ""
-        out_console.print(
-            f"checked in the file: {promise['name']} {promise['found']:g} (promised {promise['promised']:g}){columns}"
-        )
+        found, promised = number(promise["found"]), number(promise["promised"])
+        out_console.print(f"checked in the file: {promise['name']} {found} (promised {promised}){columns}")
     out_console.print(f"guarantee: {done.content['promise']}")
     if done.content["override"]:
         for requirement in done.content["override"]["broken"]:

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sdc_problems import Hierarchy, Microdata, PBGProblem, SDCError, load
+from sdc_problems._slices import listening
 from sdc_problems.evaluators import distinct_l, entropy_l, equivalence_classes, k_anonymity, t_closeness
 from sdc_problems.methods import local_recoding
 from sdc_problems.methods.recoding import _classes
@@ -89,6 +90,26 @@ def test_sensitive_values_are_mixed_in_every_class(
     assert entropy_l(by_entropy, secret) >= most * 0.8 + 0.2 - 1e-6
     assert t_closeness(by_t, secret) <= 0.3 + 1e-6
     assert max(t_closeness(both.labels, secret), t_closeness(both.labels, codes[:, 0])) <= 0.5 + 1e-6
+
+
+def test_blocks_of_many_rows_are_smaller_and_told_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    codes = np.column_stack([np.repeat(np.arange(6), 40), np.tile(np.arange(40), 6)])
+    trees = [TREES[0], np.stack([np.arange(40), np.arange(40) // 5, np.zeros(40, dtype=np.int64)])]
+    monkeypatch.setattr(_classes, "_LEAST_BLOCK", 7)
+    monkeypatch.setattr(_classes, "_PAIRS", 240 * 20)
+    told: list[tuple[str, int, int]] = []
+    sizes = []
+    real = _classes.agglomerate
+    monkeypatch.setattr(_classes, "agglomerate", lambda codes, *more: sizes.append(len(codes)) or real(codes, *more))
+    with listening(lambda *said: told.append(said)):
+        found = local_recoding(codes, 3, hierarchies=trees)
+    assert k_anonymity(found.labels) >= 3
+    assert len(sizes) > 8
+    assert max(sizes) <= 20
+    done = [count for _, count, _ in told]
+    assert done == sorted(done)
+    assert done[-1] == 240
+    assert {total for *_, total in told} == {240}
 
 
 def test_an_important_attribute_loses_less() -> None:

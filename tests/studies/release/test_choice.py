@@ -249,6 +249,22 @@ def test_a_large_file_is_compared_by_two_methods(data: Microdata, monkeypatch: p
     assert all(note.startswith("left out: more than 119 records") for note in left_out.values())
 
 
+def test_what_cannot_win_or_takes_minutes_is_left_out(data: Microdata, monkeypatch: pytest.MonkeyPatch) -> None:
+    trees, importance = completed(data, None).hierarchies, {"zip": 1.25}
+    every = {c.method: c for c in choose(data, Demand(3), trees, importance=importance).candidates}
+    monkeypatch.setattr(module, "LARGE", N - 1)
+    monkeypatch.setattr(module, "MDAV_STEPS", N**2 * 3 / 3 - 1)
+    left = {c.method: c for c in choose(data, Demand(3), trees, importance=importance).candidates}
+    assert left["mdav"].note == "left out: takes many minutes (--method mdav)"
+    alike = np.unique(data.codes(), axis=0, return_counts=True)[1]
+    bound = 100 * alike[alike < 3].sum() / N / 3.25  # each rare record has a star at least
+    assert left["suppress-cells"].note == f"left out: loses {bound:.3g} % at least"
+    assert every["lattice"].cost < bound <= every["suppress-cells"].cost
+    monkeypatch.setattr(module, "MDAV_STEPS", N**2 * 3 / 60)
+    dear = choose(data, Demand(60), trees).candidates  # star for star it could still win
+    assert all(c.done is not None for c in dear)
+
+
 def test_the_next_k_is_dearer_and_explained(data: Microdata) -> None:
     found = choose(data, Demand(3), completed(data, None).hierarchies, explain=True)
     assert found.next_k is not None

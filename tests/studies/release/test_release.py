@@ -423,6 +423,7 @@ FRAMES = {
     "flags": pd.DataFrame({"b": [True, False, True], "n": pd.array([True, None, False], dtype="boolean")}),
     "nullable": pd.DataFrame({"i": pd.array([1, None, 3], dtype="Int64"),
                               "s": pd.array(["a", None, ""], dtype="string")}),
+    "equal": pd.DataFrame({"e": pd.Series([1, True, 1.0, "1", None, False, 0, 1], dtype=object)}),
     "text": pd.DataFrame({"t": ["a,b", 'c"d', "e\nf"], "m": ["x", None, 3.0], "r": ["\r", "'", ""]}),
     "categories": pd.DataFrame({"c": pd.Categorical(["b", None, "a"], ["a", "b"]),
                                 "d": pd.Categorical([1.0, 2.5, 1.0])}),

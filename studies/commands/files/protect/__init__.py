@@ -138,6 +138,7 @@ def command(
     from sdc_problems.studies.release.csv_text import Form
     from sdc_problems.studies.report.terminal import console, plain
     from sdc_problems.studies.report.text import as_json as to_json
+    from sdc_problems.studies.report.text import number
 
     reading = Reading(encoding, delimiter, decimal, thousands, na_values, missing)
     linked = Linked.of(edges, links)
@@ -216,7 +217,8 @@ def command(
     if done.choice is not None:
         show_costs(done, explain)
     for promise in done.guarantees:
-        screen.print(f"checked in the file: {promise.name} {promise.found:g} (promised {promise.promised:g})")
+        found, promised = number(promise.found), number(promise.promised)
+        screen.print(f"checked in the file: {promise.name} {found} (promised {promised})")
     screen.print(f"guarantee: {done.promise}")
     screen.print(f"written: {plain(str(done.places.file), 500)}")
     if done.places.edges and done.places.markup is None:
