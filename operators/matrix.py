@@ -102,6 +102,31 @@ def row_starts(sizes: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int6
     return np.repeat(np.arange(len(widths)), widths), np.concatenate([[0], np.cumsum(widths)[:-1]])
 
 
+def on_grid(X: NDArray[Any], sizes: Sequence[int], resolution: int) -> NDArray[Any]:
+    """Rows of matrices whose entries sum to the resolution: the nearest by largest remainders, ties to the left.
+
+    A row of zeros keeps its category; an entry of 0 stays 0.
+
+    Examples
+    --------
+    >>> on_grid(np.array([[1, 2, 0, 0], [3, 1, 10, 10]]), [2], 10).tolist()
+    [[3, 7, 0, 10], [8, 2, 5, 5]]
+    """
+    out = np.asarray(X).astype(np.int64)
+    _, first_genes = row_starts(sizes)
+    categories = np.concatenate([np.arange(n) for n in sizes])
+    for place, (first, width) in enumerate(zip(first_genes, np.repeat(np.asarray(sizes), sizes), strict=True)):
+        genes = out[:, first : first + width]
+        genes[genes.sum(axis=1) == 0, categories[place]] = resolution
+        weight = genes.sum(axis=1, keepdims=True)
+        part, rest = np.divmod(genes * resolution, weight)
+        order = np.argsort(-rest, axis=1, kind="stable")
+        more = np.arange(width) < resolution - part.sum(axis=1, keepdims=True)
+        np.put_along_axis(part, order, np.take_along_axis(part, order, axis=1) + more, axis=1)
+        out[:, first : first + width] = part
+    return out.astype(X.dtype)
+
+
 class GrayBitMutation(Mutation):
     """Flip one Gray-coded bit of one entry: the mutation of Marés (2013) §4.1.2.
 
@@ -230,8 +255,9 @@ class MatrixSampling(Sampling):
 
 
 class MatrixBounds(Repair):
-    """Clip entries to their bounds: any array becomes a candidate."""
+    """Clip entries to their bounds, and put rows on the problem's grid if it has one: any array becomes a candidate."""
 
     def _do(self, problem: Any, X: NDArray[Any], *args: object, **kwargs: object) -> NDArray[Any]:
         bounded: NDArray[Any] = np.clip(np.rint(X), problem.xl, problem.xu).astype(problem.dtype)
-        return bounded
+        resolution = getattr(problem, "resolution", None)
+        return bounded if resolution is None else on_grid(bounded, problem.sizes, resolution)

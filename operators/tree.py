@@ -7,7 +7,7 @@ the problem for its ``grammar``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -80,6 +80,34 @@ class Grammar:
         out = np.full(self.length, PAD, dtype=dtype)
         out[: len(tokens)] = tokens
         return out
+
+
+def every_tree(grammar: Grammar) -> Iterator[Tokens]:
+    """All trees of a grammar, those of fewer levels first.
+
+    Examples
+    --------
+    >>> list(every_tree(Grammar(1, 1, 2)))
+    [[0], [0, 0, 1]]
+    """
+    tokens = range(grammar.n_terminals, grammar.n_terminals + grammar.n_functions)
+    lower: list[Tokens] = []
+    known: list[Tokens] = [[token] for token in range(grammar.n_terminals)]
+    yield from known
+    for level in range(2, grammar.depth + 1):
+        old = len(lower)
+        grown = (
+            [*known[i], *known[j], token]
+            for i in range(len(known))
+            for j in range(len(known))
+            if max(i, j) >= old
+            for token in tokens
+        )
+        if level == grammar.depth:  # the last and largest level is not kept
+            yield from grown
+            return
+        lower, known = known, [*known, *grown]
+        yield from known[len(lower) :]
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
-"""Datasets: an embedded synthetic table and social graph, and the public ones of the literature.
+"""Datasets: embedded synthetic tables and a social graph, and the public ones of the literature.
 
-``load("people")`` and ``load("crawl")`` need nothing. The public files are looked for in the folder
+``load("people")``, ``load("firms")`` and ``load("crawl")`` need nothing. The public files are looked for in the folder
 ``$SDC_DATA_HOME``, then in the user's cache (:func:`cache_home`); what UCI publishes under a stable address is
 downloaded into that cache, and for the others the error message says where a person gets the file and where it belongs.
 Every table must have the digest that the catalogue lists, wherever it came from.
@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems._sources import crawl as _crawl
+from sdc_problems._sources import firms as _firms
 from sdc_problems._sources import people as _people
 from sdc_problems._sources.catalogue import SOURCES, Source
 from sdc_problems._sources.download import Progress
@@ -33,10 +34,22 @@ if TYPE_CHECKING:
     from sdc_problems.hierarchy import Hierarchy
     from sdc_problems.microdata import Microdata
 
-__all__ = ["Dataset", "Listing", "Progress", "cache_home", "catalogue", "crawl", "ensure", "load", "names", "people"]
+__all__ = [
+    "Dataset",
+    "Listing",
+    "Progress",
+    "cache_home",
+    "catalogue",
+    "crawl",
+    "ensure",
+    "firms",
+    "load",
+    "names",
+    "people",
+]
 
-EMBEDDED = ("people", "crawl")
-"""Tables that the package draws itself."""
+EMBEDDED = ("people", "crawl", "firms")
+"""Tables that are part of the package."""
 
 
 @dataclass(frozen=True)
@@ -92,8 +105,8 @@ def names() -> tuple[str, ...]:
 
     Examples
     --------
-    >>> names()[:3]
-    ('people', 'crawl', 'adult')
+    >>> names()[:4]
+    ('people', 'crawl', 'firms', 'adult')
     """
     return (*EMBEDDED, *SOURCES)
 
@@ -124,7 +137,7 @@ def load(name: str, *, download: bool = True, progress: Progress | None = None) 
     (5000, ['age', 'birthplace', 'education'])
     """
     if name in EMBEDDED:
-        return people() if name == "people" else crawl()
+        return people() if name == "people" else crawl() if name == "crawl" else firms()
     source = _source(name)
     table = verified_table(source, download=download, progress=progress)
     hierarchies = _hierarchies(source.hierarchies, source.quasi_identifiers) if source.hierarchies else {}
@@ -221,13 +234,46 @@ def crawl(n: int = _crawl.NODES, m: int | None = None, *, seed: int = _crawl.SEE
     return Dataset(data, {"place": _crawl.hierarchy()}, about, edges)
 
 
+def firms() -> Dataset:
+    """Load the embedded table of numbers: synthetic firms that do not exist, for groupings and microaggregation.
+
+    Notes
+    -----
+    Sixteen positive whole numbers in four blocks (size, capital, energy, trade): each column's logarithm is normal,
+    with a part that all columns share and one that those of its block share.
+
+    Examples
+    --------
+    >>> table = firms().data
+    >>> len(table), len(table.quasi_identifiers)
+    (1000, 16)
+    """
+    from sdc_problems.microdata import Microdata
+
+    resource = importlib.resources.files("sdc_problems") / "data" / "firms" / "firms.csv"
+    with importlib.resources.as_file(resource) as path:
+        data = Microdata.from_csv(
+            path, quasi_identifiers=_firms.COLUMNS, kinds=dict.fromkeys(_firms.COLUMNS, "numeric")
+        )
+    about = (
+        f"Synthetic firms that do not exist, drawn by this package with seed {_firms.SEED}: {len(data)} records × "
+        f"{len(_firms.COLUMNS)} numeric columns in four correlated blocks, no missing values. Part of this package and "
+        "under its licence."
+    )
+    return Dataset(data, {}, about)
+
+
 def catalogue() -> list[Listing]:
     """List every table, and where its file is now."""
     embedded = Listing("people", "Synthetic census-like people (embedded)", _people.RECORDS, 13, None, False)
     graph = Listing("crawl", "Synthetic social graph with places and topics (embedded)", _crawl.NODES, 5, None, False)
+    numbers = Listing(
+        "firms", "Synthetic firms, numbers in blocks (embedded)", _firms.RECORDS, len(_firms.COLUMNS), None, False
+    )
     return [
         embedded,
         graph,
+        numbers,
         *(
             Listing(s.name, s.title, s.rows, len(s.columns), find(s), bool(s.url))
             for s in SOURCES.values()
@@ -241,7 +287,7 @@ def ensure(name: str, *, progress: Progress | None = None) -> Path:
     Parameters
     ----------
     name
-        One of :func:`names`, except ``"people"`` and ``"crawl"``, which need no file.
+        One of :func:`names`, except the embedded ones, which need no file.
     progress
         As for :func:`load`.
     """

@@ -1,4 +1,4 @@
-"""Front of a problem that was enumerated: the solutions than which none is better, and how many were measured."""
+"""Front of a problem that was enumerated: the solutions than which none is better, and how many there are."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Front(NamedTuple):
     F: NDArray[np.float64]
     """Their objective values, minimised."""
     n_candidates: int
-    """Number of different solutions that were measured, which is all of them."""
+    """Number of different solutions that it is the front of: all of them, measured one by one or proven to be worse."""
 
 
 Part = tuple[NDArray[Any], NDArray[np.float64], NDArray[np.bool_]]

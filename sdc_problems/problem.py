@@ -258,18 +258,33 @@ class SDCProblem(Problem, ABC):
     def enumerate_front(
         self, progress: Callable[[int, int], object] | None = None, *, limit: int = 1_000_000, ties: bool = False
     ) -> Front:
-        """Measure every solution and return the exact front: the solutions than which none is better.
+        """Exact front: the solutions than which none is better, by measuring all, or by a programme as good as that.
 
         Parameters
         ----------
         progress
             Called as ``progress(candidates done, candidates in all)`` now and then.
         limit
-            Largest number of candidates to try.
+            Largest number of candidates to try, or of steps where a programme needs fewer.
         ties
-            Whether all solutions with equal F are returned, or the first only.
+            Whether all solutions with equal F are returned, or the first only; all of them need measuring all.
+
+        Raises
+        ------
+        SDCError
+            If there are more than the limit; it says how many.
         """
-        return minimal(self.enumerate_parts(progress, limit=limit), ties=ties)
+        rows = None if ties or self.requirements else self._programme(progress, limit)
+        if rows is None:
+            return minimal(self.enumerate_parts(progress, limit=limit), ties=ties)
+        found = minimal([self._part(rows, self._values(rows))])
+        if progress is not None:
+            progress(self.n_candidates, self.n_candidates)
+        return found._replace(n_candidates=self.n_candidates)
+
+    def _programme(self, progress: Callable[[int, int], object] | None, limit: int) -> NDArray[Any] | None:
+        """Rows among which the exact front is, found without measuring all; None where there is no way but that."""
+        return None
 
     def enumerate_parts(
         self, progress: Callable[[int, int], object] | None = None, *, limit: int = 1_000_000

@@ -39,8 +39,8 @@ def hierarchies(folder: str) -> dict[str, Hierarchy]:
 
 
 def test_every_name_loads_or_says_how(nowhere: Path) -> None:
-    assert names()[:2] == ("people", "crawl")
-    for name in names()[2:]:
+    assert names()[:3] == ("people", "crawl", "firms")
+    for name in names()[3:]:
         with pytest.raises(SDCError, match=f"dataset '{name}' is not on this machine") as error:
             load(name, download=False)
         text = str(error.value)
@@ -66,7 +66,7 @@ def test_an_unknown_name(wrong: str, right: str) -> None:
 
 
 def test_the_embedded_table_has_no_file() -> None:
-    for name in ("people", "crawl"):
+    for name in ("people", "crawl", "firms"):
         with pytest.raises(SDCError, match="embedded"):
             ensure(name)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ from sdc_problems.operators.grouping import AnyGroupingMutation, GroupCrossover,
 from sdc_problems.problem import AT_ONCE, SDCProblem
 from sdc_problems.problems._columns import left_as_they_are, protected_columns
 from sdc_problems.problems._microaggregation_objectives import grouping_objectives, ranked
+from sdc_problems.problems._subset_front import MOST, subset_front
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -272,6 +273,33 @@ class GOMMProblem(SDCProblem):
         """Every grouping once; only 2^p − 1 groups have to be microaggregated for them."""
         for rows in batched(_partitions(self.n_var), AT_ONCE):
             yield np.array(rows, dtype=self.dtype)
+
+    def _programme(self, progress: Callable[[int, int], object] | None, limit: int) -> NDArray[Any] | None:
+        """Subset programme where every objective is a sum over the groups: loss, interval disclosure, their number."""
+        names = [objective.name for objective in self.objectives]
+        if not set(names) <= {"il_sse", "id_value", "n_groups"} or self.n_var > MOST:
+            return None
+        whole, n = (1 << self.n_var) - 1, self.n_candidates
+        pairs = (3**self.n_var - 1) // 2
+        if pairs > limit:
+            raise SDCError(
+                f"{self._size_in_words()}, and the programme over their groups has {pairs:,} steps, more than"
+                f" limit={limit:,}: raise the limit, or search"
+            )
+        groups = np.arange(1, whole + 1)
+        costs = np.empty((whole, 3))
+        bits = np.arange(self.n_var)
+        for mask in range(1 << (self.n_var - 1)):  # a group with the last attribute, and the others
+            row = (mask >> bits & 1).astype(np.int64)
+            for part in self.engine.groups(row):
+                costs[int((1 << part.columns).sum()) - 1] = part.sse, part.disclosed, 1.0
+        order = [("il_sse", "id_value", "n_groups").index(name) for name in names]
+
+        def tell(share: float) -> None:
+            if progress is not None:
+                progress(int(share * n), n)
+
+        return subset_front(self.n_var, groups, costs[:, order], limit=limit, progress=tell).astype(self.dtype)
 
     def _row(self, groups: Sequence[Sequence[int]]) -> NDArray[Any]:
         return self.encode([[self.attributes[j] for j in group] for group in groups])

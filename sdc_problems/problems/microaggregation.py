@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,8 @@ from sdc_problems.operators.partition import GroupSizes, RandomPartitions, Recor
 from sdc_problems.problem import AT_ONCE, SDCProblem
 from sdc_problems.problems._columns import left_as_they_are, protected_columns
 from sdc_problems.problems._microaggregation_objectives import partition_objectives, ranked
+from sdc_problems.problems._subset_front import MOST, subset_front
+from sdc_problems.problems._univariate_front import univariate_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -224,6 +227,41 @@ class MicroaggregationProblem(SDCProblem):
         """Every partition within the limits once."""
         for rows in batched(_partitions(len(self.data), self.smallest, self.largest), AT_ONCE):
             yield np.array(rows, dtype=self.dtype)
+
+    def _programme(self, progress: Callable[[int, int], object] | None, limit: int) -> NDArray[Any] | None:
+        """Optimal cuts of one numeric attribute for every k, or the subset programme where objectives are sums."""
+        names = {objective.name for objective in self.objectives}
+        n, largest = len(self.data), min(self.largest, len(self.data))
+        if names <= {"sse", "il_sse", "k"} and self.kinds == ("numeric",):
+            steps = n * (largest - self.smallest + 1)
+            if steps > limit:
+                raise SDCError(f"optimal cuts for every k need {steps:,} steps, more than limit={limit:,}: raise it")
+            cuts = np.stack(list(univariate_rows(self.points()[:, 0], self.smallest, largest)))
+            return restricted_growth(cuts).astype(self.dtype)
+        if not names <= {"sse", "il_sse", "id_value"} or n > MOST:
+            return None
+        sets = [c for size in range(self.smallest, largest + 1) for c in combinations(range(n), size)]
+        if len(sets) > limit:
+            raise SDCError(
+                f"{self._size_in_words()}, and {len(sets):,} groups to make them of, more than limit={limit:,}: raise"
+                " the limit, or search"
+            )
+        rows = np.tile(np.arange(1, n + 1), (len(sets), 1))  # a group, and all others on their own, which lose nothing
+        for row, members in zip(rows, sets, strict=True):
+            row[list(members)] = 0
+        values = self.engine.measure(restricted_growth(rows), ("sse", "id_value"))
+        sizes = np.array([len(members) for members in sets])
+        p = len(self.attributes)
+        own = np.rint(values[:, 1] * n * p / 100) - (n - sizes) * p  # cells of the group itself
+        groups = np.array([sum(1 << i for i in members) for members in sets], dtype=np.int64)
+        costs = {"sse": values[:, 0], "il_sse": values[:, 0], "id_value": own}
+        chosen = np.column_stack([costs[objective.name] for objective in self.objectives])
+
+        def tell(share: float) -> None:
+            if progress is not None:
+                progress(int(share * self.n_candidates), self.n_candidates)
+
+        return subset_front(n, groups, chosen, limit=limit, progress=tell).astype(self.dtype)
 
     def labels(self, x: ArrayLike) -> NDArray[np.int64]:
         """Group of each record as it would be released."""

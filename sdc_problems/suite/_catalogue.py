@@ -116,7 +116,7 @@ def read_index(folder: Path) -> dict[str, str]:
 
 def write_index(folder: Path, files: dict[str, str]) -> None:
     """Write an index: path and SHA-256 of each instance's file."""
-    text = json.dumps({"schema": SCHEMA, "instances": files}, indent=1) + "\n"
+    text = json.dumps({"schema": SCHEMA, "instances": dict(sorted(files.items()))}, indent=1) + "\n"
     (folder / INDEX).write_text(text, encoding="utf-8", newline="\n")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from itertools import groupby
 from pathlib import Path
@@ -100,9 +101,10 @@ def write_frozen(
     return Instance(file)
 
 
-def _solutions(problem: SDCProblem) -> int:
-    """Number of different solutions, as far as a TOML file can say it."""
-    return min(problem.n_candidates, 2**63 - 1)
+def _solutions(problem: SDCProblem) -> str:
+    """Number of different solutions as a TOML file says it: the number, or its power of ten."""
+    n = problem.n_candidates
+    return str(n) if n < 10**15 else f'"10^{math.log10(n):.0f}"'
 
 
 def _numbers(values: NDArray[np.float64]) -> str:

@@ -60,8 +60,6 @@ class Instance:
         point), ``best`` (the best found).
     proof
         How it is known, as a sentence.
-    space
-        Number of different solutions.
     replaces
         Why there is another version, if this one replaces one or was replaced; else empty.
 
@@ -95,7 +93,7 @@ class Instance:
         self.budgets: dict[str, int] = dict(said["budgets"])
         self.known: str = frozen["known"]
         self.proof: str = said["proof"]["how"]
-        self.space: int = int(frozen["space"])
+        self._space: int | str = frozen["space"]
         if self.known not in KNOWN:
             raise SDCError(f"{self.id}: known must be one of {', '.join(KNOWN)}, not {self.known!r}")
 
@@ -103,6 +101,21 @@ class Instance:
     def n_objectives(self) -> int:
         """Number of objectives."""
         return len(self.objectives)
+
+    @property
+    def space(self) -> int | float:
+        """Number of different solutions; from 10^15 on the power of ten near it, infinite where no float holds it."""
+        if isinstance(self._space, int):
+            return self._space
+        power = int(self._space.removeprefix("10^"))
+        return 10.0**power if power <= 300 else np.inf
+
+    @property
+    def space_in_words(self) -> str:
+        """Number of different solutions as a person reads it, such as ``17,920`` or ``about 10^5,731``."""
+        if isinstance(self._space, int):
+            return f"{self._space:,}"
+        return f"about 10^{int(self._space.removeprefix('10^')):,}"
 
     @property
     def parameters(self) -> dict[str, Any]:

@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from sdc_problems.errors import SDCError
+from sdc_problems.front import minimal
+from sdc_problems.operators.canonical import restricted_growth
 from sdc_problems.suite._files import Points
 
 if TYPE_CHECKING:
     from sdc_problems.problem import SDCProblem
+    from sdc_problems.problems.microaggregation import MicroaggregationProblem
+
+STARTS, MOVES = 60, 100_000  # of annealing, for each k
+COOLING = (0.1, 0.03, 0.01, 0.003, 0.001, 0.0)  # temperatures as shares of a record's mean error
 
 Progress = Callable[[int, int], object]
 Proof = Callable[["SDCProblem", Mapping[str, Any], Progress | None], tuple[str, Points]]
@@ -20,4 +30,51 @@ def _enumeration(problem: SDCProblem, said: Mapping[str, Any], progress: Progres
     return "exact", Points(problem.natural(front.F), front.X, None)
 
 
-PROOFS: dict[str, Proof] = {"enumeration": _enumeration}
+def _lower_bound(problem: SDCProblem, said: Mapping[str, Any], progress: Progress | None) -> tuple[str, Points]:
+    """Bracketed front of loss against the smallest group: annealed partitions, and a proven bound for each k.
+
+    A bound for k holds for every larger smallest group, too: where a bound is not proven, or lower, that one stands.
+    """
+    from sdc_problems.methods import lower_bound, mdav
+    from sdc_problems.problems.microaggregation import MicroaggregationProblem
+
+    if not isinstance(problem, MicroaggregationProblem) or [o.name for o in problem.objectives] != ["il_sse", "k"]:
+        raise SDCError("proof.by = 'lower_bound' is for MicroaggregationProblem with the objectives il_sse and k")
+    points, engine = problem.points(), problem.engine
+    ks = range(problem.smallest, problem.largest + 1)
+    annealed = (_annealed(problem, mdav(points, k), k) for k in ks)
+    found = np.stack([row for row in annealed if row is not None])
+    front = minimal([problem._part(found, problem._values(found))])
+    values, bounds, reached = problem.natural(front.F), np.empty(len(front.F)), 0.0
+    for j in np.argsort(values[:, 1]):
+        k = int(values[j, 1])
+        at_most = said["proof"].get("steps", 200_000_000)
+        bound = lower_bound(points, k, labels=front.X[j], steps=at_most)
+        reached = max(reached, 100 * bound.sse / engine.sst if bound.proven else 0.0)
+        bounds[j] = reached
+        if progress is not None:
+            progress(k, int(values[:, 1].max()))
+    return "bracketed", Points(values, front.X, np.column_stack([bounds, values[:, 1]]))
+
+
+def _annealed(problem: MicroaggregationProblem, labels: NDArray[Any], k: int) -> NDArray[Any] | None:
+    """Best of several annealed partitions into groups of at least k, within the problem's sizes; None if none is."""
+    from sdc_problems.methods._kernels.anneal import anneal_kernel
+
+    best, V = None, problem.engine.V
+    unit = problem.engine.sst / len(V)
+    for seed in range(STARTS):
+        row = labels.astype(np.int32)
+        for share in COOLING:
+            anneal_kernel(V, row, k, problem.neighbours, share * unit, MOVES, np.uint64(seed))
+        sizes = np.bincount(row)
+        sizes = sizes[sizes > 0]
+        if sizes.min() >= problem.smallest and sizes.max() <= problem.largest:
+            canonical = restricted_growth(row).astype(problem.dtype)
+            loss = float(problem.engine.measure(canonical[None, :], ("sse",))[0, 0])
+            if best is None or loss < best[0]:
+                best = loss, canonical
+    return None if best is None else best[1]
+
+
+PROOFS: dict[str, Proof] = {"enumeration": _enumeration, "lower_bound": _lower_bound}

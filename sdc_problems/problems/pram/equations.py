@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sdc_problems._validation import whole
 from sdc_problems.errors import SDCError
+from sdc_problems.front import Part, batched
 from sdc_problems.methods.perturbation._pram import normalize_rows
 from sdc_problems.methods.perturbation._pram_equations import FUNCTIONS, TERMINALS, equation_matrices, infix, postfix
 from sdc_problems.objective import Objective
-from sdc_problems.operators.tree import Grammar, SubtreeCrossover, TreeMutation, TreeSampling, ValidTrees, repaired
+from sdc_problems.operators.tree import (
+    Grammar,
+    SubtreeCrossover,
+    TreeMutation,
+    TreeSampling,
+    ValidTrees,
+    every_tree,
+    repaired,
+)
+from sdc_problems.problem import AT_ONCE
 from sdc_problems.problems.pram.base import Matrix, TransitionProblem
 
 if TYPE_CHECKING:
@@ -120,6 +132,33 @@ class PRAMEquationProblem(TransitionProblem):
             "mutation": TreeMutation(weights),
             "repair": ValidTrees(),
         }
+
+    @property
+    def n_candidates(self) -> int:
+        """Number of equations: 5 of one level, 105 of up to two, 44,105 of up to three."""
+        n = 0
+        for _ in range(self.grammar.depth):
+            n = self.grammar.n_terminals + self.grammar.n_functions * n * n
+        return n
+
+    def _candidates(self) -> Iterator[NDArray[Any]]:
+        """Every equation once, those of fewer levels first."""
+        for trees in batched(every_tree(self.grammar), AT_ONCE):
+            yield np.stack([self.grammar.row(list(tokens), self.dtype) for tokens in trees])
+
+    def _enumerated(self, progress: Callable[[int, int], object] | None, n: int) -> Iterator[Part]:
+        """Every equation with its F; of those that make the same matrices one is measured."""
+        known: dict[bytes, NDArray[np.float64]] = {}
+        done = 0
+        for X in self._candidates():
+            keys = [hashlib.sha256(b"".join((P + 0.0).tobytes() for P in self.matrices(x))).digest() for x in X]
+            fresh = {key: i for i, key in reversed(list(enumerate(keys))) if key not in known}
+            if fresh:
+                known.update(zip(fresh, self._values(X[list(fresh.values())]), strict=True))
+            yield self._part(X, np.stack([known[key] for key in keys]))
+            done += len(X)
+            if progress is not None:
+                progress(done, n)
 
     def baselines(self) -> dict[str, NDArray[Any]]:
         """Equations a person would write first."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from math import comb, prod
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sdc_problems._validation import whole
 from sdc_problems.errors import SDCError
 from sdc_problems.methods.perturbation._pram import (
     diagonal_by_frequency_matrix,
@@ -18,7 +21,16 @@ from sdc_problems.methods.perturbation._pram import (
     transition_matrix,
 )
 from sdc_problems.objective import Objective
-from sdc_problems.operators.matrix import SCALE, MatrixBounds, MatrixCrossover, MatrixMutation, MatrixSampling
+from sdc_problems.operators.matrix import (
+    SCALE,
+    MatrixBounds,
+    MatrixCrossover,
+    MatrixMutation,
+    MatrixSampling,
+    on_grid,
+    row_starts,
+)
+from sdc_problems.problem import AT_ONCE
 from sdc_problems.problems.pram.base import Matrix, TransitionProblem
 
 if TYPE_CHECKING:
@@ -62,6 +74,10 @@ class PRAMProblem(TransitionProblem):
         Attribute that stays as it is, which ``bivariate`` and ``chi2`` cross the protected ones with.
     seed
         Of the uniform numbers that all candidates share.
+    resolution
+        Entries are weights 0..resolution instead of 0..1000, and a row is read as the nearest one whose weights sum to
+        it: 100 gives probabilities in steps of 0.01. The matrices on this grid are the search space, small enough for
+        ``enumerate_front`` if there are few categories.
 
     Notes
     -----
@@ -96,7 +112,11 @@ class PRAMProblem(TransitionProblem):
         evaluation: Literal["sampled", "expected"] = "sampled",
         against: str | None = None,
         seed: int = 0,
+        resolution: int | None = None,
     ) -> None:
+        self.resolution = None if resolution is None else whole(resolution, "resolution", least=1)
+        if self.resolution is not None and self.resolution > SCALE:
+            raise SDCError(f"resolution must be at most {SCALE}, not {self.resolution}")
         super().__init__(
             data,
             columns=columns,
@@ -110,15 +130,17 @@ class PRAMProblem(TransitionProblem):
             against=against,
             seed=seed,
             n_var=None,
-            bounds=(0, SCALE),
+            bounds=(0, SCALE if self.resolution is None else self.resolution),
         )
 
     def _raw_matrices(self, x: NDArray[Any]) -> list[Matrix]:
         cells = np.cumsum([n * n for n in self.sizes])[:-1]
+        if self.resolution is not None:
+            x = on_grid(x[None, :], self.sizes, self.resolution)[0]
         return [normalize_rows(part.reshape(n, n)) for part, n in zip(np.split(x, cells), self.sizes, strict=True)]
 
     def encode(self, matrices: Mapping[str, ArrayLike]) -> NDArray[Any]:
-        """Return the row of X for one transition matrix per attribute (arrays or DataFrames), in thousandths.
+        """Return the row of X for one transition matrix per attribute (arrays or DataFrames), in thousandths or steps.
 
         Entries outside a band are cut; limits are applied when the row is decoded.
         """
@@ -133,8 +155,43 @@ class PRAMProblem(TransitionProblem):
             lost = whole_weights.sum(axis=1) == 0
             whole_weights[lost] = np.rint(SCALE * P[lost] / P[lost].max(axis=1, keepdims=True))
             parts.append(whole_weights.ravel())
-        row: NDArray[Any] = np.minimum(np.concatenate(parts), self.xu).astype(self.dtype)
+        weights = np.concatenate(parts)
+        if self.resolution is not None:
+            inside = np.where(self.xu > 0, weights, 0).astype(np.int64)
+            weights = on_grid(inside[None, :], self.sizes, self.resolution)[0]
+        row: NDArray[Any] = np.minimum(weights, self.xu).astype(self.dtype)
         return row
+
+    @property
+    def _choices(self) -> list[NDArray[np.int64]]:
+        """Cells that may be used, row of a matrix by row."""
+        cells = np.split(np.arange(self.n_var), row_starts(self.sizes)[1][1:])
+        return [row[self.xu[row] > 0] for row in cells]
+
+    @property
+    def n_candidates(self) -> int:
+        """Number of matrices on the grid, or of weights without one."""
+        if self.resolution is None:
+            return super().n_candidates
+        return prod(comb(self.resolution + len(row) - 1, len(row) - 1) for row in self._choices)
+
+    def _size_in_words(self) -> str:
+        way_out = "" if self.resolution is not None else " (resolution= makes the weights coarser)"
+        return super()._size_in_words() + way_out
+
+    def _candidates(self) -> Iterator[NDArray[Any]]:
+        """Every set of matrices on the grid once."""
+        if self.resolution is None:
+            yield from super()._candidates()
+            return
+        rows = [compositions(self.resolution, len(cells)) for cells in self._choices]
+        for start in range(0, self.n_candidates, AT_ONCE):
+            numbers = np.arange(start, min(start + AT_ONCE, self.n_candidates))
+            X = np.zeros((len(numbers), self.n_var), dtype=self.dtype)
+            places = np.unravel_index(numbers, [len(row) for row in rows])
+            for cells, row, place in zip(self._choices, rows, places, strict=True):
+                X[:, cells] = row[place]
+            yield X
 
     def _operators(self) -> dict[str, Any]:
         """Return operators for populations; the paper's own are in ``operators.matrix`` (``ElitistEA`` uses them)."""
@@ -157,3 +214,17 @@ class PRAMProblem(TransitionProblem):
             "identity": [identity_matrix(n) for n in self.sizes],
         }
         return {name: self.encode(dict(zip(self.attributes, P, strict=True))) for name, P in made.items()}
+
+
+def compositions(total: int, parts: int) -> NDArray[np.int64]:
+    """All ways to write a number as an ordered sum of so many numbers from 0 on, one per row.
+
+    Examples
+    --------
+    >>> compositions(2, 2).tolist()
+    [[2, 0], [1, 1], [0, 2]]
+    """
+    bars = np.array(list(combinations(range(total + parts - 1), parts - 1)), dtype=np.int64).reshape(-1, parts - 1)
+    ends = np.column_stack([np.full(len(bars), -1), bars, np.full(len(bars), total + parts - 1)])
+    found: NDArray[np.int64] = np.diff(ends, axis=1)[::-1] - 1
+    return found
