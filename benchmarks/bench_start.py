@@ -22,6 +22,7 @@ PEOPLE = (
     "import sdc_problems, sys; sdc_problems.load('people').data.frame().head(1000).to_csv(sys.argv[1], index=False)"
 )
 QUASI = "age,hours,wage"
+MDAV = ["--method", "mdav", "--k", "3", "--columns", QUASI]
 TASKS = {
     "pbg": "generalise", "gomm": "group-attributes", "microaggregation": "merge-records", "pram": "randomise",
     "pram-equations": "randomise-by-equation",
@@ -43,7 +44,9 @@ def commands(folder: Path, studies: Path) -> dict[str, list[str]]:
     return {
         "--help": ["--help"],
         "protect": ["protect", people, "--k", "3", "--columns", QUASI, "--out", "protected.csv"],
+        "protect --method mdav": ["protect", people, *MDAV, "--out", "protected.csv"],
         "evaluate": ["evaluate", people, str(folder / "protected.csv"), "--quasi-identifiers", QUASI],
+        "evaluate of means": ["evaluate", people, str(folder / "means.csv"), "--quasi-identifiers", QUASI],
         "data list": ["data", "list"],
         "demo": ["demo", "--out", "demo"],
         **{f"run {task}": ["run", str(studies / f"{name}.toml"), "--out", "run"] for task, name in TASKS.items()},
@@ -63,6 +66,7 @@ def prepare(python: str, folder: Path) -> None:
     quietly = {"check": True, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder}
     subprocess.run([python, "-c", PEOPLE, "people.csv"], **quietly)  # type: ignore[call-overload]
     for words in (
+        ["protect", "people.csv", *MDAV, "--out", "means.csv"],
         ["protect", "people.csv", "--k", "3", "--columns", QUASI, "--out", "protected.csv"],
         ["run", str(examples(python) / "generalise.toml"), "--out", "made"],
     ):
