@@ -18,8 +18,8 @@ from hypothesis import HealthCheck, settings
 
 from sdc_problems import Microdata, _kernel
 
-# Seeded: the same examples everywhere, unless SDC_NEW_EXAMPLES is set, as in .ci/nightly; no deadline, because the first
-# call of a kernel compiles it.
+# Seeded: the same examples everywhere, unless SDC_NEW_EXAMPLES is set, as in .ci/nightly. No deadline, because the
+# first call of a kernel compiles it.
 settings.register_profile(
     "fixed", derandomize=True, deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
 )
