@@ -70,7 +70,9 @@ def text_of(path: str | os.PathLike[str], encoding: str = "utf-8") -> str:
     try:
         return content.decode(encoding).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
-        raise SDCError(f"{Path(path).name} is not {encoding} (byte {error.start}): give encoding=") from None
+        raise SDCError(
+            f"{Path(path).name} is not {encoding} (byte {error.start}): save it as UTF-8, or name its encoding"
+        ) from None
     except LookupError:
         raise SDCError(f"unknown encoding {encoding!r}") from None
 
@@ -121,10 +123,10 @@ def read_edge_list(
     places = _header(head, out, source, target, weight)
     if places is None:
         if source is not None or target is not None or weight is not None or not _bare(head):
-            missing = "source= and target="
+            # The first line is not repeated: without a header it holds identifiers.
             raise SDCError(
-                f"{out.name} has no columns for the two ends of a link (it has {', '.join(map(repr, head))}): "
-                f"name them with {missing}"
+                f"{out.name} has no columns for the two ends of a link in its first line: name them with source= and"
+                " target=, or put a line Source,Target before the links"
             )
         places = (0, 1, None, None)
         _take(out, line, head, places)

@@ -238,7 +238,7 @@ def _gml_list(
         elif what == "word" and (number := _number(value)) is not None:
             out.append((key, value if as_text else number, at))
         else:
-            raise SDCError(f"line {at} of {name}: {key!r} has no value; is this GML?")
+            raise SDCError(f"line {at} of {name}: a key has no value; is this GML?")
     if not top:
         raise SDCError(f"line {line} of {name}: a bracket is not closed")
     return out

@@ -326,7 +326,7 @@ class SocialGraph(OpenedLate):
         names = list(dict.fromkeys(name for marks in found.nodes for name in marks))
         columns: dict[str, Any] = {name: [marks.get(name) for marks in found.nodes] for name in names}
         called = [id_text(value) for value in columns[id]] if id in columns else ids
-        if len(set(called)) < len(called) or "" in called:
+        if id in columns and (len(set(called)) < len(called) or "" in called):
             raise SDCError(
                 f"attribute {id!r} of the nodes of {found.name} is blank or repeated: name the column of identifiers "
                 "with id="

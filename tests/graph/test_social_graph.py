@@ -84,7 +84,7 @@ def test_tables_of_nodes_with_bom_semicolons_or_quotes(tmp_path: Path, people: s
         ("source,target\n1,2\n\n2,2\n", "lead from a node to itself, the first at line 4"),
         ("source,target\n1,2\n1,2\n", "1 link(s) are named more than once, the first again at line 3"),
         ("source,target\n1,2\n2,1\n3,1\n", "stand in both directions and others in one, the first at line 3"),
-        ("a,b\n1,2\n", "no columns for the two ends of a link (it has 'a', 'b'): name them with source= and target="),
+        ("a,b\n1,2\n", "no columns for the two ends of a link in its first line: name them with source= and target="),
         ("source,b\n1,2\n", "no column for the target of a link"),
         ("source,target\n", "has no link"),
         ("", "has no link"),
@@ -218,7 +218,11 @@ TOWN = '<key id="t" for="node" attr.name="town" attr.type="string"/>'
         ),
         (graphml(NODES + '<edge source="a" target="c"/>'), "have an end that is no node"),
         (graphml(NODES), "there is no link"),
-        (graphml('<node id="a"/><node id="a"/>'), "blank or repeated"),
+        (graphml('<node id="a"/><node id="a"/><edge source="a" target="a"/>'), "node 2 has the identifier of node 1"),
+        (
+            graphml('<node id="a"><data key="t">x</data></node>' + NODES[14:], TOWN.replace('"town"', '"id"')),
+            "attribute 'id' of the nodes of g.graphml is blank or repeated",
+        ),
         (
             graphml('<node id="a"><data key="t">1</data></node>', TOWN.replace("string", "int")) + "<",
             "no well-formed XML",
@@ -229,6 +233,26 @@ TOWN = '<key id="t" for="node" attr.name="town" attr.type="string"/>'
 def test_graphml_that_cannot_be_used(tmp_path: Path, text: str, sentence: str) -> None:
     with pytest.raises(SDCError, match=re.escape(sentence)):
         SocialGraph.from_graphml(write(tmp_path / "g.graphml", text))
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("graph [ node [ id 1 ]", "line 1 of g.gml: a bracket is not closed"),
+        ("graph [\n node [ town 1 ] ]", "line 2 of g.gml: a node has no id"),
+        ("graph [ node [ id 1 ] edge [ source 1 ] ]", "a link needs a source and a target"),
+        ('graph [ node [ id 1 town "a" town "b" ] ]', "'town' is given twice"),
+        ("graph [ ] graph [ ]", "holds 2 graphs"),
+        ("anna,bert\n1,2\n", "line 1 of g.gml: a key has no value; is this GML?"),
+        ("graph [ node [ id 1 ] node [ id 1 ] edge [ source 1 target 1 ] ]", "node 2 has the identifier of node 1"),
+        (b"graph [ label \xff ]", "g.gml is not utf-8 (byte 14): save it as UTF-8"),
+    ],
+)
+def test_gml_that_cannot_be_used(tmp_path: Path, text: str | bytes, sentence: str) -> None:
+    (tmp_path / "g.gml").write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(SDCError, match=re.escape(sentence)) as caught:
+        SocialGraph.from_gml(tmp_path / "g.gml")
+    assert "anna" not in str(caught.value)
 
 
 def test_drawings_of_other_programs_are_ignored_with_a_note(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sdc_problems.errors import SDCError, did_you_mean
+from sdc_problems.errors import SDCError, SDCWarning, did_you_mean
 from sdc_problems.evaluators.node_clusters import Column
 from sdc_problems.microdata import Kind
 
@@ -95,6 +95,7 @@ def plan_of(
             warnings.warn(
                 f"column {name!r} has as many different values as there are nodes: one node of each cluster keeps its "
                 "own; give it a hierarchy, or leave it out of the quasi-identifiers",
+                SDCWarning,
                 stacklevel=4,
             )
         names.append(name)

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from sdc_problems import Hierarchy, Microdata, SDCError, SocialGraph, SocialGraphProblem
+from sdc_problems.errors import SDCWarning
 from sdc_problems.evaluators.graph._links import arcs
 from sdc_problems.evaluators.node_clusters import Column
 from sdc_problems.evaluators.node_clusters.table import node_table
@@ -423,7 +424,7 @@ def test_a_column_with_only_different_values_warns() -> None:
     people = pd.DataFrame({"id": range(4), "job": list("abcd"), "sex": list("ffmm")})
     links = pd.DataFrame({"source": [0, 1], "target": [1, 2]})
     graph = SocialGraph.from_frames(people, links, quasi_identifiers=["job", "sex"])
-    with pytest.warns(UserWarning, match="column 'job' has as many different values as there are nodes"):
+    with pytest.warns(SDCWarning, match="column 'job' has as many different values as there are nodes"):
         SocialGraphProblem(graph, 2)
 
 
