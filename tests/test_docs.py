@@ -72,3 +72,26 @@ def test_solutions_that_the_texts_release_can_be_released(tmp_path: Path) -> Non
     sdc("run", "generalise.toml", "--no-pictures")
     for solution in named:
         sdc("release", "runs/generalise", "--solution", solution, "--out", f"{solution}.csv")
+
+
+@pytest.mark.slow
+def test_benchmarking_works_as_the_guide_says(tmp_path: Path) -> None:
+    """Every block is executed, in order, in one folder."""
+    text = (DOCS / "benchmarking.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```(bash|python|toml)\n(.*?)```", text, re.DOTALL)
+    assert len(blocks) >= 7
+    for kind, block in blocks:
+        file = re.match(r"# file: (\S+)\n", block)
+        if file or kind == "toml":
+            (tmp_path / (file[1] if file else "submission.toml")).write_text(block, encoding="utf-8")
+            continue
+        commands = (
+            [block] if kind == "python" else block.replace("sdc ", f"{sys.executable} -m sdc_problems ").splitlines()
+        )
+        for command in commands:
+            arguments = [sys.executable, "-c", command] if kind == "python" else command.split()
+            done = subprocess.run(arguments, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+            assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+    names = {path.stem for path in (tmp_path / "results" / "pictures").glob("*.png")}
+    told = {name.rstrip("-…") for name in re.findall(r"^- `([\w-]+…?)`: ", text, re.MULTILINE)}
+    assert {name.partition("-pbg")[0] for name in names} == told

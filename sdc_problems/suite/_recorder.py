@@ -122,6 +122,11 @@ class Recorder:
         """Whether the budget is spent."""
         return self.evaluations >= self.budget
 
+    @property
+    def seconds_recording(self) -> float:
+        """CPU seconds of what the recorder itself has done."""
+        return self._recording
+
     def evaluate(self, X: ArrayLike) -> NDArray[np.float64]:
         """Measure rows: objectives, minimised, one row each; of one row (1-d) a vector.
 
