@@ -1,18 +1,40 @@
-"""Front of a problem that was enumerated: the solutions than which none is better, and how many there are."""
+"""Front of a problem: the solutions than which none is better, and how many there are."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import moocore
 import numpy as np
 from numpy.typing import NDArray
 
+from sdc_problems._tables.views import table_view
+from sdc_problems.errors import SDCWarning
 
-class Front(NamedTuple):
-    """Exact front of a problem, sorted by F.
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from sdc_problems.objective import Objective
+
+MANY = 4  # objectives from which on a front may hold nearly everything
+ENOUGH = 100  # solutions of which a share says something
+NEARLY_ALL = 0.5
+
+
+class _Fields(NamedTuple):
+    X: NDArray[Any]
+    """Solutions, one per row: the first of those with equal F, or all of them if ties were asked for."""
+    F: NDArray[np.float64]
+    """Their objective values, minimised."""
+    n_candidates: int
+    """Number of different solutions that it is the front of; of an exact one all, measured or proven to be worse."""
+
+
+class Front(_Fields):
+    """Front of a problem, sorted by F: exact if all solutions were measured (``problem.enumerate_front``).
 
     Examples
     --------
@@ -23,12 +45,64 @@ class Front(NamedTuple):
     [1, 2, 0]
     """
 
-    X: NDArray[Any]
-    """Solutions, one per row: the first of those with equal F, or all of them if ties were asked for."""
-    F: NDArray[np.float64]
-    """Their objective values, minimised."""
-    n_candidates: int
-    """Number of different solutions that it is the front of: all of them, measured one by one or proven to be worse."""
+    objectives: tuple[Objective, ...] = ()
+    """What the columns of F are; a problem's own methods know."""
+
+    def of(self, objectives: Sequence[Objective]) -> Front:
+        """Same front with the objectives that the columns of F are."""
+        made = Front(*self)
+        made.objectives = tuple(objectives)
+        return made
+
+    def _replace(self, **fields: Any) -> Front:
+        return Front(**{**self._asdict(), **fields}).of(self.objectives)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Table of the front: each objective in its own unit by its name, and the solution in the column ``x``.
+
+        Without objectives the columns are ``f1``, ``f2`` …, minimised.
+        """
+        import pandas as pd
+
+        frame = pd.DataFrame(self._natural(), columns=self._names())
+        frame["x"] = pd.Series(list(self.X), dtype=object)
+        return frame
+
+    def _names(self) -> list[str]:
+        return [o.name for o in self.objectives] or [f"f{j + 1}" for j in range(self.F.shape[1])]
+
+    def _natural(self) -> NDArray[np.float64]:
+        signs = np.array([-1.0 if o.sense == "max" else 1.0 for o in self.objectives] or [1.0])
+        values: NDArray[np.float64] = self.F * signs + 0.0
+        return values
+
+    def _repr_html_(self) -> str:
+        said = f"Front of {len(self.F):,} solutions, {self.n_candidates:,} measured"
+        heads = [f"{o.label} ({o.sense})" for o in self.objectives] or self._names()
+        return table_view(said, heads, self._natural().tolist())
+
+    def degenerate(self) -> str | None:
+        """Say in a sentence why this front offers no choice worth searching for, if it does not."""
+        n, n_obj = self.F.shape
+        if n_obj > 1 and n == 1 < self.n_candidates:
+            return (
+                f"the front is one point: of {self.n_candidates:,} solutions measured, one is best in all {n_obj}"
+                " objectives, so that nothing has to be weighed. Objectives that pull in the same direction, or one"
+                " that a requirement already fixes, do that: choose others"
+            )
+        if n_obj >= MANY and self.n_candidates >= ENOUGH and n > NEARLY_ALL * self.n_candidates:
+            return (
+                f"{n:,} of {self.n_candidates:,} solutions are on the front: with {n_obj} objectives hardly any is"
+                " worse than another, and a search is as good as a draw. Take fewer objectives, or require= some"
+            )
+        return None
+
+    def warned(self) -> Front:
+        """Return the front itself, after an SDCWarning if it is degenerate."""
+        said = self.degenerate()
+        if said is not None:
+            warnings.warn(said, SDCWarning, stacklevel=3)
+        return self
 
 
 Part = tuple[NDArray[Any], NDArray[np.float64], NDArray[np.bool_]]

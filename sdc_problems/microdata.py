@@ -33,7 +33,7 @@ from sdc_problems._tables.columns import (
     typed_values,
 )
 from sdc_problems._tables.formats import format_of, read_frame
-from sdc_problems._tables.frames import column_from_series, column_to_series
+from sdc_problems._tables.frames import column_from_series, column_to_series, pandas_frame
 from sdc_problems._tables.read_csv import CSVFile
 from sdc_problems.errors import SDCError, did_you_mean
 
@@ -249,7 +249,7 @@ class Microdata(OpenedLate):
     @classmethod
     def from_frame(
         cls,
-        frame: pd.DataFrame,
+        frame: Any,
         *,
         quasi_identifiers: Sequence[str] = (),
         sensitive: Sequence[str] = (),
@@ -259,14 +259,12 @@ class Microdata(OpenedLate):
         missing: str = "error",
         na_values: Sequence[str] = NA_VALUES,
     ) -> Microdata:
-        """Take a pandas DataFrame (numpy, nullable or Arrow types); the frame is not modified.
+        """Take a DataFrame of pandas (numpy, nullable or Arrow types) or polars, an Arrow table, or a dict of columns.
 
-        Options as in `from_csv`. Besides pandas' own missing values, text in `na_values` counts as missing.
+        The table is not modified. Options as in `from_csv`. Besides missing values of the table's own kind, text in
+        `na_values` counts as missing.
         """
-        import pandas as pd
-
-        if not isinstance(frame, pd.DataFrame):
-            raise SDCError(f"from_frame takes a pandas DataFrame, not {type(frame).__name__}")
+        frame = pandas_frame(frame)
         for i, name in enumerate(frame.columns):
             if not isinstance(name, str):
                 raise SDCError(

@@ -17,6 +17,7 @@ from pymoo.core.repair import NoRepair
 
 from sdc_problems._genomes import first_unknown, row_keys
 from sdc_problems._tables.columns import STAR
+from sdc_problems._tables.views import table_view
 from sdc_problems.errors import SDCError
 from sdc_problems.front import Front, Part, minimal
 from sdc_problems.objective import Objective, by_name, choose_objectives, find_objective
@@ -33,6 +34,11 @@ if TYPE_CHECKING:
 
 __all__ = ["STAR", "Objective", "SDCProblem", "by_name", "choose_objectives", "find_objective"]
 
+OPERATORS = (
+    "; operators made for real numbers, which are pymoo's defaults, do not fit: give the algorithm the problem's own,"
+    " such as NSGA2(pop_size=100, **problem.operators())"
+)
+"""What to do about rows that are no whole numbers."""
 FEW = 64  # variables up to which a search may come to measure everything
 AT_ONCE = 5000  # candidates that an enumeration measures at a time
 
@@ -276,15 +282,52 @@ class SDCProblem(Problem, ABC):
         """
         rows = None if ties or self.requirements else self._programme(progress, limit)
         if rows is None:
-            return minimal(self.enumerate_parts(progress, limit=limit), ties=ties)
+            return minimal(self.enumerate_parts(progress, limit=limit), ties=ties).of(self.objectives).warned()
         found = minimal([self._part(rows, self._values(rows))])
         if progress is not None:
             progress(self.n_candidates, self.n_candidates)
-        return found._replace(n_candidates=self.n_candidates)
+        return found._replace(n_candidates=self.n_candidates).of(self.objectives).warned()
 
     def _programme(self, progress: Callable[[int, int], object] | None, limit: int) -> NDArray[Any] | None:
         """Rows among which the exact front is, found without measuring all; None where there is no way but that."""
         return None
+
+    def front(self, found: Any) -> Front:
+        """Front of what a search has found, as a table (``to_frame``) and a view for notebooks.
+
+        Parameters
+        ----------
+        found
+            pymoo's ``Result``, a ``Population``, or rows of X, which are measured. Of a result the number of solutions
+            measured is that of its search.
+
+        Examples
+        --------
+        >>> from pymoo.algorithms.moo.nsga2 import NSGA2
+        >>> from pymoo.optimize import minimize
+        >>> from sdc_problems import PBGProblem
+        >>> from sdc_problems.datasets import people
+        >>> some = people(200)
+        >>> problem = PBGProblem(some.data, some.hierarchies, objectives=("k", "glm"))
+        >>> result = minimize(problem, NSGA2(pop_size=20, **problem.operators()), ("n_gen", 5), seed=1)
+        >>> list(problem.front(result).to_frame().columns)
+        ['k', 'glm', 'x']
+        """
+        n, population = None, getattr(found, "opt", found)
+        if population is None:
+            raise SDCError("the search has found no solution: run it first")
+        if isinstance(population, Population):
+            n = getattr(getattr(getattr(found, "algorithm", None), "evaluator", None), "n_eval", None)
+            met = np.array([bool(individual.FEAS[0]) for individual in population], dtype=bool)
+            X, F = population.get("X"), population.get("F")
+        else:
+            X = self.genomes(found)
+            values = self._values(X)
+            X, F, met = self._part(X, values)
+        if len(X) and np.shape(F) != (len(X), self.n_obj):
+            raise SDCError(f"this was not measured by the same objectives: F has shape {np.shape(F)}")
+        front = minimal([(np.reshape(X, (len(X), -1)), np.reshape(F, (len(X), self.n_obj)), met)])
+        return front._replace(n_candidates=front.n_candidates if n is None else int(n)).of(self.objectives).warned()
 
     def enumerate_parts(
         self, progress: Callable[[int, int], object] | None = None, *, limit: int = 1_000_000
@@ -382,6 +425,7 @@ class SDCProblem(Problem, ABC):
             raise SDCError(
                 f"X[{row}, {column}] = {X[row, column]} must be a whole number"
                 f" between {self.xl[column]:.0f} and {self.xu[column]:.0f}"
+                + (OPERATORS if X.dtype.kind == "f" and np.isfinite(X[row, column]) else "")
             )
         return np.ascontiguousarray(X, dtype=self.dtype)
 
@@ -475,6 +519,13 @@ class SDCProblem(Problem, ABC):
             memo[id(shared)] = shared
         copied.__dict__.update(copy.deepcopy(self.__dict__, memo))
         return copied
+
+    def _repr_html_(self) -> str:
+        rows = [[o.name, o.label, o.sense, o.unit, o.meaning] for o in self.objectives]
+        where = f", {len(self.data):,} records" if self.data.arrays.at_hand else ""
+        required = [f"Required: {requirement}." for requirement in self.requirements]
+        caption = f"{type(self).__name__}: {self.n_var:,} variables{where}"
+        return table_view(caption, ["objective", "", "best", "unit", "meaning"], rows, notes=required)
 
     def __repr__(self) -> str:
         names = ", ".join(o.name for o in self.objectives)

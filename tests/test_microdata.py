@@ -523,7 +523,7 @@ def test_cells_refused(cells: Any, message: str) -> None:
         (pd.DataFrame(index=range(3)), "no columns"),
         (pd.DataFrame({"a": []}), "the table has no records"),
         (pd.DataFrame({"a": [1]}), "the table has only 1 record"),
-        ([1, 2], "takes a pandas DataFrame, not list"),
+        ([1, 2], "a dict of columns, not list"),
     ],
 )
 def test_frames_refused(frame: pd.DataFrame, message: str) -> None:

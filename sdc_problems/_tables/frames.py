@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,58 @@ from sdc_problems.errors import SDCError
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def pandas_frame(table: Any) -> pd.DataFrame:
+    """Table of any common kind as a pandas DataFrame: pandas, polars, Arrow (and what exports it), columns in a dict.
+
+    Whole numbers stay whole where some are missing.
+    """
+    import pandas as pd
+
+    if isinstance(table, pd.DataFrame):
+        return table
+    if isinstance(table, Mapping):
+        try:
+            return pd.DataFrame({name: pd.Series(_column(name, cells)) for name, cells in table.items()})
+        except ValueError as error:
+            raise SDCError(f"the columns of the dict do not make a table: {error}") from error
+    if hasattr(table, "__arrow_c_stream__"):
+        try:
+            import pyarrow
+        except ImportError:
+            raise SDCError(
+                f"reading a {type(table).__name__} needs pyarrow: pip install 'sdc-problems[parquet]'; or give the"
+                " columns as a dict"
+            ) from None
+
+        def whole(kind: Any) -> Any:
+            """Types that numpy has no missing value for; the others are as pandas has them."""
+            types = pyarrow.types
+            return pd.ArrowDtype(kind) if types.is_integer(kind) or types.is_boolean(kind) else None
+
+        try:
+            frame: pd.DataFrame = pyarrow.table(table).to_pandas(types_mapper=whole)
+        except (TypeError, ValueError) as error:  # a single column, for one
+            raise SDCError(f"a {type(table).__name__} is no table with named columns: {error}") from None
+        return frame
+    lazy = "; collect() it first" if hasattr(table, "collect") else ""
+    raise SDCError(
+        "from_frame takes a DataFrame of pandas or polars, an Arrow table or a dict of columns, not"
+        f" {type(table).__name__}{lazy}"
+    )
+
+
+def is_frame(table: Any) -> bool:
+    """Whether `pandas_frame` takes it; pandas is not imported for the answer."""
+    return isinstance(table, Mapping) or hasattr(table, "__arrow_c_stream__") or hasattr(table, "iloc")
+
+
+def _column(name: object, cells: Any) -> Any:
+    if isinstance(cells, str) or not hasattr(cells, "__len__"):
+        raise SDCError(f"column {name!r} of the dict is a {type(cells).__name__}, not a sequence of cells")
+    return cells
+
 
 _STORAGE_OF_KIND = {"i": "int", "u": "int", "f": "float", "b": "bool", "M": "datetime", "m": "timedelta"}
 _STORAGE_OF_CELLS = {

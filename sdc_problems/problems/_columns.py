@@ -3,12 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sdc_problems.errors import SDCError, did_you_mean
 
 if TYPE_CHECKING:
     from sdc_problems.microdata import Microdata
+
+
+def as_microdata(data: Any, columns: Sequence[str] | None) -> Microdata:
+    """Return the table of a problem: a Microdata as it is, another kind of table with ``columns`` as quasi-identifiers.
+
+    Parameters
+    ----------
+    data
+        Microdata, a DataFrame of pandas or polars, an Arrow table, or a dict of columns.
+    columns
+        Names; a table that is no Microdata has no roles, so it needs them.
+    """
+    from sdc_problems._tables.frames import is_frame
+    from sdc_problems.microdata import Microdata
+
+    if isinstance(data, Microdata):
+        return data
+    if not is_frame(data):
+        raise SDCError(f"data must be a Microdata or a table, not {type(data).__name__}")
+    if columns is None:
+        raise SDCError(
+            "a table without roles: name the quasi-identifiers by columns=[…], or declare all roles by"
+            " Microdata.from_frame(table, quasi_identifiers=[…], sensitive=[…])"
+        )
+    return Microdata.from_frame(data, quasi_identifiers=() if isinstance(columns, str) else tuple(columns))
 
 
 def protected_columns(data: Microdata, columns: Sequence[str] | None) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sdc_problems._tables.views import TextView
 from sdc_problems._validation import whole
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.evaluators.grouping import GroupingEngine
@@ -21,7 +22,7 @@ from sdc_problems.objective import Objective
 from sdc_problems.operators.canonical import CanonicalLabels, restricted_growth
 from sdc_problems.operators.grouping import AnyGroupingMutation, GroupCrossover, RandomGroupings
 from sdc_problems.problem import AT_ONCE, SDCProblem
-from sdc_problems.problems._columns import left_as_they_are, protected_columns
+from sdc_problems.problems._columns import as_microdata, left_as_they_are, protected_columns
 from sdc_problems.problems._microaggregation_objectives import grouping_objectives, ranked
 from sdc_problems.problems._subset_front import MOST, subset_front
 
@@ -36,7 +37,7 @@ CROSSED = 0.05  # share of the pairs of parents that pymoo's algorithms cross be
 
 
 @dataclass(frozen=True)
-class AttributeGrouping:
+class AttributeGrouping(TextView):
     """Attributes that are microaggregated together.
 
     Attributes
@@ -109,6 +110,7 @@ class GOMMProblem(SDCProblem):
         memory: int = 1 << 28,
         threads: int | None = None,
     ) -> None:
+        data = as_microdata(data, columns)
         names = protected_columns(data, columns)
         if len(names) == 1:
             raise SDCError(f"one attribute ({names[0]!r}) cannot be grouped: at least two quasi-identifiers are needed")

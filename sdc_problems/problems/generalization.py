@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sdc_problems._tables.columns import STAR
+from sdc_problems._tables.views import TextView
 from sdc_problems._validation import choice, whole
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.evaluators.anonymity import equivalence_classes, suppress_small_classes
@@ -25,7 +26,7 @@ from sdc_problems.operators.lattice import (
     neighbours,
 )
 from sdc_problems.problem import SDCProblem
-from sdc_problems.problems._columns import left_as_they_are, protected_columns
+from sdc_problems.problems._columns import as_microdata, left_as_they_are, protected_columns
 from sdc_problems.problems._generalization_objectives import generalization_objectives
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ AT_ONCE = 512  # nodes whose objectives of one's own are measured between two re
 
 
 @dataclass(frozen=True)
-class GeneralizationNode:
+class GeneralizationNode(TextView):
     """A node of the lattice: what it does to each attribute, which classes go, and the nodes next to it.
 
     Attributes
@@ -143,6 +144,7 @@ class PBGProblem(SDCProblem):
         sensitive: str | None = None,
         threads: int | None = None,
     ) -> None:
+        data = as_microdata(data, columns)
         self.attributes = protected_columns(data, columns)
         self.hierarchies = _chosen_hierarchies(data, hierarchies, self.attributes)
         # Fails here, and not when a search has begun, if a hierarchy lacks a value of the table.

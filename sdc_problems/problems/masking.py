@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sdc_problems._sharing.arrays import SharedArrays
+from sdc_problems._tables.views import TextView
 from sdc_problems._validation import choice, whole
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators.attacks import RENAMED, SHIFTED
@@ -23,7 +24,7 @@ from sdc_problems.microdata import Kind
 from sdc_problems.objective import Objective
 from sdc_problems.operators.cells import BlockCrossover, CellBounds, CellMixture, StartFiles
 from sdc_problems.problem import SDCProblem
-from sdc_problems.problems._columns import left_as_they_are, protected_columns
+from sdc_problems.problems._columns import as_microdata, left_as_they_are, protected_columns
 from sdc_problems.problems._masking_objectives import masking_objectives
 from sdc_problems.problems._masking_starts import categorical_starts, numeric_starts
 
@@ -51,7 +52,7 @@ ATTACKS = {
 
 
 @dataclass(frozen=True)
-class Mask:
+class Mask(TextView):
     """Protected file as a person reads it: how many cells differ from the original.
 
     Attributes
@@ -144,6 +145,7 @@ class MaskingProblem(SDCProblem):
         edits: Sequence[str] = (),
         seed: int = 0,
     ) -> None:
+        data = as_microdata(data, columns)
         self.attributes = _attributes(data, columns)
         self.numeric = data.attribute(self.attributes[0]).kind is Kind.NUMERIC
         if not isinstance(guard, bool):
@@ -527,7 +529,7 @@ class MaskingProblem(SDCProblem):
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        n = len(state["data"])
+        n = state["n_var"] // max(len(state["tops"]), 1)
         upper = np.tile(state["tops"], n).astype(float)
         super().__setstate__({**state, "xl": np.zeros_like(upper), "xu": upper})
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sdc_problems._tables.views import TextView
 from sdc_problems._validation import whole
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators.partition import PartitionEngine
@@ -26,7 +27,7 @@ from sdc_problems.objective import Objective
 from sdc_problems.operators.canonical import restricted_growth
 from sdc_problems.operators.partition import GroupSizes, RandomPartitions, RecordMutation, WholeGroupCrossover, limited
 from sdc_problems.problem import AT_ONCE, SDCProblem
-from sdc_problems.problems._columns import left_as_they_are, protected_columns
+from sdc_problems.problems._columns import as_microdata, left_as_they_are, protected_columns
 from sdc_problems.problems._microaggregation_objectives import partition_objectives, ranked
 from sdc_problems.problems._subset_front import MOST, subset_front
 from sdc_problems.problems._univariate_front import univariate_rows
@@ -45,7 +46,7 @@ K_STEPS = (1, 2, 3, 5)  # multiples of k that the baselines try, as far as k_max
 
 
 @dataclass(frozen=True)
-class Partition:
+class Partition(TextView):
     """Groups of records.
 
     Attributes
@@ -125,6 +126,7 @@ class MicroaggregationProblem(SDCProblem):
         k_max: int | None = None,
         threads: int | None = None,
     ) -> None:
+        data = as_microdata(data, columns)
         names = protected_columns(data, columns)
         for name in names:
             attribute = data.attribute(name)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sdc_problems._tables.views import TextView
 from sdc_problems._validation import whole
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators.preclustering import PreclusteringEngine, Setting
@@ -16,7 +17,7 @@ from sdc_problems.methods.partition._centroids import span
 from sdc_problems.microdata import Kind
 from sdc_problems.operators.settings import SettingsCrossover, SettingsMutation, SettingsRepair, SettingsSampling
 from sdc_problems.problem import SDCProblem
-from sdc_problems.problems._columns import left_as_they_are, protected_columns
+from sdc_problems.problems._columns import as_microdata, left_as_they_are, protected_columns
 from sdc_problems.problems._masking_objectives import preclustering_objectives
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ SAID = {"mdav": "Microaggregation (MDAV)", "global_median": "Mondrian with the m
 
 
 @dataclass(frozen=True)
-class Preclustering:
+class Preclustering(TextView):
     """Setting as a person reads it.
 
     Attributes
@@ -119,6 +120,7 @@ class PreclusterProblem(SDCProblem):
         guard: bool = True,
         seed: int = 0,
     ) -> None:
+        data = as_microdata(data, columns)
         self.attributes = protected_columns(data, columns)
         kinds = [data.attribute(name).kind for name in self.attributes]
         for name, kind in zip(self.attributes, kinds, strict=True):

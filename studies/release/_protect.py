@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems._tables.columns import STAR
+from sdc_problems._tables.frames import is_frame
 from sdc_problems._validation import choice
 from sdc_problems.errors import SDCError
 from sdc_problems.methods._apply import apply, recoded
@@ -199,9 +200,11 @@ class _Weighing:
 
 
 def protect(
-    data: Microdata | SocialGraph,
+    data: Microdata | SocialGraph | Any,
     out: Path | str | None = None,
     *,
+    quasi_identifiers: Sequence[str] = (),
+    sensitive: Sequence[str] = (),
     method: str | None = None,
     k: int | None = None,
     l: int | None = None,
@@ -243,7 +246,10 @@ def protect(
     ----------
     data
         The table; its quasi-identifiers are the columns that are protected. Of a social graph the nodes are protected,
-        and the links released with them.
+        and the links released with them. A DataFrame of pandas or polars, an Arrow table or a dict of columns has no
+        roles: name them.
+    quasi_identifiers, sensitive
+        Columns with these roles, where ``data`` has none.
     out
         The protected CSV file, its rows shuffled. Beside it come ``<out>.certificate.json``, ``<out>.mapping.csv`` and
         ``<out>.rows.csv`` (both private) and, of a graph, ``<out>.edges.csv``; a name that ends in .graphml or
@@ -323,6 +329,10 @@ def protect(
     >>> done.method, round(done.choice.chosen.glm_percent, 2)  # of equal ones the first
     ('lattice', 33.33)
     """
+    if is_frame(data):
+        data = Microdata.from_frame(data, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
+    elif quasi_identifiers or sensitive:
+        raise SDCError("quasi_identifiers= and sensitive= are for tables without roles: use data.with_roles(…)")
     graph = None if isinstance(data, Microdata) else data
     data = data if isinstance(data, Microdata) else data.data
     choice(suppressed, "suppressed", ("drop", "star"))

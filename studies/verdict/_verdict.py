@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sdc_problems._tables.views import table_view
 from sdc_problems._validation import whole
 from sdc_problems.microdata import Microdata
 from sdc_problems.studies.verdict.leaves import Leaves
@@ -55,6 +56,12 @@ class Verdict:
             if measure.name == name and (not of or measure.of == of):
                 return measure.value
         return None
+
+    def _repr_html_(self) -> str:
+        files = "two files" if self.compared else "one file"
+        rows = [[m.group, m.label + (f" ({m.of})" if m.of else ""), m.value, m.unit] for m in self.measures]
+        caption = f"Verdict on {files}: {self.n_records:,} records"
+        return table_view(caption, ["", "measure", "value", "unit"], rows, notes=[self.risk, self.utility])
 
     def payload(self) -> dict[str, Any]:
         """Everything as JSON can hold it."""

@@ -14,8 +14,20 @@ import pytest
 from pymoo.algorithms.moo.nsga2 import NSGA2
 from pymoo.optimize import minimize
 
-from sdc_problems import Microdata, PBGProblem, SDCError, SDCProblem
-from sdc_problems.datasets import people
+from sdc_problems import (
+    GOMMProblem,
+    MaskingProblem,
+    MicroaggregationProblem,
+    Microdata,
+    PBGProblem,
+    PRAMEquationProblem,
+    PRAMProblem,
+    PreclusterProblem,
+    SDCError,
+    SDCProblem,
+    SocialGraphProblem,
+)
+from sdc_problems.datasets import crawl, people
 
 FIRST = f"""
 import pickle, sys
@@ -88,3 +100,30 @@ def test_a_checkpoint_goes_on_as_if_it_had_never_stopped(stored: bytes) -> None:
         algorithm.next()
     assert algorithm.pop.get("X").tobytes() == whole.pop.get("X").tobytes()
     assert algorithm.evaluator.n_eval == whole.algorithm.evaluator.n_eval
+
+
+CROWD_COLUMNS = ["age", "hours", "wage"]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda d: PBGProblem(d.data, d.hierarchies),
+        lambda d: GOMMProblem(d.data.with_roles(quasi_identifiers=CROWD_COLUMNS), k=5),
+        lambda d: MicroaggregationProblem(d.data.with_roles(quasi_identifiers=CROWD_COLUMNS), k=5),
+        lambda d: PRAMProblem(d.data, columns=["workclass", "education"]),
+        lambda d: PRAMEquationProblem(d.data, columns=["workclass"]),
+        lambda d: MaskingProblem(d.data, columns=["workclass", "education"]),
+        lambda d: PreclusterProblem(d.data, columns=["workclass", "education"]),
+        lambda d: SocialGraphProblem(crawl(40, seed=int(d.data.n_records)).graph, k=3),
+    ],
+    ids=["pbg", "gomm", "microaggregation", "pram", "equations", "masking", "preclustering", "social"],
+)
+def test_every_problem_loads_without_its_data_and_says_so(make: Any) -> None:
+    stored = pickle.dumps(make(people(53, seed=7)))
+    gc.collect()
+    again = pickle.loads(stored)
+    assert again.n_var == len(again.xl) == len(again.xu)
+    x = again.xl.astype(again.dtype)
+    with pytest.raises(SDCError, match="is gone"):
+        again.evaluate(x)

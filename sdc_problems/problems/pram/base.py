@@ -24,7 +24,7 @@ from sdc_problems.methods.perturbation._pram_limits import (
 from sdc_problems.microdata import Kind
 from sdc_problems.objective import Objective
 from sdc_problems.problem import SDCProblem, choose_objectives
-from sdc_problems.problems._columns import left_as_they_are, protected_columns
+from sdc_problems.problems._columns import as_microdata, left_as_they_are, protected_columns
 from sdc_problems.problems.pram._objectives import CATALOGUE
 
 if TYPE_CHECKING:
@@ -92,6 +92,7 @@ class TransitionProblem(SDCProblem):
         n_var: int | None,
         bounds: tuple[int, int],
     ) -> None:
+        data = as_microdata(data, columns)
         self.attributes = _categorical(data, protected_columns(data, columns))
         self.sizes = tuple(data.attribute(name).n_categories for name in self.attributes)
         self.limits = _limits(data, self.attributes, invariant, diagonal, band)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sdc_problems._tables.views import TextView
 from sdc_problems._validation import choice, whole
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators.graph._links import from_csr
@@ -44,7 +45,7 @@ SANGREEA = ((1.0, 0.0), (0.5, 0.5), (0.0, 1.0))
 
 
 @dataclass(frozen=True)
-class NodeClusters:
+class NodeClusters(TextView):
     """Clusters of nodes.
 
     Attributes
