@@ -1,4 +1,4 @@
-"""Objects that other packages add by entry points: methods, tasks."""
+"""Objects that other packages add by entry points: methods, tasks, searches, folders of instances."""
 
 from __future__ import annotations
 

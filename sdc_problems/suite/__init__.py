@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sdc_problems.suite._catalogue import instances as instances
     from sdc_problems.suite._catalogue import suites as suites
     from sdc_problems.suite._freeze import freeze as freeze
+    from sdc_problems.suite._freeze import prove as prove
     from sdc_problems.suite._indicators import anytime as anytime
     from sdc_problems.suite._indicators import expected_runtimes as expected_runtimes
     from sdc_problems.suite._indicators import runtimes as runtimes

@@ -62,6 +62,29 @@ def freeze(
     return write_frozen(file, said, problem, known, points, file.parent if index is None else Path(index))
 
 
+def prove(found: Instance, *, progress: Callable[[int, int], object] | None = None) -> None:
+    """Prove or find the front of an instance again, and compare it with the one that is stored; nothing is written.
+
+    Parameters
+    ----------
+    found
+        The instance.
+    progress
+        Called with the candidates done and in all, now and then.
+
+    Raises
+    ------
+    SDCError
+        If the two differ by more than a part in 10⁹.
+    """
+    said, _ = read_toml(found.path)
+    problem = found.problem()
+    _, points = PROOFS[said["proof"].get("by", "enumeration")](problem, said, progress)
+    F = problem.minimized(points.values)
+    if F.shape != found.front.shape or not np.allclose(F, found.front, rtol=1e-9, atol=1e-9):
+        raise SDCError(f"{found.id}: the front that was found now differs from the one that is stored")
+
+
 def write_frozen(
     file: Path, said: Mapping[str, Any], problem: SDCProblem, known: str, points: Points, index: Path
 ) -> Instance:

@@ -123,6 +123,11 @@ class Instance:
         return dict(self._said["options"])
 
     @property
+    def stored(self) -> bool:
+        """Whether its front took so long that it is proven again only where it is asked for by name."""
+        return bool(self._said["proof"].get("stored", False))
+
+    @property
     def table(self) -> dict[str, Any]:
         """Table, as the file says it: name, records, roles, digest."""
         return dict(self._said["table"])

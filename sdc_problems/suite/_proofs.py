@@ -59,14 +59,14 @@ def _lower_bound(problem: SDCProblem, said: Mapping[str, Any], progress: Progres
 
 def _annealed(problem: MicroaggregationProblem, labels: NDArray[Any], k: int) -> NDArray[Any] | None:
     """Best of several annealed partitions into groups of at least k, within the problem's sizes; None if none is."""
-    from sdc_problems.methods._kernels.anneal import anneal_kernel
+    from sdc_problems.methods._kernels.anneal import anneal
 
     best, V = None, problem.engine.V
     unit = problem.engine.sst / len(V)
     for seed in range(STARTS):
         row = labels.astype(np.int32)
         for share in COOLING:
-            anneal_kernel(V, row, k, problem.neighbours, share * unit, MOVES, np.uint64(seed))
+            anneal(V, row, k, problem.neighbours, share * unit, MOVES, np.uint64(2 * seed + 1))
         sizes = np.bincount(row)
         sizes = sizes[sizes > 0]
         if sizes.min() >= problem.smallest and sizes.max() <= problem.largest:

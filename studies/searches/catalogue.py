@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sdc_problems._plugins import entries, loaded
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.studies.searches._pymoo import PYMOO, REFUSED
 from sdc_problems.studies.searches.search import Search
@@ -21,8 +23,15 @@ if TYPE_CHECKING:
     from sdc_problems.problem import SDCProblem
 
 
+GROUP = "sdc_problems.searches"
+"""Entry point group of other packages' searches; each entry is named as its search and leads to a `Search`."""
+
+
 def available_searches() -> dict[str, Search]:
-    """Every search by name: pymoo's, which are for every task, then those that tasks bring along."""
+    """Every search by name: pymoo's, which are for every task, those that tasks bring along, those of other packages.
+
+    One that cannot be loaded is left out with a warning.
+    """
     found = {search.name: search for search in PYMOO}
     for task in available_tasks().values():
         for search in task.searches:
@@ -31,6 +40,11 @@ def available_searches() -> dict[str, Search]:
                 found[search.name] = replace(search, tasks=(task.name,))
             elif known.target == search.target and known.tasks is not None:  # one search of several tasks
                 found[search.name] = replace(known, tasks=(*known.tasks, task.name))
+    for name, entry in entries(GROUP, found).items():
+        try:
+            found[name] = loaded(entry, Search)
+        except SDCError as error:
+            warnings.warn(str(error), stacklevel=2)
     return found
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 import re
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from sdc_problems import SDCError
-from sdc_problems.suite import Instance, freeze, instance, instances, suites
+from sdc_problems.suite import Instance, freeze, instance, instances, prove, suites
 from sdc_problems.suite._catalogue import FOLDER, read_index
 from sdc_problems.testing import InstanceContract
 
@@ -76,6 +79,40 @@ def test_freezing_again_gives_the_same_files(copied: Path) -> None:
     index = json.loads(after.pop("index.json"))
     assert after == before
     assert index["instances"] == {copied.name: found.digest}
+
+
+def test_a_front_is_proven_again(copied: Path) -> None:
+    prove(Instance(copied))
+    copied.write_text(copied.read_text().replace('"budget"', '"free"'))
+    with pytest.raises(SDCError, match="the front that was found now differs"):
+        prove(Instance(copied))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ids())
+def test_fronts_of_the_core_are_proven_again(name: str) -> None:
+    found = instance(name)
+    if found.available and found.known == "exact" and not found.stored:
+        prove(found)
+
+
+def test_spaces_are_said_as_people_read_them() -> None:
+    small, large = instance("pbg-people-k-glm"), instance("micro-people5000-il-k")
+    assert (small.space, small.space_in_words) == (17_920, "17,920")
+    assert large.space == np.inf
+    assert re.fullmatch(r"about 10\^12,\d{3}", large.space_in_words)
+    middle = instance("micro-firms66-il-k")
+    assert middle.space == 10.0 ** int(middle.space_in_words.removeprefix("about 10^"))
+
+
+def test_a_problem_with_other_objectives_has_no_known_front() -> None:
+    problem = instance("pbg-people-k-glm").problem(threads=1)
+    assert problem.threads == 1
+    assert problem.pareto_front() is not None
+    assert problem.with_objectives(["k", "suppressed"]).pareto_front() is None
+    again = pickle.loads(pickle.dumps(problem))
+    assert (again.pareto_front() == problem.pareto_front()).all()
+    assert (copy.deepcopy(problem).pareto_front() == problem.pareto_front()).all()
 
 
 def test_what_was_changed_is_refused(copied: Path) -> None:

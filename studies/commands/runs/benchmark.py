@@ -66,7 +66,8 @@ def list_command(suite: str, as_json: bool) -> None:
     for row in rows:
         table.add_row(
             row["id"] + ("" if row["available"] else " (its table is not here)"), ", ".join(row["objectives"]),
-            _many(row["space"]), str(row["points"]), row["known"], *(f"{n:,}" for n in row["budgets"].values()),
+            row["space_in_words"].removeprefix("about "), str(row["points"]), row["known"],
+            *(f"{n:,}" for n in row["budgets"].values()),
         )  # fmt: skip
     console().print(table)
 
@@ -92,7 +93,7 @@ def show_command(name: str, as_json: bool) -> None:
         return
     out = console()
     out.print(f"{found.id}: {found.title}")
-    out.print(f"  task        {found.task}, {_many(found.space)} different solutions")
+    out.print(f"  task        {found.task}, {found.space_in_words} different solutions")
     for objective, best, worst in zip(found.objectives, said["ideal"], said["nadir"], strict=True):
         out.print(f"  objective   {objective}, from {number(best)} (best) to {number(worst)} on the front")
     out.print(f"  front       {len(found.front)} points, {found.known}: {found.proof}", soft_wrap=True)
@@ -325,6 +326,53 @@ def page_command(folders: tuple[Path, ...], budget: str, verify: bool, out: Path
     console().print(f"leaderboard: {plain(str(out), 500)}", soft_wrap=True)
 
 
+@command.command(name="freeze")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, dir_okay=False))
+def freeze_command(files: tuple[Path, ...]) -> None:
+    """Freeze instances of one's own: find their fronts, measure rows, and write it all beside the TOML FILES.
+
+    The folder's index.json lists them then. An instance that was published is not frozen again: a change of any value
+    is its next version.
+    """
+    from sdc_problems.studies.report.terminal import console
+    from sdc_problems.suite import freeze
+
+    for file in files:
+        found = freeze(file)
+        console().print(f"{found.id}: {len(found.front)} points, {found.known}", soft_wrap=True)
+
+
+@command.command(name="prove")
+@suite_option
+@instance_option
+def prove_command(suite: str, names: tuple[str, ...]) -> None:
+    """Prove the fronts of a suite again, and compare them with those that are stored; nothing is written.
+
+    What takes longer than a few seconds is proven again only where --instance names it. Exit code 1: one differs.
+    """
+    import time
+
+    from sdc_problems.errors import SDCError
+    from sdc_problems.studies.report.terminal import console
+    from sdc_problems.suite import prove
+
+    out, wrong = console(), 0
+    for found in _instances(suite, names):
+        if not found.available or (found.stored and not names):
+            why = "stored: name it by --instance" if found.available else "its table is not here"
+            out.print(f"{found.id}: {why}", soft_wrap=True)
+            continue
+        began, said = time.process_time(), "the same"
+        try:
+            prove(found)
+        except SDCError as error:
+            wrong, said = wrong + 1, str(error)
+        seconds = time.process_time() - began
+        out.print(f"{found.id}: {len(found.front)} points, {found.known}, {said} ({seconds:.1f} s)", soft_wrap=True)
+    if wrong:
+        click.get_current_context().exit(EXIT_FAILURE)
+
+
 @command.command(name="cite")
 @suite_option
 @instance_option
@@ -355,17 +403,7 @@ def _instances(suite: str, names: tuple[str, ...]) -> list[Instance]:
 def _said(found: Instance) -> dict[str, Any]:
     return {
         "id": found.id, "suite": found.suite, "task": found.task, "title": found.title,
-        "objectives": list(found.objectives), "space": found.space, "points": len(found.front),
+        "objectives": list(found.objectives), "space_in_words": found.space_in_words, "points": len(found.front),
+        "space": found.space if found.space < 1e300 else None,
         "known": found.known, "budgets": found.budgets, "available": found.available,
     }  # fmt: skip
-
-
-def _many(n: int) -> str:
-    """Count of solutions, which may be astronomical.
-
-    Examples
-    --------
-    >>> _many(17920), _many(10**80)
-    ('17,920', '10^80')
-    """
-    return f"{n:,}" if n < 10**13 else f"10^{len(str(n)) - 1}"
