@@ -56,7 +56,7 @@ function panel(picture: GraphPicture, state: GraphState, largest: number, widest
       node.name && s("text", { class: "label halo", x: (x + (left ? -1 : 1) * (radius[v] + 5)).toFixed(1), y: (y + 4).toFixed(1), "text-anchor": left ? "end" : "start" }, short(node.name, 14)),
     );
   });
-  return [s("text", { class: "title", x: SIDE / 2, y: -34, "text-anchor": "middle" }, short(state.name, 40)), ...lines, ...circles];
+  return [s("text", { class: "title", x: SIDE / 2, y: -39, "text-anchor": "middle" }, short(state.name, 40)), ...lines, ...circles];
 }
 
 /** Links by name, the value of each state beside those of the others. */

@@ -132,6 +132,8 @@ export function parallelPart(app: App): Part {
       const brush = s("rect", { class: "brush", x: xs[a] - 9, width: 18, visibility: "hidden" });
       brushes.push(brush);
       const last = a === xs.length - 1 && xs.length > 1;
+      const title = short(room < 150 ? axis.name : axis.label, Math.floor(room / 7));
+      const half = Math.min(4 * title.length, width / 2); // of its length, so that none is cut at the edge
       const group = s(
         "g",
         { class: "axis" },
@@ -144,7 +146,7 @@ export function parallelPart(app: App): Part {
             s("text", { class: "halo", x: last ? 8 : -8, dy: "0.32em", "text-anchor": last ? "start" : "end" }, num(v)),
           ),
         ),
-        s("text", { class: "title", x: xs[a], y: 14, "text-anchor": "middle" }, room < 150 ? short(axis.name, Math.floor(room / 7)) : short(axis.label, Math.floor(room / 7))),
+        s("text", { class: "title", x: Math.max(half, Math.min(xs[a], width - half)), y: 14, "text-anchor": "middle" }, title),
         s("text", { class: "way", x: xs[a], y: 30, "text-anchor": "middle" }, axis.unit && room >= 150 ? `${short(axis.unit, 12)} · better ↑` : "better ↑"),
         brush,
         s("rect", { class: "grip", x: xs[a] - 18, y: TOP - 8, width: 36, height: HEIGHT - TOP - BOTTOM + 16 }),
