@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import subprocess
 import sys
@@ -95,3 +96,31 @@ def test_benchmarking_works_as_the_guide_says(tmp_path: Path) -> None:
     names = {path.stem for path in (tmp_path / "results" / "pictures").glob("*.png")}
     told = {name.rstrip("-…") for name in re.findall(r"^- `([\w-]+…?)`: ", text, re.MULTILINE)}
     assert {name.partition("-pbg")[0] for name in names} == told
+
+
+FRAMEWORKS = (DOCS / "frameworks.md").read_text(encoding="utf-8")
+SECTIONS = [section.partition("\n") for section in FRAMEWORKS.split("\n## ")[1:]]
+EXAMPLES = [(title, text.split("```python\n")[1].split("```")[0]) for title, _, text in SECTIONS if "```python" in text]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("title", "code"), EXAMPLES, ids=[title for title, _ in EXAMPLES])
+def test_examples_of_other_frameworks_run(title: str, code: str, tmp_path: Path) -> None:
+    module = {"jMetalPy": "jmetal", "Any language": "subprocess"}.get(title, title.lower())
+    pytest.importorskip(module)
+    assert len(code.strip().splitlines()) <= 26, "twenty lines or so"
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    run = [sys.executable, "-c", code]
+    done = subprocess.run(
+        run, cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"gap|solutions", done.stdout)
+
+
+def test_every_adapter_has_an_example() -> None:
+    from sdc_problems import adapters
+
+    for name in adapters.__all__:
+        if name.startswith("to_") or name == "serve":
+            assert re.search(rf"\b{name}\b", "".join(code for _, code in EXAMPLES)), name

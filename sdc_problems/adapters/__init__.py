@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sdc_problems.suite.adapters.optuna import to_optuna as to_optuna
     from sdc_problems.suite.adapters.platypus import platypus_nsga2 as platypus_nsga2
     from sdc_problems.suite.adapters.platypus import to_platypus as to_platypus
+    from sdc_problems.suite.adapters.pygmo import PygmoNSGA2 as PygmoNSGA2
     from sdc_problems.suite.adapters.pygmo import pygmo_nsga2 as pygmo_nsga2
     from sdc_problems.suite.adapters.pygmo import to_pygmo as to_pygmo
 

@@ -467,7 +467,7 @@ import sys
 import sdc_problems, sdc_problems.adapters, sdc_problems.suite, sdc_problems.studies.cli
 sdc_problems.adapters.serve
 assert not set({FRAMEWORKS}) & set(sys.modules)
-assert len(sdc_problems.adapters.__all__) == 2 * len({FRAMEWORKS}) + 2
+assert len(sdc_problems.adapters.__all__) == 2 * len({FRAMEWORKS}) + 3
 """
     subprocess.run([sys.executable, "-c", code], check=True)
 
