@@ -91,6 +91,8 @@ if TYPE_CHECKING:
     from sdc_problems.evaluators.linkage.probabilistic import ProbabilisticLinkage as ProbabilisticLinkage
     from sdc_problems.evaluators.linkage.probabilistic import match_probabilistically as match_probabilistically
     from sdc_problems.evaluators.linkage.probabilistic import probabilistic_linkage as probabilistic_linkage
+    from sdc_problems.evaluators.mixed.measures import dr_mixed as dr_mixed
+    from sdc_problems.evaluators.mixed.measures import il_mixed as il_mixed
     from sdc_problems.evaluators.reidentification import household_risk as household_risk
     from sdc_problems.evaluators.reidentification import individual_risk as individual_risk
     from sdc_problems.evaluators.reidentification import population_counts as population_counts

@@ -55,6 +55,11 @@ if TYPE_CHECKING:
     from sdc_problems.operators.portfolio import Genealogy as Genealogy
     from sdc_problems.operators.portfolio import Portfolio as Portfolio
     from sdc_problems.operators.portfolio import Share as Share
+    from sdc_problems.operators.recipe import CanonicalRecipes as CanonicalRecipes
+    from sdc_problems.operators.recipe import RandomRecipes as RandomRecipes
+    from sdc_problems.operators.recipe import RecipeCrossover as RecipeCrossover
+    from sdc_problems.operators.recipe import RecipeMutation as RecipeMutation
+    from sdc_problems.operators.recipe import RecipeSpace as RecipeSpace
     from sdc_problems.operators.search_guard import SearchGuard as SearchGuard
     from sdc_problems.operators.settings import SettingsCrossover as SettingsCrossover
     from sdc_problems.operators.settings import SettingsMutation as SettingsMutation

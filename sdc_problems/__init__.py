@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # the one list of what the package exports: `attach` reads it
     from sdc_problems.problems.pram import PRAMEquationProblem as PRAMEquationProblem
     from sdc_problems.problems.pram import PRAMProblem as PRAMProblem
     from sdc_problems.problems.precluster import PreclusterProblem as PreclusterProblem
+    from sdc_problems.problems.recipe import RecipeProblem as RecipeProblem
     from sdc_problems.problems.social import SocialGraphProblem as SocialGraphProblem
     from sdc_problems.studies.release import protect as protect
     from sdc_problems.studies.release import release as release

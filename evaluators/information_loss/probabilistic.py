@@ -40,15 +40,20 @@ def _erf(x: FloatArray) -> FloatArray:
     return np.asarray(np.frompyfunc(math.erf, 1, 1)(x), dtype=np.float64)
 
 
-def _loss(before: FloatArray, after: FloatArray, deviation: FloatArray) -> float:
-    """``100 · 2 · P(0 ≤ Z ≤ |after - before| / deviation)``, averaged; with deviation 0 any change is a full loss."""
+def statistic_losses(before: FloatArray, after: FloatArray, deviation: FloatArray) -> FloatArray:
+    """``100 · 2 · P(0 ≤ Z ≤ |after - before| / deviation)`` of each; with deviation 0 any change is a full loss."""
     change = after - before
     # Rounding is no change: it would be a full loss where the deviation is 0.
     change[np.abs(change) <= 1e-12 * np.maximum(np.abs(before), np.abs(after))] = 0.0
     certain = deviation == 0
     ratio = np.abs(change) / np.where(certain, 1.0, deviation)
-    loss = np.where(certain, (change != 0).astype(np.float64), _erf(ratio / np.sqrt(2.0)))
-    return 100.0 * float(loss.mean())
+    losses: FloatArray = 100.0 * np.where(certain, (change != 0).astype(np.float64), _erf(ratio / np.sqrt(2.0)))
+    return losses
+
+
+def _loss(before: FloatArray, after: FloatArray, deviation: FloatArray) -> float:
+    """Mean loss of the statistics of a family."""
+    return float(statistic_losses(before, after, deviation).mean())
 
 
 def _density(column: FloatArray, at: FloatArray, scale: float) -> FloatArray:

@@ -134,6 +134,7 @@ def link_ties(
     engine: str = "auto",
     stars: object = None,
     recodings: Mapping[int, Recoding] | None = None,
+    records: IntArray | None = None,
 ) -> IntArray:
     """For each record, among how many equally near counterparts its own one is; 0 if another is nearer.
 
@@ -154,10 +155,33 @@ def link_ties(
     open_cells = cell_mask(stars, (n, p), "stars")
     known = check_recodings(recodings, np.asarray(X), metric.words)
     if open_cells.any() or known:
+        if records is not None:
+            raise SDCError("records cannot be chosen where there are stars or recodings: link all of them")
         return _ties_of_views(metric, list(all_views(open_cells, known, metric.order)), towards, how)
     A, B = (metric.A, metric.B) if towards == "to_protected" else (metric.B, metric.A)
+    if records is not None:
+        return _ties_of_some(metric, A, B, _some(records, n), how)
     own: FloatArray = own_distances(A, B, metric.weights, *metric.scales)
     return _ties(A, own, B, metric.weights, metric.scales, how)
+
+
+def _some(records: IntArray, n: int) -> IntArray:
+    """Positions of the records that look for counterparts, checked."""
+    chosen = np.asarray(records)
+    if chosen.ndim != 1 or not len(chosen) or chosen.dtype.kind not in "iu" or chosen.min() < 0 or chosen.max() >= n:
+        raise SDCError(f"records must be positions from 0 to {n - 1}, at least one")
+    return chosen.astype(np.int64)
+
+
+def _ties_of_some(metric: _Metric, A: FloatArray, B: FloatArray, records: IntArray, how: str) -> IntArray:
+    """Ties of some records of A among all of B."""
+    rows = np.ascontiguousarray(A[records])
+    own: FloatArray = own_distances(rows, np.ascontiguousarray(B[records]), metric.weights, *metric.scales)
+    searchers = _Searchers.of(rows, own, how)
+    found = _found(
+        searchers.rows, searchers.radius, records[searchers.closest], B, metric.weights, metric.scales, how
+    )  # fmt: skip
+    return searchers.ties(own, found)
 
 
 class _Searchers(NamedTuple):
@@ -284,6 +308,7 @@ def distance_linkage(
     engine: str = "auto",
     stars: object = None,
     recodings: Mapping[int, Recoding] | None = None,
+    records: IntArray | None = None,
 ) -> float:
     """Distance-based record linkage: the share of records whose nearest counterpart is their own.
 
@@ -314,6 +339,9 @@ def distance_linkage(
     recodings
         Of nominal attributes whose labels stand for several values, by position: X holds values, Y labels, and a
         value is at no distance from the labels that may stand for it.
+    records
+        Positions of the records that look for their counterparts, among all of them; all records if not given. Of a
+        large table a sample says nearly as much.
 
     Returns
     -------
@@ -342,7 +370,7 @@ def distance_linkage(
     policy = choice(ties, "ties", TIES)
     near = link_ties(
         X, Y, direction=direction, kinds=kinds, n_categories=n_categories, standardize=standardize, engine=engine,
-        stars=stars, recodings=recodings,
+        stars=stars, recodings=recodings, records=records,
     )  # fmt: skip
     return 100.0 * _linked(near, policy) / len(near)
 

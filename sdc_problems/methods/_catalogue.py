@@ -9,6 +9,9 @@ _PERTURBATION = "sdc_problems.methods.perturbation."
 _RECODING = "sdc_problems.methods.recoding."
 _BY_NAME = "sdc_problems.methods._by_name:"
 
+_SIZES = {"k": (2, 3, 4, 5, 7, 10, 15, 20, 25, 35, 50)}
+"""Group sizes that people try."""
+
 METHODS = (
     Method(
         "mdav",
@@ -16,6 +19,8 @@ METHODS = (
         _PARTITION + "_mdav:mdav",
         "partition",
         guarantee="k",
+        joint=True,
+        steps=_SIZES,
     ),
     Method(
         "v-mdav",
@@ -24,6 +29,8 @@ METHODS = (
         "partition",
         kinds=("numeric",),
         guarantee="k",
+        joint=True,
+        steps=_SIZES,
     ),
     Method(
         "mhm",
@@ -33,6 +40,8 @@ METHODS = (
         kinds=("numeric",),
         guarantee="k",
         fixed={"order": "mdav"},
+        joint=True,
+        steps=_SIZES,
     ),
     Method(
         "mhm-nearest",
@@ -42,6 +51,8 @@ METHODS = (
         kinds=("numeric",),
         guarantee="k",
         fixed={"order": "nearest"},
+        joint=True,
+        steps=_SIZES,
     ),
     Method(
         "univariate",
@@ -50,6 +61,7 @@ METHODS = (
         "partition",
         kinds=("numeric",),
         guarantee="k",
+        steps=_SIZES,
     ),
     Method(
         "exhaustive",
@@ -65,6 +77,8 @@ METHODS = (
         _BY_NAME + "mondrian_regions",
         "table",
         guarantee="k",
+        joint=True,
+        steps=_SIZES,
     ),
     Method(
         "precluster",
@@ -81,6 +95,8 @@ METHODS = (
         _RECODING + "_local:recode_locally",
         "table",
         guarantee="k",
+        joint=True,
+        steps=_SIZES,
     ),
     Method(
         "suppress-cells",
@@ -88,6 +104,8 @@ METHODS = (
         _RECODING + "_suppress_cells:suppress_table",
         "table",
         guarantee="k",
+        joint=True,
+        steps=_SIZES,
     ),
     Method(
         "suppress-cells-wildcard",
@@ -95,6 +113,8 @@ METHODS = (
         _RECODING + "_suppress_cells:suppress_table_wildcard",
         "table",
         guarantee="k_wildcard",
+        joint=True,
+        steps=_SIZES,
     ),
     Method(
         "generalize",
@@ -109,6 +129,7 @@ METHODS = (
         _BY_NAME + "recode_level",
         "table",
         example={"level": 1},
+        steps={"level": tuple(range(1, 12))},
     ),
     Method(
         "recode-intervals",
@@ -117,6 +138,7 @@ METHODS = (
         "table",
         kinds=("numeric",),
         example={"bins": 3},
+        steps={"bins": (50, 25, 20, 15, 12, 10, 8, 6, 5, 4, 3, 2), "spacing": ("equal_count", "equal_width")},
     ),
     Method(
         "recode-map",
@@ -133,6 +155,7 @@ METHODS = (
         "cells",
         kinds=("ordinal", "nominal"),
         example={"categories": 2},
+        steps={"categories": tuple(range(2, 12))},
     ),
     Method(
         "top-code",
@@ -141,6 +164,8 @@ METHODS = (
         "table",
         kinds=("numeric", "ordinal"),
         example={"threshold": {"age": 60}},
+        steps={"percent": (99, 98, 95, 90)},
+        step_kinds=("numeric",),
     ),
     Method(
         "bottom-code",
@@ -149,6 +174,8 @@ METHODS = (
         "table",
         kinds=("numeric", "ordinal"),
         example={"threshold": {"age": 25}},
+        steps={"percent": (1, 2, 5, 10)},
+        step_kinds=("numeric",),
     ),
     Method(
         "rank-swap",
@@ -157,6 +184,7 @@ METHODS = (
         "cells",
         kinds=("numeric", "ordinal"),
         example={"window": 4},
+        steps={"percent": (1, 2, 3, 5, 7, 10, 12, 15, 20)},
     ),
     Method(
         "swap-records",
@@ -164,6 +192,7 @@ METHODS = (
         _BY_NAME + "swap_columns",
         "table",
         example={"percent": 50},
+        steps={"percent": (2, 5, 10, 20, 35, 50, 75, 100)},
     ),
     Method(
         "add-noise",
@@ -172,6 +201,11 @@ METHODS = (
         "cells",
         kinds=("numeric",),
         example={"amplitude": 0.5, "structure": "correlated"},
+        joint=True,
+        steps={
+            "amplitude": (0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0),
+            "structure": ("independent", "correlated", "moments"),
+        },
     ),
     Method(
         "rank-shuffle",
@@ -179,6 +213,8 @@ METHODS = (
         _PERTURBATION + "_rank_shuffle:rank_shuffle",
         "cells",
         kinds=("numeric",),
+        joint=True,
+        steps={"target": ("pearson", "spearman")},
     ),
     Method(
         "pram",
@@ -186,5 +222,6 @@ METHODS = (
         _PERTURBATION + "_pram:pram",
         "cells",
         kinds=("ordinal", "nominal"),
+        steps={"stay": (0.95, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5, 0.4), "matrix": ("frequency", "max_entropy")},
     ),
 )

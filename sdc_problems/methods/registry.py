@@ -85,6 +85,13 @@ class Method:
         Whether it may suppress records.
     fixed
         Arguments that the name stands for, as ``{"order": "nearest"}``: no options of this method.
+    joint
+        Whether it protects several columns together; if not, each on its own.
+    steps
+        Values of ``k`` or of its options that a recipe tries, from the mildest to the strongest; those of several
+        options are crossed, the last one fastest. Without any it is in no recipe.
+    step_kinds
+        Kinds of columns for which these steps make sense; all that it accepts if not given.
     example
         Options that it can be tried with, if it has some that must be said: shown by its help, and used by the tests.
         Values by column may name the numeric ``age`` and the nominal ``town`` (Olot, Reus).
@@ -119,6 +126,9 @@ class Method:
     search: bool = False
     suppresses: bool = False
     fixed: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    joint: bool = False
+    steps: Mapping[str, tuple[Any, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    step_kinds: tuple[str, ...] | None = None
     example: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
     def __post_init__(self) -> None:

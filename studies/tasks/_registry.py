@@ -26,6 +26,7 @@ BUILT_IN = {
     "pram": "sdc_problems.studies.tasks.pram:TASK",
     "pram-equations": "sdc_problems.studies.tasks.pram:EQUATIONS_TASK",
     "masking": "sdc_problems.studies.tasks.masking:TASK",
+    "recipe": "sdc_problems.studies.tasks.recipe:TASK",
 }
 
 

@@ -41,6 +41,14 @@ def codes(rng: np.random.Generator, n: int) -> tuple[np.ndarray, ...]:
     return X, np.where(rng.random(X.shape) < 0.3, rng.integers(0, 4, size=X.shape), X)
 
 
+MIXED_KINDS = ("numeric", "ordinal", "numeric", "nominal")
+
+
+def mixed_tables(rng: np.random.Generator, n: int) -> tuple[np.ndarray, ...]:
+    (X, Y), (codes_x, codes_y) = tables(rng, n), codes(rng, n)
+    return tuple(np.column_stack([a[:, 0], b[:, 0], a[:, 1], b[:, 1]]) for a, b in ((X, codes_x), (Y, codes_y)))
+
+
 def table_and_labels(rng: np.random.Generator, n: int) -> tuple[np.ndarray, ...]:
     return rng.normal(size=(n, 3)), rng.integers(0, 5, size=n)
 
@@ -149,6 +157,7 @@ CASES: dict[str, Case] = {
     "broken_edits": Case(lambda Y: evaluators.broken_edits(Y, [Edit(0, (1, 2), (1, 1))]), one_table),
     "dr_guarded": Case(evaluators.dr_guarded, codes),
     "dr_numeric": Case(evaluators.dr_numeric, tables),
+    "dr_mixed": Case(evaluators.dr_mixed, mixed_tables, {"kinds": MIXED_KINDS}),
     "dr_linkage": Case(evaluators.dr_linkage, tables),
     "ebil": Case(evaluators.ebil, codes),
     "entropy_l": Case(evaluators.entropy_l, two_labels),
@@ -163,6 +172,7 @@ CASES: dict[str, Case] = {
     "glm_percent": Case(evaluators.glm_percent, leaves, same_rows=False),
     "il_statistics": Case(evaluators.il_statistics, tables),
     "il_categorical": Case(evaluators.il_categorical, codes),
+    "il_mixed": Case(evaluators.il_mixed, mixed_tables, {"kinds": MIXED_KINDS}),
     "il_components": Case(numbers_of(evaluators.il_components), tables),
     "il_sse": Case(evaluators.il_sse, table_and_labels),
     "interval_disclosure_rank": Case(evaluators.interval_disclosure_rank, tables),

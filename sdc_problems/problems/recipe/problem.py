@@ -1,0 +1,333 @@
+"""Recipes as a problem: which method protects which columns, how strongly, and together with which others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sdc_problems._validation import whole
+from sdc_problems.errors import SDCError
+from sdc_problems.methods._recipe import Recipe, RecipeStep
+from sdc_problems.objective import Objective
+from sdc_problems.operators.recipe import (
+    CanonicalRecipes,
+    RandomRecipes,
+    RecipeCrossover,
+    RecipeMutation,
+    canonical_recipe,
+    parts,
+)
+from sdc_problems.problem import SDCProblem
+from sdc_problems.problems._columns import left_as_they_are, protected_columns
+from sdc_problems.problems.recipe._masks import RecipeEngine
+from sdc_problems.problems.recipe._objectives import recipe_objectives
+from sdc_problems.problems.recipe._offers import KEPT, offers_for
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from sdc_problems.hierarchy import Hierarchy
+    from sdc_problems.microdata import Microdata
+    from sdc_problems.requirement import Required
+
+ATTACKED = 1000
+"""Records that look for their released ones where there are more than `ALL_ATTACKED`."""
+
+ALL_ATTACKED = 5000
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Spread of a measure over fresh draws of random numbers."""
+
+    mean: float
+    sd: float
+    least: float
+    most: float
+
+
+class RecipeProblem(SDCProblem):
+    """Choose the methods for a whole file: for each column a method, how strong it is, and what it is protected with.
+
+    A row of X has three numbers per column, in three parts: its method (0 leaves it as it is), the step of the method's
+    parameters, and a group label. Columns of one label and one method that works on several columns are protected
+    together. Every column is protected from its original values, so the methods have no order.
+
+    Parameters
+    ----------
+    data
+        The table.
+    columns
+        Some of the quasi-identifiers; all of them if not given. The others stay as they are.
+    hierarchies
+        By column, for methods that need them; without one a column is offered no such method.
+    methods
+        Names of the methods to choose from; every registered one that has steps to try if not given.
+    objectives
+        Any of ``il_mixed`` and ``dr_mixed``, their parts ``pil``, ``il_categorical``, ``ctbil``, ``dbil``, ``ebil``,
+        ``id_rank`` and ``dbrl_protected``, and ``k``; or an `Objective` of one's own with a function.
+    require
+        What a solution must meet, such as ``{"k": 3}``; see `SDCProblem`.
+    attacked
+        How many records, drawn at random, the linkage tries to find among all; by default all of up to 5,000, else
+        1,000. ``figures`` attacks all of them.
+    seed
+        Of the random numbers of methods that draw some, and of the records that are attacked. The same columns, method
+        and step draw the same numbers in every recipe, so that recipes are compared by what they do.
+    memory
+        Bytes that the engine may use to remember masked columns.
+    threads
+        Candidates measured at once; all processors if not given. Results do not depend on it.
+
+    Notes
+    -----
+    A label that is no value of its column, such as an interval, is measured as the mean of the numbers that it stands
+    for, their median category, or the most frequent one.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sdc_problems import Microdata
+    >>> rng = np.random.default_rng(1)
+    >>> frame = pd.DataFrame({"age": rng.integers(18, 90, 60), "town": rng.choice(["Olot", "Reus", "Vic"], 60)})
+    >>> data = Microdata.from_frame(frame, quasi_identifiers=["age", "town"])
+    >>> problem = RecipeProblem(data, methods=["mdav", "rank-swap", "pram"])
+    >>> x = problem.encode([RecipeStep(("age",), "mdav", {"k": 5}), RecipeStep(("town",), "pram", {"stay": 0.8})])
+    >>> print(problem.decode(x))
+    age: mdav (k=5)
+    town: pram (stay=0.8, matrix=frequency)
+    """
+
+    def __init__(
+        self,
+        data: Microdata,
+        *,
+        columns: Sequence[str] | None = None,
+        hierarchies: Mapping[str, Hierarchy] | None = None,
+        methods: Sequence[str] | None = None,
+        objectives: Sequence[str | Objective] = ("il_mixed", "dr_mixed"),
+        require: Mapping[str, Required] | None = None,
+        attacked: int | None = None,
+        seed: int = 0,
+        memory: int = 1 << 28,
+        threads: int | None = None,
+    ) -> None:
+        names = protected_columns(data, columns)
+        attributes = [data.attribute(name) for name in names]
+        numeric = [a.kind.value == "numeric" for a in attributes]
+        if len(data) < 2:
+            raise SDCError("one record cannot be protected: at least two are needed")
+        self.attributes = names
+        self.hierarchies = {name: h for name, h in (hierarchies or {}).items() if name in names}
+        self.seed = whole(seed, "seed")
+        if attacked is None:
+            attacked = len(data) if len(data) <= ALL_ATTACKED else ATTACKED
+        self.n_attacked = min(whole(attacked, "attacked", least=1), len(data))
+        self._memory = whole(memory, "memory", least=1)
+        self._threads = None if threads is None else whole(threads, "threads", least=1)
+        if isinstance(methods, str):
+            raise SDCError(f"methods must be a sequence of names: write methods=[{methods!r}]")
+        self.offers, self.space = offers_for(data, names, self.hierarchies, methods)
+        if len(self.offers) == 1:
+            raise SDCError(f"no method fits any of the columns {', '.join(names)}: name others in methods")
+        p = len(names)
+        super().__init__(
+            data=data,
+            objectives=objectives,
+            catalogue=recipe_objectives(len(data), numbers=any(numeric), categories=not all(numeric)),
+            require=require,
+            n_var=3 * p,
+            xl=0,
+            xu=np.repeat([len(self.offers) - 1, int(self.space.steps.max()) - 1, p - 1], p),
+        )
+
+    def _compile(self) -> RecipeEngine:
+        return RecipeEngine(
+            self.data, self.attributes, self.hierarchies, seed=self.seed, attacked=self._attacked_records(),
+            memory=self._memory, threads=self._threads,
+        )  # fmt: skip
+
+    def _attacked_records(self) -> NDArray[np.int64] | None:
+        if self.n_attacked == len(self.data):
+            return None
+        drawn = np.random.default_rng([self.seed, 0xA77AC]).choice(len(self.data), self.n_attacked, replace=False)
+        return np.sort(drawn)
+
+    def _measure(self, X: NDArray[Any], names: Sequence[str]) -> NDArray[np.float64]:
+        engine = self.engine
+        files = [engine.file(self._steps(row)) for row in X]
+        found: NDArray[np.float64] = engine.mixed.measure(files, names)
+        return found
+
+    def _tables(self, x: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+        from sdc_problems.problems._microaggregation_objectives import ranked
+
+        file = self.engine.file(self._steps(self.genome(x)))
+        yield ranked(np.column_stack([column.values for column in file]), self.engine.mixed.X)
+
+    def _operators(self) -> dict[str, Any]:
+        return {
+            "sampling": RandomRecipes(self.space),
+            "crossover": RecipeCrossover(self.space),
+            "mutation": RecipeMutation(self.space),
+            "repair": CanonicalRecipes(self.space),
+        }
+
+    # -- rows and recipes -----------------------------------------------------------------------------------------
+
+    def _steps(self, row: NDArray[Any]) -> list[RecipeStep]:
+        """Steps of a checked row."""
+        methods, steps, labels = parts(canonical_recipe(row, self.space))
+        found = []
+        for label in range(int(labels.max()) + 1):
+            members = np.flatnonzero(labels == label)
+            offer = self.offers[methods[members[0]]]
+            if offer.name != KEPT:
+                options = offer.settings[steps[members[0]]]
+                found.append(RecipeStep(tuple(self.attributes[j] for j in members), offer.name, options))
+        return found
+
+    def decode(self, x: ArrayLike) -> Recipe:
+        """Read the methods and the columns that each protects."""
+        return Recipe(tuple(self._steps(self.genome(x))))
+
+    def encode(self, recipe: Recipe | Sequence[RecipeStep]) -> NDArray[Any]:
+        """Return the row of X of a recipe, whose settings must be among those that the problem tries.
+
+        Parameters
+        ----------
+        recipe
+            Steps; columns that none names stay as they are. Options that a step does not name are the mildest.
+        """
+        steps = recipe.steps if isinstance(recipe, Recipe) else Recipe(tuple(recipe)).steps
+        row = np.zeros(self.n_var, dtype=np.int64)
+        methods, chosen, labels = parts(row)
+        labels[:] = np.arange(len(labels))
+        known = {offer.name: m for m, offer in enumerate(self.offers) if m}
+        for step in steps:
+            if step.method not in known:
+                raise SDCError(f"method {step.method!r} is none of those that are tried: {', '.join(known)}")
+            m = known[step.method]
+            settings = self.offers[m].settings
+            fitting = [i for i, setting in enumerate(settings) if dict(setting).items() >= dict(step.options).items()]
+            if not fitting:
+                tried = "; ".join(", ".join(f"{n}={v}" for n, v in setting.items()) for setting in settings)
+                raise SDCError(f"{step}: these settings are none of those that are tried: {tried}")
+            for name in step.columns:
+                if name not in self.attributes:
+                    raise SDCError(f"column {name!r} is none of those to protect: {', '.join(self.attributes)}")
+                j = self.attributes.index(name)
+                if self.space.steps[j, m] <= fitting[0]:
+                    raise SDCError(f"{step}: does not fit column {name!r}")
+                methods[j], chosen[j], labels[j] = m, fitting[0], self.attributes.index(step.columns[0])
+        return canonical_recipe(row, self.space).astype(self.dtype)
+
+    def figures(self, x: ArrayLike) -> dict[str, float]:
+        """Measure the recipe: every objective, every record attacked, and ``n_protected``, the columns that change."""
+        row = self.genome(x)
+        return {**self._exact([row])[0], **self._own_figures(row)}
+
+    def _exact(self, rows: Sequence[NDArray[Any]], seed: int | None = None) -> list[dict[str, float]]:
+        """Every measure of each row, all records attacked."""
+        engine, names = self.engine, list(recipe_names(self.catalogue))
+        decoded = [self._steps(row) for row in rows]
+        files = [engine.file(steps, seed=seed) for steps in decoded]
+        values = engine.mixed.measure(files, names, everyone=True)
+        return [
+            {**dict(zip(names, map(float, row), strict=True)), "n_protected": float(sum(len(s.columns) for s in steps))}
+            for row, steps in zip(values, decoded, strict=True)
+        ]
+
+    def assess(self, x: ArrayLike, seeds: int | Sequence[int] = 10) -> dict[str, Spread]:
+        """Measure the recipe over fresh draws: what its random numbers make of it.
+
+        Parameters
+        ----------
+        x
+            The row.
+        seeds
+            How many draws, or the seed of each.
+        """
+        row = self.genome(x)
+        listed = range(1, whole(seeds, "seeds", least=1) + 1) if isinstance(seeds, int) else list(seeds)
+        drawn = [self._exact([row], seed=whole(seed, "a seed"))[0] for seed in listed]
+        spread = {}
+        for name in drawn[0]:
+            values = np.array([figures[name] for figures in drawn])
+            spread[name] = Spread(*(float(v) for v in (values.mean(), values.std(), values.min(), values.max())))
+        return spread
+
+    def column_losses(self, x: ArrayLike) -> dict[str, float]:
+        """Percent that each column has lost by itself: ``il_mixed`` of a file of that column alone."""
+        file = self.engine.file(self._steps(self.genome(x)))
+        return {name: self.engine.mixed.column_loss(j, file[j]) for j, name in enumerate(self.attributes)}
+
+    def describe(self, x: ArrayLike) -> tuple[str, ...]:
+        """Say in plain sentences what releasing ``x`` would do to the data."""
+        from sdc_problems.methods.registry import find
+
+        recipe, figures = self.decode(x), self.figures(x)
+        said = [f"{', '.join(s.columns)}: {s.method} ({_settings(s)}), {find(s.method).title}." for s in recipe.steps]
+        kept = [name for name in self.attributes if not any(name in step.columns for step in recipe.steps)]
+        if kept:
+            said.append(f"As they are: {', '.join(kept)}.")
+        n, linked = len(self.data), round(figures["dbrl_protected"] * len(self.data) / 100)
+        alike = f"In all of these columns together every record looks like at least {int(figures['k']) - 1} others."
+        alone = "Some records are alone with what is released of these columns: no k is promised."
+        drawn = "What is released draws random numbers anew: its figures differ a little." if recipe.random else ""
+        return (
+            *said,
+            f"{figures['il_mixed']:.1f} % of the information is lost, as the mean over the columns;"
+            f" {figures['id_rank']:.1f} % of the cells are near the original. About {linked:,} of {n:,} records"
+            f" ({figures['dbrl_protected']:.1f} %) are closest to their own released copy.",
+            alike if figures["k"] > 1 else alone,
+            *([drawn] if drawn else []),
+            *left_as_they_are(self.data, self.attributes),
+        )
+
+    def release(self, x: ArrayLike, *, seed: int | None = None) -> pd.DataFrame:
+        """Return the table protected by the recipe.
+
+        Parameters
+        ----------
+        x
+            The row.
+        seed
+            Of the random numbers, to be kept secret; the problem's own if not given, which make the measured file.
+        """
+        done = self.decode(x).apply(self.data, hierarchies=self.hierarchies, seed=self.seed if seed is None else seed)
+        frame = self._publishable()
+        for name, cells in done.columns.items():
+            frame[name] = cells
+        return frame
+
+    def baselines(self) -> dict[str, NDArray[Any]]:
+        """One method for all columns that it fits, at each of its steps, and the file as it is."""
+        p = len(self.attributes)
+        found = {"as it is": self.encode([])}
+        for m, offer in enumerate(self.offers[1:], 1):
+            for step, setting in enumerate(offer.settings):
+                row = np.zeros(self.n_var, dtype=np.int64)
+                methods, steps, labels = parts(row)
+                fits = self.space.steps[:, m] > (step if self.space.joint[m] else 0)
+                if not fits.any():
+                    continue
+                methods[:] = np.where(fits, m, 0)
+                steps[:] = np.where(fits, step, 0)
+                labels[:] = np.where(fits, 0, np.arange(p))
+                name = f"{offer.name} {', '.join(f'{n} {v}' for n, v in setting.items())}"
+                found[name] = canonical_recipe(row, self.space).astype(self.dtype)
+        return found
+
+
+def recipe_names(catalogue: Mapping[str, Objective]) -> Iterator[str]:
+    """Names of the measures that the engine takes."""
+    return (name for name, objective in catalogue.items() if objective.function is None)
+
+
+def _settings(step: RecipeStep) -> str:
+    return ", ".join(f"{name} {value}" for name, value in step.options.items()) or "no settings"

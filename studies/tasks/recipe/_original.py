@@ -1,0 +1,12 @@
+"""Values of the unprotected data: every column as it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def original(problem: Any) -> dict[str, float]:
+    """Natural values of the data as they are."""
+    row = problem.encode([])[None, :]
+    values = problem.natural(problem.evaluate(row, return_values_of=["F"]))[0]
+    return {objective.name: float(value) for objective, value in zip(problem.objectives, values, strict=True)}

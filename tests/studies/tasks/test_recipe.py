@@ -1,0 +1,70 @@
+"""Recipes as a task: what is promised of a released file, and the picture of its steps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sdc_problems import Hierarchy, Microdata, RecipeProblem
+from sdc_problems.methods import RecipeStep
+from sdc_problems.studies.release.csv_text import as_written
+from sdc_problems.studies.tasks import find_task
+
+TASK = find_task("recipe")
+
+
+@pytest.fixture(scope="module")
+def problem() -> RecipeProblem:
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(18, 90, 90),
+            "pay": rng.lognormal(3, 1, 90).round(1),
+            "town": rng.choice(["Olot", "Reus", "Vic"], 90),
+            "sex": rng.choice(["f", "m"], 90),
+        }
+    )
+    data = Microdata.from_frame(frame, quasi_identifiers=["age", "pay", "town", "sex"])
+    return RecipeProblem(data, hierarchies={"age": Hierarchy.intervals(range(18, 90), [10, 30])}, require={"k": 2})
+
+
+def step(method: str, *columns: str, **options: object) -> RecipeStep:
+    return RecipeStep(columns, method, options)
+
+
+def test_each_methods_k_is_counted_in_its_columns(problem: RecipeProblem) -> None:
+    steps = [step("mdav", "age", "pay", k=5), step("suppress-cells-wildcard", "town", "sex", k=20)]
+    x = problem.encode(steps)
+    frame = as_written(problem.release(x))
+    found = {(g.name, g.columns): g for g in TASK.guarantees(problem, x, frame)}
+    assert found["k", ("age", "pay")].promised == 5
+    assert found["k", ("age", "pay")].holds
+    assert found["k_wildcard", ("town", "sex")].promised == 20
+    assert found["k_wildcard", ("town", "sex")].holds
+    whole = found["k", ("age", "pay", "town", "sex")]
+    assert whole.promised == 2
+    assert whole.found == problem.figures(x)["k"]
+    broken = frame.assign(age=["1", *frame["age"][1:]])
+    assert not {(g.name, g.columns): g for g in TASK.guarantees(problem, x, broken)}["k", ("age", "pay")].holds
+
+
+def test_a_change_elsewhere_breaks_a_promise(problem: RecipeProblem) -> None:
+    x = problem.encode([step("recode-level", "age", level=1)])
+    frame = as_written(problem.release(x))
+    frame.loc[0, "sex"] = "x"
+    (changed,) = [g for g in TASK.guarantees(problem, x, frame) if g.name == "changed elsewhere"]
+    assert not changed.holds
+    assert changed.found == 1
+
+
+def test_the_picture_has_a_block_for_each_step_and_each_column_left(problem: RecipeProblem) -> None:
+    x = problem.encode([step("mdav", "age", "pay", k=5)])
+    (picture,) = TASK.pictures(problem, x)
+    assert [block.items for block in picture.blocks] == [  # type: ignore[attr-defined]
+        ("age: mdav (k 5)", "pay: mdav (k 5)"),
+        ("town: as it is",),
+        ("sex: as it is",),
+    ]
+    assert picture.blocks[0].value > 0
+    assert picture.blocks[1].value == 0
