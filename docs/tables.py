@@ -16,6 +16,7 @@ from sdc_problems.problems._generalization_objectives import generalization_obje
 from sdc_problems.problems._masking_objectives import masking_objectives
 from sdc_problems.problems._microaggregation_objectives import grouping_objectives, partition_objectives
 from sdc_problems.problems.pram._objectives import CATALOGUE
+from sdc_problems.problems.recipe._objectives import recipe_objectives
 from sdc_problems.problems.social._objectives import graph_objectives
 
 HERE = Path(__file__).parent
@@ -78,6 +79,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "objectives of MaskingProblem, categorical": partial(objectives, masking_objectives(numeric=False, guard=True)),
     "objectives of MicroaggregationProblem": partial(objectives, partition_objectives(2, 3)),
     "objectives of PRAMProblem and PRAMEquationProblem": partial(objectives, CATALOGUE),
+    "objectives of RecipeProblem": partial(objectives, recipe_objectives(2, numbers=True, categories=True)),
     "objectives of SocialGraphProblem": partial(objectives, graph_objectives(2, 3)),
 }
 

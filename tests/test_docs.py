@@ -75,6 +75,16 @@ def test_solutions_that_the_texts_release_can_be_released(tmp_path: Path) -> Non
         sdc("release", "runs/generalise", "--solution", solution, "--out", f"{solution}.csv")
 
 
+def test_recipes_work_as_the_guide_says(capsys: pytest.CaptureFixture[str]) -> None:
+    text = (DOCS / "recipes.md").read_text(encoding="utf-8")
+    names: dict[str, object] = {}
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert len(blocks) == 2
+    for block in blocks:
+        exec(block, names)
+    assert "[[step]]" in capsys.readouterr().out
+
+
 @pytest.mark.slow
 def test_benchmarking_works_as_the_guide_says(tmp_path: Path) -> None:
     """Every block is executed, in order, in one folder."""

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -177,7 +178,7 @@ class MixedEngine:
 
     def _losses(self, file: Sequence[MaskedColumn], parts: dict[str, float]) -> None:
         """Means over columns and pairs of what each has lost."""
-        own = [self._columns.get_or((j, file[j].key), lambda j=j: self._column(j, file[j])) for j in range(self.p)]
+        own = [self._columns.get_or((j, file[j].key), partial(self._column, j, file[j])) for j in range(self.p)]
         parts["id_rank"] = 100.0 * math.fsum(near for near, _ in own) / (self.n * self.p)
         total = 0.0
         if self.numeric:
@@ -205,7 +206,7 @@ class MixedEngine:
         for at, i in enumerate(columns):
             for j in columns[at + 1 :]:
                 a, b = file[i], file[j]
-                found.append(self._pairs.get_or((i, j, a.key, b.key), lambda a=a, b=b, i=i, j=j: measure(i, j, a, b)))
+                found.append(self._pairs.get_or((i, j, a.key, b.key), partial(measure, i, j, a, b)))
         return found
 
     def _column(self, j: int, column: MaskedColumn) -> tuple[int, tuple[float, ...]]:
@@ -270,10 +271,10 @@ class MixedEngine:
     def column_loss(self, j: int, column: MaskedColumn) -> float:
         """Percent that a column has lost by itself, as `il_mixed` of a file of that column alone."""
         with self._lock:
-            lost = self._columns.get_or((j, column.key), lambda: self._column(j, column))[1]
+            lost = self._columns.get_or((j, column.key), partial(self._column, j, column))[1]
         if self.kinds[j] == "numeric":
             return math.fsum(lost) / 3
-        return 100.0 * (lost[0] / (2 * self.n) + lost[1] + lost[2]) / 3
+        return float(100.0 * (lost[0] / (2 * self.n) + lost[1] + lost[2]) / 3)
 
 
 def row_labels_of(column: NDArray[Any]) -> IntArray:

@@ -132,7 +132,7 @@ def _as_labels(
     numeric = attribute.kind.value == "numeric"
     if numeric and cells.dtype.kind in "iuf":
         values = cells.astype(np.float64)
-        return MaskedColumn(key, values, _dense(values))  # type: ignore[arg-type]
+        return MaskedColumn(key, values, _dense(values))
     labels, names = pd.factorize(cells)
     labels = labels.astype(np.int64)
     stands_for = np.empty(len(names))
@@ -142,7 +142,7 @@ def _as_labels(
     for i, (name, values) in enumerate(zip(names, members, strict=True)):
         code = known.get(str(name))
         stands_for[i] = code if code is not None else _typical(values, attribute.kind.value)
-    return MaskedColumn(key, stands_for[labels], labels)  # type: ignore[arg-type]
+    return MaskedColumn(key, stands_for[labels], labels)
 
 
 def _typical(values: NDArray[np.float64], kind: str) -> float:
