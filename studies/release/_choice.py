@@ -224,7 +224,7 @@ class _Asked:
 
 
 def _candidate(name: str, data: Microdata, demand: Demand, asked: _Asked, least: float = np.inf) -> Candidate:
-    """What a method costs; it may be left out where it is known to cost more than ``least``."""
+    """Cost of a method; it may be left out where it is known to cost more than ``least``."""
     left_out = _left_out(name, data, demand, asked, least)
     if left_out is not None:
         return Candidate(name, demand, None, note=f"left out: {left_out}")

@@ -18,7 +18,7 @@ TOPICS = ("topic 1", "topic 2", "topic 3")
 
 
 class Against(NamedTuple):
-    """What speaks against a statement on curves: the largest difference the other way, and its standard error."""
+    """Evidence against a statement on curves: the largest difference the other way, and its standard error."""
 
     difference: float
     error: float
@@ -36,12 +36,12 @@ def above(
     errors: tuple[float, float] = (0.0, 0.0),
     where: str = "",
 ) -> list[Against]:
-    """What speaks against that one curve of means, with its standard error, is above another."""
+    """Evidence against that one curve of means, with its standard error, is above another."""
     return [Against(max(0.0, float(np.max(low - high))), float(np.hypot(*errors)), where)]
 
 
 def rises(found: Measured, name: str, where: str = "", *, falls: bool = False) -> list[Against]:
-    """What speaks against that a curve rises (or falls) from K to K, and from the first to the last."""
+    """Evidence against that a curve rises (or falls) from K to K, and from the first to the last."""
     values = {**found.losses, **found.risks, **found.microdata}[name] * (-1.0 if falls else 1.0)
     error = found.errors[name]
     return above(values[1:], values[:-1], (error, error), where) + above(values[-1:], values[:1], where=where)
