@@ -222,7 +222,7 @@ def protect(
     hierarchies: Mapping[str, Hierarchy] | None = None,
     seed: int | None = None,
     keep: Sequence[str] | None = None,
-    suppressed: Literal["drop", "star"] = "drop",
+    suppressed: Literal["drop", "star"] | None = None,
     keep_order: bool = False,
     rows: bool = True,
     rows_seed: int | None = None,
@@ -289,7 +289,8 @@ def protect(
     keep
         All columns without a role that may leave as they are; if not given, all of them.
     suppressed
-        Whether suppressed records are left out, or stay with stars for their quasi-identifiers.
+        Whether suppressed records are left out, or stay with stars for their quasi-identifiers. If not given they are
+        left out; nodes of a graph stay, for their links lead to them, and as super-nodes none is suppressed.
     keep_order
         Whether the rows of the file stay in the order of the original. Then every record is linkable by its row
         number, as the certificate says.
@@ -335,6 +336,8 @@ def protect(
         raise SDCError("quasi_identifiers= and sensitive= are for tables without roles: use data.with_roles(…)")
     graph = None if isinstance(data, Microdata) else data
     data = data if isinstance(data, Microdata) else data.data
+    if suppressed is None:
+        suppressed = "drop" if graph is None else "star"
     choice(suppressed, "suppressed", ("drop", "star"))
     if not data.quasi_identifiers:
         raise SDCError("no column was named to be protected: name the quasi-identifiers")
@@ -344,6 +347,8 @@ def protect(
     else:
         demand.checked(data)
     found = None if method is None else find(method)
+    if graph is not None and graph_form == "supernodes" and max_suppression is None:
+        max_suppression = 0 if found is None or found.takes("max_suppression") else None
     if seed is not None and graph is None and (found is None or not found.random):
         drawn = "a choice" if found is None else f"method {found.name}"
         raise SDCError(f"{drawn} draws no random numbers: leave the seed out")
@@ -530,6 +535,11 @@ def _linked(
         raise SDCError(
             f"method {work.method.name} leaves records out, and their links would lead nowhere: keep them with stars"
             ' (suppressed "star")'
+        )
+    if form == "supernodes" and work.lost.any():
+        raise SDCError(
+            f"{int(work.lost.sum())} record(s) are suppressed, and would stand alone as super-nodes: let none be"
+            " (max_suppression 0)"
         )
     from sdc_problems.studies.release._links import LinkedRelease
 

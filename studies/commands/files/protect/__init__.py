@@ -69,9 +69,7 @@ def _list_methods(ctx: click.Context, param: click.Parameter, value: bool) -> No
 @click.option(
     "--suppressed",
     type=click.Choice(["drop", "star"]),
-    default="drop",
-    show_default=True,
-    help="Left out, or starred.",
+    help="Left out, or starred as nodes always are.",
 )
 @row_options
 @click.option("--report", type=click.Path(path_type=Path), help="HTML page to write: before and after.")
@@ -115,7 +113,7 @@ def command(
     links: str | None,
     form: Literal["nodes", "supernodes"] | None,
     seed: int | None,
-    suppressed: Literal["drop", "star"],
+    suppressed: Literal["drop", "star"] | None,
     keep_order: bool,
     no_rows: bool,
     rows_seed: int | None,

@@ -245,6 +245,35 @@ def test_wrong_links_are_one_sentence(words: tuple[str, ...], says: str, folder:
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
+@pytest.fixture
+def rare(folder: Path) -> Path:
+    """One person is alone with a town, so that it loses least to suppress that record."""
+    people = pd.read_csv(folder / "people.csv")[["id"]].assign(sex=["f", "m"] * 30, town=["a", "a", "b", "b"] * 15)
+    people.loc[7, "town"] = "z"
+    people.to_csv(folder / "rare.csv", index=False)
+    return folder
+
+
+def test_nodes_that_are_suppressed_stay_with_their_links(rare: Path) -> None:
+    usual = ("rare.csv", "--edges", "friends.csv", "--k", "5", "--quasi-identifiers", "sex,town", "--out", "out.csv")
+    some = ("--max-suppression", "3 records")
+    done = sdc(rare, "protect", *usual, *some)
+    assert done.exit_code == 0, done.output
+    assert json.loads((rare / "out.csv.certificate.json").read_text())["method"] == "lattice"
+    nodes = pd.read_csv(rare / "out.csv")
+    assert (nodes["town"] == "*").sum() == 1
+    assert networkx.is_isomorphic(networkx.read_graphml(rare / "graph.graphml"), released(rare))
+    done = sdc(rare, "protect", *usual, *some, "--overwrite", "--suppressed", "drop")
+    assert "their links would lead nowhere" in str(done.exception)
+    done = sdc(rare, "protect", *usual, "--overwrite", "--form", "supernodes")
+    assert done.exit_code == 0, done.output
+    nodes = pd.read_csv(rare / "out.csv")
+    assert nodes["size"].min() >= 5
+    assert nodes["size"].sum() == 60
+    done = sdc(rare, "protect", *usual, *some, "--overwrite", "--form", "supernodes", "--method", "lattice")
+    assert "1 record(s) are suppressed, and would stand alone as super-nodes" in str(done.exception)
+
+
 def test_methods_that_leave_records_out_or_make_no_groups(folder: Path) -> None:
     graph = datasets.crawl(60, 150).graph.with_roles(quasi_identifiers=["topic1", "topic2"], identifiers=["id"])
     options: dict[str, Any] = {"k": 4, "keep": []}
