@@ -45,6 +45,8 @@ class LinkedRelease:
         Row of the table of nodes that each record of the original is in. It undoes the random order: a secret.
     columns
         Columns that leave.
+    rare
+        Nodes that fewer than so many look like are told of as exposed.
     """
 
     graph: SocialGraph
@@ -53,6 +55,7 @@ class LinkedRelease:
     published: ProtectedGraph
     rows: NDArray[np.int64]
     columns: Columns
+    rare: int
 
     @classmethod
     def of(
@@ -65,6 +68,7 @@ class LinkedRelease:
         form: str,
         clusters: Callable[[], NDArray[Any]] | None,
         seed: int,
+        rare: int | None = None,
     ) -> LinkedRelease:
         """Put a protected table in random order, or its clusters, and its links with it.
 
@@ -84,13 +88,16 @@ class LinkedRelease:
             Makes the cluster of each record; None if the protection has no clusters.
         seed
             Draws the order.
+        rare
+            As for the class; k if not given.
         """
         choice(form, "form", FORMS)
         least = 1 if k is None else k
+        rare = max(least if rare is None else rare, 2)
         rng = np.random.default_rng([seed, *content_words(frame)])  # two files never share an order
         if form == "nodes":
             published, rows = nodes_and_links(graph, frame, list(columns.protected), least, rng)
-            return cls(graph, least, form, published, rows, columns)
+            return cls(graph, least, form, published, rows, columns, rare)
         if clusters is None:
             raise SDCError("this protection makes no groups of records, so there are no super-nodes: release the nodes")
         labels = np.unique(clusters(), return_inverse=True)[1]
@@ -101,7 +108,7 @@ class LinkedRelease:
         published, rows = super_nodes(graph, values, labels, least, rng)
         hidden = (*columns.left_out, *columns.sensitive, *columns.unchanged)
         kept = replace(columns, sensitive=(), unchanged=(), left_out=tuple(n for n in graph.data.names if n in hidden))
-        return cls(graph, least, form, published, rows, kept)
+        return cls(graph, least, form, published, rows, kept, rare)
 
     def order(self, records: NDArray[np.int64], private_file: bool) -> RowOrder:
         """Order in which the nodes are written, as it is already; super-nodes are no record's row.
@@ -192,7 +199,7 @@ class LinkedRelease:
         """Nodes that links alone betray; without neighbourhoods where the graph is too large to compare them."""
         small = len(self.graph.indices) <= EGO_ARCS
         n, directed = self.graph.n_nodes, self.graph.directed
-        return exposure(self.graph.edges, n, max(self.k, 2), directed=directed, egos=small)
+        return exposure(self.graph.edges, n, self.rare, directed=directed, egos=small)
 
     def sentences(self, nodes: pd.DataFrame, *, exposure: bool) -> tuple[str, ...]:
         """Sentences on what the links tell, and on what hides who is who.
@@ -215,7 +222,7 @@ class LinkedRelease:
             return tuple(said)
         said.append(f"All {m:,} links leave with the {n:,} nodes, under identifiers 1 to {n:,} in random order.")
         if exposure:
-            said.append(betrayal(self.exposure, n, max(self.k, 2)))
+            said.append(betrayal(self.exposure, n, self.rare))
         found = self.measured(nodes)["by_attributes_and_degree"]
         said.append(
             f"Who knows the protected attributes and the number of links, and guesses among those that fit, finds"
@@ -261,7 +268,7 @@ class LinkedRelease:
             "content_digest_of_the_original": self.graph.digest,
             "exposed_by_links_alone": None
             if clusters
-            else {"fewer_than": max(self.k, 2), "degree": told.degree, "links": told.links, "neighbourhood": told.ego},
+            else {"fewer_than": self.rare, "degree": told.degree, "links": told.links, "neighbourhood": told.ego},
             **({} if clusters else self.measured(nodes)),
         }
 

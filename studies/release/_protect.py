@@ -550,7 +550,8 @@ def _linked(
         return classes_of(work.frame, work.columns.protected) if labels is None else labels
 
     clusters = groups if alike else None
-    return LinkedRelease.of(graph, work.frame, work.columns, k=k, form=form, clusters=clusters, seed=seed)
+    rare = work.demand.k
+    return LinkedRelease.of(graph, work.frame, work.columns, k=k, form=form, clusters=clusters, seed=seed, rare=rare)
 
 
 def _to_choose_for(data: Microdata, demand: Demand, options: Mapping[str, Any]) -> Demand:

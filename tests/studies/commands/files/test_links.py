@@ -259,7 +259,9 @@ def test_nodes_that_are_suppressed_stay_with_their_links(rare: Path) -> None:
     some = ("--max-suppression", "3 records")
     done = sdc(rare, "protect", *usual, *some)
     assert done.exit_code == 0, done.output
-    assert json.loads((rare / "out.csv.certificate.json").read_text())["method"] == "lattice"
+    certificate = json.loads((rare / "out.csv.certificate.json").read_text())
+    assert certificate["method"] == "lattice"
+    assert certificate["graph"]["exposed_by_links_alone"]["fewer_than"] == 5
     nodes = pd.read_csv(rare / "out.csv")
     assert (nodes["town"] == "*").sum() == 1
     assert networkx.is_isomorphic(networkx.read_graphml(rare / "graph.graphml"), released(rare))
