@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from sdc_problems.requirement import Required
 
 STARTS = ("few", "many")
+MOST_GROUPED = 50_000
+"""Records up to which MDAV makes start files of categories: its time grows with their square."""
 MOST_COPIES = 1.0
 """Percent of the records that may repeat an original in a guarded numeric file."""
 LINKED = ("prl", "dr_numeric", "dr_categorical", "dr_guarded", "score_mean", "score_max")
@@ -102,8 +104,9 @@ class MaskingProblem(SDCProblem):
     require
         What a solution must meet, such as ``{"rsrl": 5}``; see `SDCProblem`.
     start
-        Files to start from: "few" or "many" masked by the methods of this package, or a mapping of names to tables of
-        the protected columns (data frames with these columns, or arrays).
+        Files to start from: "few" or "many" masked by the methods of this package (MDAV up to 50,000 records of
+        categories), or a mapping of names to tables of the protected columns (data frames with these columns, or
+        arrays).
     guard
         Whether the search is kept from degenerate files: categorical scores take ``dr_guarded``, numeric files must
         have at most 1 % of ``copies`` (a requirement; ``require={"copies": …}`` sets another bound). ``guard=False`` is
@@ -276,6 +279,7 @@ class MaskingProblem(SDCProblem):
             )
         self._all_tops = tops.astype(np.int64)
 
+    _most_grouped = MOST_GROUPED
     attacks: Mapping[str, str] = ATTACKS
     """Measures of risk that count what an intruder gets right, each with what the intruder goes by."""
 
@@ -285,11 +289,13 @@ class MaskingProblem(SDCProblem):
         Parameters
         ----------
         records
-            Their numbers. Start files are made anew from them.
+            Their numbers. Start files are made anew from them, without those of MDAV: they would take most of the time
+            of a short search, and none of them is ever the best one.
         """
         other = copy.copy(self)
         other.data = self.data.take(records)
         other.start, other._start_names, other._starts = "few", (), SharedArrays({})
+        other._most_grouped = 0
         other.n_var = len(other.data) * len(self.free)
         other.xu = np.tile(self.tops, len(other.data)).astype(float)
         other.xl = np.zeros_like(other.xu)
@@ -405,12 +411,12 @@ class MaskingProblem(SDCProblem):
         files: Mapping[str, NDArray[Any]]
         if self.numeric:
             files = numeric_starts(original, self.attributes, rng, many=self.start == "many")
-        elif self.start == "many":
-            files = categorical_starts(original, (self._all_tops + 1).tolist(), self.kinds, rng)
         else:
+            largest_k, most_merged = (19, 5) if self.start == "many" else (5, 3)
             files = categorical_starts(
-                original, (self._all_tops + 1).tolist(), self.kinds, rng, largest_k=5, most_merged=3
-            )
+                original, (self._all_tops + 1).tolist(), self.kinds, rng, most_merged=most_merged,
+                largest_k=largest_k if len(original) <= self._most_grouped else 1,
+            )  # fmt: skip
         return {name: self.encode(values).astype(self.dtype) for name, values in files.items()}
 
     def baselines(self) -> dict[str, NDArray[Any]]:

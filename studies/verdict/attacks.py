@@ -18,7 +18,7 @@ RISK = "Disclosure between the files"
 LOSS = "Information loss"
 
 MOST_RECORDS = 20_000
-"""Records up to which every record is compared with every other one."""
+"""Records up to which every record is compared with those of near ranks."""
 
 
 def attacks(report: Report) -> None:
@@ -78,15 +78,20 @@ def _perturbed(report: Report, columns: list[PairedColumn]) -> list[PairedColumn
 def _on_numbers(report: Report, columns: list[PairedColumn]) -> None:
     among = report.among(columns)
     X, Y = report.values(columns, 0), report.values(columns, 1)
-    if len(X) > MOST_RECORDS:
-        report.skip(RISK, "copies, rank linkage", f"{len(X):,} records are more than {MOST_RECORDS:,}")
-        return
     copied = evaluators.copies(X, Y)
     report.add(
         RISK, "copies", "copies of original records", copied,
         f"{copied:.3g} % of the records all but repeat the numbers of an original record, in whichever row{among}.",
         unit="%",
     )  # fmt: skip
+    if copied >= SHIFTED:
+        report.notes.append(
+            f"{copied:.3g} % of the records stand in the file as they were, be it in other rows: linkage, which looks"
+            " for a record in its own row, does not see that"
+        )
+    if len(X) > MOST_RECORDS:
+        report.skip(RISK, "rank linkage", f"{len(X):,} records are more than {MOST_RECORDS:,}")
+        return
     linked, percent = max((evaluators.rsrl(X, Y, percent=percent), percent) for percent in RSRL_PERCENTS)
     report.add(
         RISK, "rsrl", "linkage within ranks", linked,
@@ -94,11 +99,6 @@ def _on_numbers(report: Report, columns: list[PairedColumn]) -> None:
         unit="%",
     )  # fmt: skip
     report.linked = max(report.linked, linked * len(X) / 100)
-    if copied >= SHIFTED:
-        report.notes.append(
-            f"{copied:.3g} % of the records stand in the file as they were, be it in other rows: linkage, which looks"
-            " for a record in its own row, does not see that"
-        )
 
 
 def _guesses(report: Report, columns: list[PairedColumn]) -> None:

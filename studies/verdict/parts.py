@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sdc_problems.evaluators._codes import unique_rows
 from sdc_problems.microdata import Kind
 from sdc_problems.studies.report.kept_records import with_records_kept
 from sdc_problems.studies.verdict.leaves import Leaves
@@ -167,6 +169,13 @@ class Report:
             else:
                 stacked.append((column.original, column.protected)[which].astype(np.float64))
         return np.stack(stacked, axis=1)[self.whole(columns)]
+
+    @cached_property
+    def different(self) -> int:
+        """Different records, original or published: what probabilistic linkage takes its time by."""
+        before = np.stack([c.original for c in self.quasi], axis=1)[self.kept]
+        pairs = len(unique_rows(before)[0]) * len(unique_rows(self.shown())[0])
+        return math.isqrt(pairs - 1) + 1 if pairs else 0
 
     def codes(self, columns: list[PairedColumn], which: int) -> NDArray[np.int64]:
         """Category ids of the records that are left and without a star in these columns."""

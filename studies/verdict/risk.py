@@ -284,10 +284,11 @@ def linkage(report: Report) -> None:
     )  # fmt: skip
     if report.n_stars:
         without_stars(report, tables)
-    if report.n > report.limit:
+    if report.different > report.limit:
         report.skip(
             RISK, "probabilistic linkage",
-            f"{report.n:,} records are more than {report.limit:,}, its time grows with their cube (--linkage-limit)",
+            f"{report.different:,} different records are more than {report.limit:,}, its time grows with their cube"
+            " (--linkage-limit)",
         )  # fmt: skip
         return
     if len(report.quasi) > MOST_ATTRIBUTES:

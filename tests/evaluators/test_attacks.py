@@ -238,3 +238,22 @@ def test_nearest_others_by_the_tree_are_those_of_all_pairs(
         np.testing.assert_array_equal(attacks.nearest_others(X, w), plain.min(axis=1))
         patch.setattr(attacks, "_TREE_FROM", n + 1)
         np.testing.assert_array_equal(attacks.nearest_others(X, w), plain.min(axis=1))
+
+
+@given(
+    st.integers(0, 10**6), st.integers(2, 300), st.integers(1, 4), st.sampled_from([2, 9, 1000]),
+    st.sampled_from([1, 3, 64]), st.sampled_from([1, 10**8]), st.sampled_from([0.3, 0.5, 1.0]),
+)  # fmt: skip
+def test_copies_by_the_tree_are_those_of_all_pairs(
+    seed: int, n: int, p: int, values: int, leaf: int, slice_: int, reach: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    X, Y = rng.integers(0, values, (2, n, p)).astype(float)
+    Y[: n // 2] = rng.permutation(X)[: n // 2]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(attacks, "_LEAF", leaf)
+        patch.setattr(attacks, "SLICE", slice_)
+        patch.setattr(attacks, "_TREE_FROM", n + 1)
+        pairs = copies(X, Y, reach=reach)
+        patch.setattr(attacks, "_TREE_FROM", 0)
+        assert copies(X, Y, reach=reach) == pairs

@@ -13,6 +13,27 @@ from sdc_problems._sharing.arrays import SharedArrays
 from sdc_problems.algorithms.masking.cell_search import CellSearch
 
 
+def divided(labels: NDArray[Any], largest: int, rng: np.random.Generator) -> NDArray[np.int32]:
+    """Labels of parts of clusters, numbered as the clusters are: larger ones are cut at random into equal parts.
+
+    Examples
+    --------
+    >>> parts = divided(np.array([0] * 5 + [1] * 2), 2, np.random.default_rng(1))
+    >>> np.bincount(parts).tolist(), parts[5:].tolist()
+    ([2, 2, 1, 2], [3, 3])
+    """
+    order = rng.permutation(len(labels))
+    order = order[np.argsort(labels[order], kind="stable")]  # by cluster, inside of one at random
+    sizes = np.bincount(labels)
+    parts = np.maximum(-(-sizes // largest), 1)
+    begin, first = np.cumsum(sizes) - sizes, np.cumsum(parts) - parts
+    cluster = labels[order]
+    place = np.arange(len(labels)) - begin[cluster]
+    found = np.empty(len(labels), dtype=np.int32)
+    found[order] = first[cluster] + place * parts[cluster] // sizes[cluster]
+    return found
+
+
 class ClusterSearches(Problem):
     """Search in one cluster, as what backends measure: a row of X names a cluster, its ``F`` is what was found there.
 

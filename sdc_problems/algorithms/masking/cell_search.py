@@ -20,7 +20,9 @@ from sdc_problems.errors import SDCError
 from sdc_problems.methods.perturbation._rank_shuffle import rank_shuffle
 from sdc_problems.parallel._threads import thread_count
 
-SLICES = 40  # times that a file is looked at on its way
+SLICES = 40  # times that a file is looked at on its way, at most
+FEWEST_SLICES = 8  # of a small budget: a look takes as long as some ten thousand moves
+PER_SLICE = 50_000  # moves between two looks, at least
 MOVES = {True: 2_000, False: 4_000}  # per record and attribute, if no limit is given; numeric, categorical
 SMOOTH = 0.4  # share of the budget that a numeric file spends on the loss that has a slope everywhere
 HOT, COLD = 3.0, 0.1  # temperatures of a categorical file in points of the score, divided by the records
@@ -92,8 +94,9 @@ class CellSearch(Algorithm):
 
     Notes
     -----
-    Probabilistic linkage is taken of each file after every slice, a fortieth of the budget, and counts as a constant in
-    between; what is returned has been measured exactly. Objectives: ``score_mean``, ``score_max``, or loss and risk.
+    Probabilistic linkage is taken of each file after every slice, a fortieth of the budget (of a small one up to an
+    eighth), and counts as a constant in between; what is returned has been measured exactly. Objectives:
+    ``score_mean``, ``score_max``, or loss and risk.
 
     Examples
     --------
@@ -140,7 +143,21 @@ class CellSearch(Algorithm):
     @property
     def progress(self) -> float:
         """Share of the budget that is spent."""
-        return min(1.0, max(self._slices / SLICES, self._elapsed()))
+        return min(1.0, max(self._slices / self._planned, self._elapsed()))
+
+    @property
+    def _planned(self) -> int:
+        """Slices of the budget."""
+        if self.time_limit is not None or not self._files:
+            return SLICES
+        return min(SLICES, max(FEWEST_SLICES, self._each() // PER_SLICE))
+
+    def _each(self) -> int:
+        """Moves of a file."""
+        if self.move_limit is not None:
+            return max(1, self.move_limit // len(self._files))
+        rows, columns = self._files[0].state.shape
+        return MOVES[self.problem.numeric] * rows * columns
 
     def _elapsed(self) -> float:
         if self.time_limit is None or not self._began:
@@ -181,12 +198,8 @@ class CellSearch(Algorithm):
             rows = [self.problem.encode(rank_shuffle(original, rng=np.random.default_rng(seed))) for seed in seeds]
         else:
             starts = np.stack(list(self.problem.baselines().values()))
-            values = self.problem._measure(starts, (loss, risk))
-            rows = []
-            for e in range(len(seeds)):
-                wl, wr, larger = self._aims[e // self.islands]
-                scores = np.maximum(wl * values[:, 0], wr * values[:, 1]) if larger else values @ [wl, wr]
-                rows.append(starts[np.argsort(scores, kind="stable")[e % self.islands % len(starts)]])
+            best = self._best_starts(starts, loss, risk)
+            rows = [starts[best[e // self.islands][e % self.islands % len(starts)]] for e in range(len(seeds))]
         opened = [self.problem.engine.open(self.problem._cells(row.astype(self.problem.dtype))) for row in rows]
         words = [int(seed.generate_state(1, np.uint64)[0]) | 1 for seed in seeds]
         self._files = [
@@ -196,6 +209,29 @@ class CellSearch(Algorithm):
         self._compile()
         self._began = time.perf_counter()
         return self._proposed()
+
+    def _best_starts(self, starts: NDArray[Any], loss: str, risk: str) -> list[list[int]]:
+        """Start files of smallest score for each aim, as many as islands.
+
+        Without probabilistic linkage, which takes most of the time, a risk can only be smaller: a file that is not
+        among the best even so is not linked.
+        """
+        least = self.problem._measure(starts, (loss, "id_rank", "guess", "dbrl"))
+        values = np.stack([least[:, 0], (least[:, 1:3].max(axis=1) if self._guard else least[:, 1]) + least[:, 3]])
+        values[1] /= 2.0
+        linked = np.zeros(len(starts), dtype=bool)
+        chosen = []
+        for wl, wr, larger in self._aims:
+            while True:
+                scores = np.maximum(wl * values[0], wr * values[1]) if larger else wl * values[0] + wr * values[1]
+                first = np.argsort(scores, kind="stable")[: self.islands]
+                unknown = first[~linked[first]]
+                if not len(unknown):
+                    break
+                values[1, unknown] = self.problem._measure(starts[unknown], (risk,))[:, 0]
+                linked[unknown] = True
+            chosen.append(first.tolist())
+        return chosen
 
     def _parts(self) -> tuple[str, str]:
         """Names of the loss and the risk."""
@@ -211,7 +247,7 @@ class CellSearch(Algorithm):
 
     def _infill(self) -> Any:
         begin = self.progress
-        end = (self._slices + 1) / SLICES
+        end = (self._slices + 1) / self._planned
         if self.time_limit is not None:  # looking must not take the time of searching
             end = begin + max(1 / SLICES, min(LOOKING * self._looked / max(self.time_limit, 1e-9), 0.25))
         with ThreadPoolExecutor(min(thread_count(self.threads), len(self._files))) as pool:
@@ -223,10 +259,7 @@ class CellSearch(Algorithm):
         """Work on one file from one share of the budget to another."""
         smooth = self.problem.numeric and begin < SMOOTH
         if self.time_limit is None:
-            cells = island.state.shape[0] * island.state.shape[1]
-            each = MOVES[self.problem.numeric] * cells
-            if self.move_limit is not None:
-                each = max(1, self.move_limit // len(self._files))
+            each = self._each()
             self._walk(island, max(1, int(each * end) - int(each * begin)), smooth, begin, end)
             return
         stop = self._began + min(end, 1.0) * self.time_limit

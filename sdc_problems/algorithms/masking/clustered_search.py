@@ -12,8 +12,9 @@ from pymoo.core.algorithm import Algorithm
 from pymoo.core.population import Population
 from pymoo.util.display.multi import MultiObjectiveOutput
 
+from sdc_problems._slices import telling
 from sdc_problems._validation import number, whole
-from sdc_problems.algorithms.masking._clusters import ClusterSearches
+from sdc_problems.algorithms.masking._clusters import ClusterSearches, divided
 from sdc_problems.algorithms.masking._files import masking_only
 from sdc_problems.algorithms.masking.cell_search import MOVES, BudgetSpent, CellSearch, Island
 from sdc_problems.methods.partition._c_median import Rows, best_start
@@ -22,8 +23,12 @@ from sdc_problems.parallel import Backend, open_backend
 
 AT_ONCE = 8
 """Clusters of a generation, at least: how many workers there are changes nothing in the results."""
-GENERATIONS = 10
+GENERATIONS = 20
 """Generations at most, but for the start and the end: each one measures the whole file."""
+PER_CLUSTER, FEWEST, MOST = 1_000, 8, 200
+"""Records of a cluster, and clusters, where no number of them is given: c-median of more takes longer than it helps."""
+MOST_MOVES = 1_000_000_000
+"""Moves of all clusters, where no limit is given."""
 
 
 class _Workers:
@@ -54,21 +59,24 @@ class _Workers:
 class ClusteredSearch(Algorithm):
     """Search of a large file in clusters: c-median, then `CellSearch` in every cluster, on workers or on Dask.
 
-    A generation searches eight clusters, or a tenth of all, and puts what was found into the file, which is measured as
-    a whole; the last one goes on with the whole file. The same seed gives the same file with any number of workers; a
-    worker that is lost costs its cluster's time.
+    A generation searches eight clusters, or a twentieth of all, and puts what was found into the file, which is
+    measured as a whole; the last one goes on with the whole file. The same seed gives the same file with any number of
+    workers; a worker that is lost costs its cluster's time.
 
     Parameters
     ----------
     clusters
-        How many clusters c-median looks for.
+        How many clusters c-median looks for; if not given, one for each thousand records, 8 to 200.
     smallest
         Fewest records of a cluster; smaller ones join the one with the nearest centroid.
+    largest
+        Most records of a cluster; larger ones are divided at random into equal parts, so that time grows with the
+        number of records and not with its square.
     restarts
         Starts of c-median, of which the cheapest is kept.
     move_limit
         Changes that are tried, in all clusters together. If not given: 2,000 per cell of a numeric file and 4,000 of a
-        categorical one, for each of the files that a cluster's search works on.
+        categorical one, for each of the files that a cluster's search works on, but a billion at most.
     finish
         Share of the changes that are tried at the end, in the whole file: there its own balance and its own copies
         count, not those of the clusters.
@@ -90,8 +98,7 @@ class ClusteredSearch(Algorithm):
     were the file, loss and risk are those inside it. Records stay near those they came from, which costs risk and keeps
     what a synthetic file loses (``record_change``). A change of a numeric file takes the longer the more
     records there are: there clusters save time even without workers; a change of a categorical one does not. Memory is
-    that of the file and of one cluster in each process. Start files of a categorical cluster take time with the square
-    of its records: of a million, make several hundred clusters.
+    that of the file and of one cluster in each process.
 
     Examples
     --------
@@ -112,8 +119,9 @@ class ClusteredSearch(Algorithm):
     def __init__(
         self,
         *,
-        clusters: int = 8,
+        clusters: int | None = None,
         smallest: int = 100,
+        largest: int = 2_000,
         restarts: int = 5,
         move_limit: int | None = None,
         finish: float = 0.2,
@@ -122,8 +130,9 @@ class ClusteredSearch(Algorithm):
         scheduler: str | None = None,
     ) -> None:
         super().__init__(termination=BudgetSpent(), output=MultiObjectiveOutput())
-        self.clusters = whole(clusters, "clusters", least=1)
+        self.clusters = None if clusters is None else whole(clusters, "clusters", least=1)
         self.smallest = whole(smallest, "smallest", least=10)
+        self.largest = whole(largest, "largest", least=2 * self.smallest)
         self.restarts = whole(restarts, "restarts", least=1)
         self.move_limit = None if move_limit is None else whole(move_limit, "move_limit", least=1)
         self.finish = number(finish, "finish", low=0.0, high=1.0)
@@ -163,13 +172,16 @@ class ClusteredSearch(Algorithm):
         domains = None if problem.numeric else problem._all_tops + 1
         rows = Rows(problem.original(), kinds=problem.kinds, n_categories=domains)
         rng = np.random.default_rng([self._entropy, 0])
-        found = best_start(rows, self.clusters, restarts=self.restarts, rng=rng)
-        least = min(self.smallest, len(problem.data))
-        joined = join_small(rows, found.labels[rows.first], least, "nearest")
-        self.labels = joined[rows.of_record].astype(np.int32)
+        n = len(problem.data)
+        clusters = min(MOST, max(FEWEST, n // PER_CLUSTER)) if self.clusters is None else self.clusters
+        found = best_start(
+            rows, clusters, restarts=self.restarts, rng=rng, progress=telling("starts of clusters tried")
+        )
+        joined = join_small(rows, found.labels[rows.first], min(self.smallest, n), "nearest")
+        self.labels = divided(joined[rows.of_record], self.largest, rng)
         moves = self.move_limit
         if moves is None:
-            moves = MOVES[problem.numeric] * len(problem.data) * len(problem.free) * self._aims
+            moves = min(MOVES[problem.numeric] * n * len(problem.free), MOST_MOVES) * self._aims
         self._finishing = round(self.finish * moves / self._aims)
         self._searches = ClusterSearches(
             problem, self.labels, entropy=self._entropy, aims=self._aims,

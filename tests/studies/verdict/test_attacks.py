@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sdc_problems import Microdata, evaluators
+from sdc_problems import MaskingProblem, Microdata, evaluators
 from sdc_problems.studies.verdict import Verdict, verdict
 
 N = 150
@@ -94,5 +94,27 @@ def test_many_records_are_not_compared_with_each_other(numbers: pd.DataFrame, mo
 
     monkeypatch.setattr(attacks, "MOST_RECORDS", 100)
     found = of(numbers, numbers.assign(wage=numbers["wage"] + 7), NAMES)
-    assert found.value("copies") is None
+    assert found.value("rsrl") is None
+    assert found.value("copies") is not None, "looked for in a tree, of any number of records"
     assert any("150 records are more than 100" in s.why for s in found.skipped)
+
+
+def test_scores_of_masked_files_are_those_that_a_search_lowers(
+    people: pd.DataFrame, numbers: pd.DataFrame, rng: np.random.Generator
+) -> None:
+    after = people.assign(town=people["town"].map(dict(zip("ORVS", "RVSO", strict=True))))
+    found = of(people, after, ["town", "job"])
+    problem = MaskingProblem(Microdata.from_frame(people, quasi_identifiers=["town", "job"]))
+    frames = [pd.Categorical(frame[name], problem.data.attribute(name).labels).codes
+              for frame in (after,) for name in ("town", "job")]  # fmt: skip
+    figures = problem.figures(problem.encode(np.stack(frames, axis=1)))
+    assert found.value("dr_guarded") == pytest.approx(figures["dr_guarded"])
+    assert found.value("score_guarded_max") == pytest.approx(figures["score_max"])
+    assert found.value("dr_guarded") > found.value("score_max")  # type: ignore[operator]
+    noisy = numbers.assign(wage=numbers["wage"] + rng.integers(-300, 300, N), rent=rng.permutation(numbers["rent"]))
+    found = of(numbers, noisy, ["wage", "rent"])
+    columns = Microdata.from_frame(numbers, quasi_identifiers=["wage", "rent"])
+    masked = MaskingProblem(columns, start={"noisy": noisy})
+    figures = masked.figures(masked.encode(noisy[["wage", "rent"]].to_numpy()))
+    assert found.value("dr_numeric") == pytest.approx(figures["dr_numeric"])
+    assert found.value("score_pil_max") == pytest.approx(figures["score_max"])
