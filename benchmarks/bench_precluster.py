@@ -1,20 +1,29 @@
 """Grid of protections after clustering beside one call per setting that clusters anew; and clusters of larger files.
 
-    python benchmarks/bench_precluster.py
+    python benchmarks/bench_precluster.py [--only grid larger searches] [--records 30162 1000000]
 
 CPU seconds, in one run. The data are the first thousand embedded people, and more of them drawn with replacement. Of
-the plain calls a sample is timed, and counted up.
+the plain calls a sample is timed, and counted up. Searches (`ClusteredSearch`) say where they are after each
+generation; their seconds are those of one process, `--moves` the changes that are tried for each cell.
 """
 
 from __future__ import annotations
 
+import argparse
+import sys
 import time
+import warnings
+from typing import Any
 
 import numpy as np
+from pymoo.core.callback import Callback
+from pymoo.optimize import minimize
 
+from sdc_problems import MaskingProblem, load
+from sdc_problems.algorithms import ClusteredSearch
 from sdc_problems.evaluators import dr_categorical, il_categorical
 from sdc_problems.methods import precluster
-from sdc_problems.studies.reproductions.precluster.runs import PEOPLE, run_large
+from sdc_problems.studies.reproductions.precluster.runs import PEOPLE, ordered_people, run_large
 
 KS, CLUSTERS, SAMPLE = range(2, 51, 4), range(2, 51, 4), 40
 STARTS = 20
@@ -47,9 +56,9 @@ def grid() -> None:
     print(f"anew each time {plain:.0f} s, {plain / whole:.1f} times as long; same figures: {same}")
 
 
-def larger() -> None:
+def larger(records: list[int]) -> None:
     """Microaggregation of larger files, without clusters and with them."""
-    for n in LARGE:
+    for n in records:
         alone = run_large(n, "mdav", n // 1000, 1)
         for clusters in (50, 200):
             parts = run_large(n, "mdav", n // 1000, clusters)
@@ -60,6 +69,50 @@ def larger() -> None:
             )
 
 
+class Told(Callback):
+    """Says on stderr how far a search is."""
+
+    def notify(self, algorithm: Any) -> None:
+        """Tell the share that is done, and the score of the file as it is."""
+        score = algorithm.pop.get("F")[0, 0]
+        print(f"  {100 * algorithm.progress:3.0f} %, score {score:.2f}", file=sys.stderr, flush=True)
+
+
+def searches(records: list[int], per_cell: int) -> None:
+    """Searches of large files by clusters: seconds by records, and the score of the whole file."""
+    table = load("people").data
+    for n in records:
+        data = ordered_people(table, np.random.default_rng(1).integers(0, len(table), n))
+        problem = MaskingProblem(data, objectives=("score_max",))
+        moves = per_cell * n * len(problem.attributes)
+        before = float(problem.evaluate(problem.untouched)[0])
+        started = time.process_time()
+        result = minimize(problem, ClusteredSearch(move_limit=moves, workers=1), seed=1, callback=Told())
+        seconds = time.process_time() - started
+        parts = int(result.algorithm.labels.max()) + 1
+        print(
+            f"{n:,} records searched in {parts} clusters, {per_cell} changes tried for each cell: {seconds:.0f} s,"
+            f" {1e6 * seconds / n:.0f} µs for each record; score_max {before:.2f} → {result.F[0]:.2f}",
+            flush=True,
+        )
+
+
+def main() -> None:
+    """Measure what was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parts = ("grid", "larger", "searches")
+    parser.add_argument("--only", nargs="+", choices=parts, default=parts)
+    parser.add_argument("--records", nargs="+", type=int, default=list(LARGE))
+    parser.add_argument("--moves", type=int, default=100)
+    asked = parser.parse_args()
+    warnings.simplefilter("ignore")  # EM that has not settled, on files far from the original
+    if "grid" in asked.only:
+        grid()
+    if "larger" in asked.only:
+        larger(asked.records)
+    if "searches" in asked.only:
+        searches(asked.records, asked.moves)
+
+
 if __name__ == "__main__":
-    grid()
-    larger()
+    main()

@@ -156,8 +156,8 @@ class CellSearch(Algorithm):
         """Moves of a file."""
         if self.move_limit is not None:
             return max(1, self.move_limit // len(self._files))
-        rows, columns = self._files[0].state.shape
-        return MOVES[self.problem.numeric] * rows * columns
+        shape: tuple[int, int] = self._files[0].state.shape
+        return MOVES[self.problem.numeric] * shape[0] * shape[1]
 
     def _elapsed(self) -> float:
         if self.time_limit is None or not self._began:

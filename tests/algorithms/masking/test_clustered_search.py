@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pymoo.optimize import minimize
 
 from sdc_problems import MaskingProblem, Microdata, PRAMProblem, SDCError
 from sdc_problems.algorithms import CellSearch, ClusteredSearch
 from sdc_problems.algorithms.masking import clustered_search as module
+from sdc_problems.algorithms.masking._clusters import divided
 from sdc_problems.parallel import ParallelEvaluator, ProcessPool
 
 
@@ -139,6 +142,56 @@ def test_a_restored_search_goes_on_with_the_same_bytes(make: Any, monkeypatch: p
     while second.has_next():
         second.next()
     assert second.pop.get("X").tobytes() == through.pop.get("X").tobytes()
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=60), st.integers(1, 9))
+def test_large_clusters_are_divided_evenly(cluster: list[int], largest: int) -> None:
+    labels = np.unique(cluster, return_inverse=True)[1]
+    parts = divided(labels, largest, np.random.default_rng(1))
+    sizes = np.bincount(parts)
+    assert sizes.max() <= largest
+    for one in range(labels.max() + 1):
+        inside = sizes[np.unique(parts[labels == one])]
+        assert inside.sum() == (labels == one).sum(), "a part lies in one cluster"
+        assert len(inside) == -(-inside.sum() // largest)
+        assert inside.max() - inside.min() <= 1
+
+
+def test_clusters_grow_in_number_and_not_in_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PER_CLUSTER", 10)
+    result = minimize(categories(n=200), ClusteredSearch(smallest=10, largest=20, move_limit=2000), seed=1)
+    assert result.algorithm.labels.max() + 1 >= 10
+    assert np.bincount(result.algorithm.labels).max() <= 20
+    assert result.algorithm._searches.moves + result.algorithm._finishing == 2000
+    with pytest.raises(SDCError, match="largest"):
+        ClusteredSearch(smallest=100, largest=150)
+
+
+def test_start_files_of_large_tables_do_without_mdav(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = categories()
+    assert any(name.startswith("MDAV") for name in problem.starts())
+    monkeypatch.setattr(MaskingProblem, "_most_grouped", 100)
+    assert not any(name.startswith("MDAV") for name in problem.starts())
+
+
+@pytest.mark.parametrize("guard", [True, False])
+@pytest.mark.parametrize(
+    "objectives",
+    [("score_max",), ("score_mean",), ("il_categorical", "dr_guarded"), ("il_categorical", "dr_categorical")],
+)
+def test_the_best_start_files_are_those_of_all_measured(objectives: tuple[str, ...], guard: bool) -> None:
+    problem = categories(n=60, objectives=objectives, guard=guard)
+    algorithm = CellSearch(islands=3)
+    algorithm.problem = problem
+    algorithm._setup(problem)
+    starts = np.stack(list(problem.baselines().values()))
+    loss, risk = algorithm._parts()
+    values = problem._measure(starts, (loss, risk))
+    found = algorithm._best_starts(starts, loss, risk)
+    for (wl, wr, larger), three in zip(algorithm._aims, found, strict=True):
+        parts = wl * values[:, 0], wr * values[:, 1]
+        scores = np.maximum(*parts) if larger else parts[0] + parts[1]
+        assert three == np.argsort(scores, kind="stable")[:3].tolist()
 
 
 def test_what_it_cannot_search_is_refused() -> None:
