@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import random
 from typing import Any
 
@@ -86,13 +87,13 @@ class AdapterContract:
             np.testing.assert_array_equal(getattr(first, name), getattr(again, name))
         assert first.X.tobytes() != other.X.tobytes()
 
-    def test_global_generators_are_put_back(self) -> None:
-        def state() -> tuple[Any, str]:
-            return random.getstate(), str(np.random.get_state())  # noqa: NPY002
+    def test_global_generators_and_logs_are_put_back(self) -> None:
+        def state() -> tuple[Any, str, int]:
+            return random.getstate(), str(np.random.get_state()), logging.root.manager.disable  # noqa: NPY002
 
         before = state()
         self.run(self.make(), ODD_BUDGET, 1)
-        assert state() == before, "the framework left its seed in the global generators"
+        assert state() == before, "the framework left its seed, or its silence"
 
     def test_smallest_front_is_reached(self) -> None:
         problem = self.make()

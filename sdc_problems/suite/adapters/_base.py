@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -48,17 +49,20 @@ def needs(package: str) -> Iterator[None]:
 
 @contextmanager
 def session(rng: np.random.Generator) -> Iterator[None]:
-    """Run of a framework: its global generators are seeded by ours and put back after; a spent budget ends it.
+    """Run of a framework: a spent budget ends it, and its log says warnings only.
+
+    Its global generators are seeded by ours, and put back after.
 
     Parameters
     ----------
     rng
         Draws the seed of ``random`` and of ``numpy.random``, which most frameworks draw from.
     """
-    before = random.getstate(), np.random.get_state()  # noqa: NPY002
+    before = random.getstate(), np.random.get_state(), logging.root.manager.disable  # noqa: NPY002
     seed = int(rng.integers(2**32))
     random.seed(seed)
     np.random.seed(seed)  # noqa: NPY002
+    logging.disable(max(logging.INFO, before[2]))  # Optuna's has a line for every trial
     try:
         yield
     except BudgetSpent:
@@ -66,6 +70,7 @@ def session(rng: np.random.Generator) -> Iterator[None]:
     finally:
         random.setstate(before[0])
         np.random.set_state(before[1])  # noqa: NPY002
+        logging.disable(before[2])
 
 
 @contextmanager

@@ -60,6 +60,8 @@ TASKS: dict[str, Callable[[], SDCProblem]] = {
     "social": lambda: SocialGraphProblem(crawl(30).graph, 3),
 }
 
+LATER = ("pram", "equations", "masking", "social")  # their algorithms run among the slow tests
+
 
 class OnEveryTask(AdapterContract):
     framework = ""
@@ -81,7 +83,7 @@ class OnEveryTask(AdapterContract):
     def test_values_of_every_task(self, task: str) -> None:
         self.check_values(TASKS[task]())
 
-    @pytest.mark.parametrize("task", TASKS)
+    @pytest.mark.parametrize("task", [pytest.param(t, marks=[pytest.mark.slow] * (t in LATER)) for t in TASKS])
     def test_algorithm_runs_on_every_task(self, task: str) -> None:
         """Its operators, too: a hundred rows are sampled, the others are children, and all are canonical."""
         recorder = self.run(TASKS[task](), 110, 1)
