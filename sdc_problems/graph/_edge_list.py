@@ -12,6 +12,8 @@ from pathlib import Path
 
 from sdc_problems._files import input_file
 from sdc_problems._slices import tell
+from sdc_problems._tables.columns import label
+from sdc_problems._tables.formats import format_of, read_frame
 from sdc_problems._tables.open_file import DAMAGED, gunzipped
 from sdc_problems.errors import SDCError, SDCFailure, did_you_mean
 
@@ -103,7 +105,7 @@ def read_edge_list(
     Parameters
     ----------
     path
-        The file; ``.gz`` is decompressed. Lines that begin with ``#`` are comments.
+        The file; ``.gz`` is decompressed. Lines that begin with ``#`` are comments. Or a workbook or Parquet file.
     source, target
         Columns of the ends; by default those called so (also "from" and "to"), in any case of letters.
     weight
@@ -114,8 +116,7 @@ def read_edge_list(
         How the text is coded.
     """
     out = EdgeList(Path(path).name)
-    text = text_of(path, encoding)
-    rows = _rows(text, delimiter, out.name)
+    n_lines, rows = _lines(path, delimiter, encoding)
     try:
         line, head = next(rows)
     except StopIteration:
@@ -133,7 +134,6 @@ def read_edge_list(
     if places[2] is not None:
         out.weights = out.weights or []
     kinds: set[str] = set()
-    n_lines = text.count("\n") + 1
     for line, row in rows:
         _take(out, line, row, places, kinds)
         if not line % TOLD:
@@ -143,6 +143,18 @@ def read_edge_list(
         raise SDCError(f"{out.name} has no link: mixing of categories along links is not defined without any")
     _say_direction(out, kinds)
     return out
+
+
+def _lines(
+    path: str | os.PathLike[str], delimiter: str | None, encoding: str
+) -> tuple[int, Iterator[tuple[int, list[str]]]]:
+    """Number of lines, and each with its cells as text."""
+    if format_of(path) is not None:
+        frame = read_frame(path)[0]
+        cells = frame.astype(object).where(frame.notna(), "").map(label)
+        return len(cells) + 1, enumerate([list(map(str, cells.columns)), *cells.to_numpy().tolist()], 1)
+    text = text_of(path, encoding)
+    return text.count("\n") + 1, _rows(text, delimiter, Path(path).name)
 
 
 def _rows(text: str, delimiter: str | None, name: str) -> Iterator[tuple[int, list[str]]]:

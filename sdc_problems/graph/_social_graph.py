@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems._sharing.arrays import OpenedLate, SharedArrays
-from sdc_problems._tables.formats import markup_format
+from sdc_problems._tables.formats import format_of, markup_format, read_frame
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.graph._edge_list import EdgeList, guess_delimiter, read_bytes, read_edge_list, text_of
 from sdc_problems.graph._ids import id_text, positions_of
@@ -153,10 +153,12 @@ class SocialGraph(OpenedLate):
         Parameters
         ----------
         nodes
-            CSV file with a header; ``id`` names the column of identifiers (in any case of letters).
+            CSV file with a header, or another that `Microdata.from_file` reads; ``id`` names the column of identifiers
+            (in any case of letters).
         edges
             Links: a header with source and target (Gephi's Id, Type and Label are understood), or pairs separated by
-            blanks or tabs (SNAP), with ``#`` comments, also as ``.gz``; or the links of a GraphML or GML file.
+            blanks or tabs (SNAP), with ``#`` comments, also as ``.gz``; a workbook; or the links of a GraphML or GML
+            file.
         id, source, target, weight
             Names of columns.
         directed
@@ -170,18 +172,9 @@ class SocialGraph(OpenedLate):
             said otherwise.
         """
         listed = _listed(edges, id, source, target, weight, encoding)
-        content = read_bytes(nodes)
-        if content.startswith(b"\xef\xbb\xbf") and encoding == "utf-8":
-            encoding = "utf-8-sig"
-        head = text_of(nodes, encoding).partition("\n")[0]
-        names = [name.strip().strip('"') for name in head.split(delimiter or guess_delimiter(head) or ",")]
+        names, form = _header(nodes, delimiter, encoding)
         id = next((name for name in names if name.casefold() == id.casefold()), id)
-        data = Microdata.from_csv(
-            nodes,
-            delimiter=delimiter or guess_delimiter(head) or ",",
-            encoding=encoding,
-            **_with_id(table, id, names),
-        )
+        data = Microdata.from_file(nodes, **form, **_with_id(table, id, names))
         if directed is not None and listed.directed is not None and bool(directed) != listed.directed:
             said = "directed" if listed.directed else "undirected"
             raise SDCError(f"{listed.name} says its links are {said}: leave directed= out, or mend its column Type")
@@ -484,6 +477,19 @@ def _opened(data: Microdata, handle: SharedArrays) -> SocialGraph:
     if handle.at_hand:
         graph._open()
     return graph
+
+
+def _header(
+    nodes: str | os.PathLike[str], delimiter: str | None, encoding: str
+) -> tuple[list[str], dict[str, str | None]]:
+    """Names of the columns of a table, and how it is written."""
+    if format_of(nodes) is not None:
+        return list(map(str, read_frame(nodes)[0].columns)), {"delimiter": delimiter, "encoding": encoding}
+    if read_bytes(nodes).startswith(b"\xef\xbb\xbf") and encoding == "utf-8":
+        encoding = "utf-8-sig"
+    head = text_of(nodes, encoding).partition("\n")[0]
+    delimiter = delimiter or guess_delimiter(head) or ","
+    return [name.strip().strip('"') for name in head.split(delimiter)], {"delimiter": delimiter, "encoding": encoding}
 
 
 def _listed(

@@ -59,6 +59,24 @@ def test_lists_as_gephi_and_snap_write_them(tmp_path: Path, edges: str, name: st
     assert graph.edges.tolist() == [[0, 1], [1, 2]]
 
 
+@pytest.mark.parametrize("end", ["xlsx", "parquet"])
+def test_tables_of_other_programs(tmp_path: Path, end: str) -> None:
+    pytest.importorskip("openpyxl" if end == "xlsx" else "pyarrow")
+    people = pd.DataFrame({"Id": [7.0, 8.0, 9.0], "town": ["a", None, "b"], "age": [30, 40, 50]})
+    links = pd.DataFrame({"Source": [7, 9], "Target": [8.0, 8.0], "Weight": [1.5, 2.0], "Label": [None, "x"]})
+    for frame, name in ((people, "people"), (links, "links")):
+        (frame.to_excel if end == "xlsx" else frame.to_parquet)(tmp_path / f"{name}.{end}", index=False)
+    paths = tmp_path / f"people.{end}", tmp_path / f"links.{end}"
+    graph = SocialGraph.from_csv(*paths, weight="Weight", quasi_identifiers=["town", "age"])
+    assert graph.edges.tolist() == [[0, 1], [1, 2]]
+    assert graph.edge_weights is not None
+    assert graph.edge_weights.tolist() == [1.5, 2.0]
+    assert graph.data.identifiers == ("Id",)
+    links.assign(Target=[8.0, None]).to_parquet(tmp_path / "blank.parquet")
+    with pytest.raises(SDCError, match="the first is the target at line 3 of blank"):
+        SocialGraph.from_csv(paths[0], tmp_path / "blank.parquet")
+
+
 def test_a_compressed_list_is_read(tmp_path: Path) -> None:
     (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"# comment\n1 2\n"))
     graph = SocialGraph.from_csv(write(tmp_path / "p.csv", PEOPLE), tmp_path / "a.txt.gz")
