@@ -113,7 +113,7 @@ def run_all(
     if there:
         tell(f"{there} of {len(wanted)} runs are there already")
     made = 0
-    with interruptions(tell) as stop:
+    with interruptions(lambda line: tell(line.replace("generations", "runs"))) as stop:
         for job, record in _side_by_side(left, workers, stop) if workers > 1 else _in_turn(left, stop):
             path = job.path(folder)
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sdc_problems.studies.benchmark.tables import LEVEL, Entry, assessed, best_of, samples, summary
 from sdc_problems.studies.report.terminal import console, plain
+from sdc_problems.suite import instance
 from sdc_problems.suite._statistics import Pair, alike, mean_ranks, pairs_by_instance, pairs_over_instances
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def table_payload(entries: Sequence[Entry], budget: str | int, indicator: str) -> dict[str, Any]:
@@ -48,6 +52,22 @@ def _plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
+def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Plain values of a summary whose records are elsewhere: only the best median is marked, no test is made.
+
+    Parameters
+    ----------
+    frame
+        As from ``summary``.
+    """
+    least = frame.groupby(["instance", "budget"])["gap"].min()
+    rows = [{str(k): _plain(v) for k, v in row.items()} for row in frame.to_dict("records")]
+    for row in rows:
+        row["known"] = instance(row["instance"]).known
+        row["mark"] = "*" if row["gap"] == least[row["instance"], row["budget"]] else ""
+    return rows
+
+
 def print_table(payload: dict[str, Any], *, pairs: bool) -> None:
     """Print a table, what its columns mean, and the tests.
 
@@ -58,14 +78,32 @@ def print_table(payload: dict[str, Any], *, pairs: bool) -> None:
     pairs
         Whether the test of each pair on each instance is printed.
     """
+    mark = f"*: best {payload['indicator']}, ~: the tests do not tell it from the best"
+    print_rows(payload["rows"], payload["budget"], mark)
+    _print_tests(payload, pairs)
+
+
+def print_rows(rows: Sequence[dict[str, Any]], budget: str | int, mark: str = "*: best median gap") -> None:
+    """Print rows of a table, and what its columns mean.
+
+    Parameters
+    ----------
+    rows
+        As from ``table_payload`` or ``rows_of``.
+    budget
+        Evaluations after which was looked.
+    mark
+        Sentence on the marks.
+    """
     out = console()
     head = ("algorithm", "gap", "quartiles", "found", "area", "solved", "runtime")
     lines: list[str | tuple[str, ...]] = [head]
     last = ""
-    for row in payload["rows"]:
-        if row["instance"] != last:
-            last = row["instance"]
-            lines.append(f"{last} ({row['known']})")
+    for row in rows:
+        title = f"{row['instance']} ({row['known']}), {row['budget']:,} evaluations"
+        if title != last:
+            lines.append(title)
+            last = title
         lines.append(
             (
                 f"  {plain(row['algorithm'], 30)} {row['mark']}",
@@ -77,24 +115,28 @@ def print_table(payload: dict[str, Any], *, pairs: bool) -> None:
                 "" if row["ert_front"] is None else f"{row['ert_front']:,.0f}",
             )
         )
-    out.print("\n".join(_columns(lines)), soft_wrap=True)
-    budget = payload["budget"] if isinstance(payload["budget"], str) else f"{payload['budget']:,}"
+    out.print("\n".join(columns(lines)), soft_wrap=True)
+    after = f"{budget:,} evaluations" if isinstance(budget, int) else f"the budget {budget}"
     out.print(
-        f"after the budget {budget}, medians of the seeds; gap: share of the front's hypervolume that is missing (where"
+        f"after {after}, medians of the seeds; gap: share of the front's hypervolume that is missing (where"
         " the front is not proven: compared with the best known, and the largest that the proven bound leaves open);"
         " found: share of the front's points; area: mean gap over the run; solved, runtime: seeds with the whole front,"
-        f" expected evaluations to it; *: best {payload['indicator']}, ~: the tests do not tell it from the best",
+        f" expected evaluations to it; {mark}",
         soft_wrap=True,
     )
-    _print_tests(payload, pairs)
 
 
-def _columns(lines: Sequence[str | tuple[str, ...]]) -> list[str]:
+def columns(lines: Sequence[str | tuple[str, ...]]) -> list[str]:
     """Lines of cells under each other, the first of each to the left; a line that is no tuple stands as it is.
+
+    Parameters
+    ----------
+    lines
+        Cells of each line, or a heading.
 
     Examples
     --------
-    >>> _columns([("a", "b"), "all", ("long", "10")])
+    >>> columns([("a", "b"), "all", ("long", "10")])
     ['a      b', 'all', 'long  10']
     """
     cells = [line for line in lines if isinstance(line, tuple)]

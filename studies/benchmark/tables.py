@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sdc_problems import suite
 from sdc_problems.errors import SDCError
 from sdc_problems.suite import Instance, Record, instance
+from sdc_problems.suite._citation import SUITE_VERSION
 from sdc_problems.suite._indicators import Curve, anytime, expected_runtimes, indicators, runtimes
 from sdc_problems.suite._statistics import Pair, Samples, pairs_by_instance
 
@@ -237,6 +239,47 @@ def best_of(
             for algorithm in medians
         }
     return found
+
+
+def every_budget(entries: Sequence[Entry]) -> pd.DataFrame:
+    """Summary after each budget that the instances name and some run had.
+
+    Parameters
+    ----------
+    entries
+        The runs.
+    """
+    import pandas as pd
+
+    names = dict.fromkeys(name for entry in entries for name in entry.instance.budgets)
+    had = [name for name in names if any(looks(entry, name) is not None for entry in entries)]
+    if not had:
+        raise SDCError("no run had one of its instance's budgets: say another by --budget")
+    frame = pd.concat([summary(entries, name) for name in had])
+    return frame.sort_values(["instance", "budget"], kind="stable", ignore_index=True)
+
+
+def shipped(names: Iterable[str] = (), budget: str | int | None = None) -> pd.DataFrame:
+    """Results that come with this version of the suite, as ``every_budget`` gives them.
+
+    Parameters
+    ----------
+    names
+        Ids of instances; all if none are given.
+    budget
+        Name of one of the instances' budgets, or a number of evaluations; every one if not given.
+    """
+    import pandas as pd
+
+    frame = pd.read_csv(Path(str(suite.__file__)).parent / "results" / str(SUITE_VERSION) / "table.csv")
+    wanted = {instance(name).id for name in names} or set(frame["instance"])
+    kept = frame["instance"].isin(wanted)
+    if budget is not None:
+        after = {name: budget if isinstance(budget, int) else instance(name).budgets.get(budget) for name in wanted}
+        kept &= frame["budget"] == frame["instance"].map(after)
+    if not kept.any():
+        raise SDCError(f"no results of {', '.join(sorted(wanted)[:5])} come with the suite for that budget")
+    return frame[kept].reset_index(drop=True)
 
 
 def written(frame: pd.DataFrame) -> str:

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sdc_problems.errors import SDCError
 from sdc_problems.studies.store.hypervolume import Box, nondominated
 
 if TYPE_CHECKING:
     from sdc_problems.studies.store.reader import Run
+    from sdc_problems.suite import Instance
 
 COMPARE_SCHEMA = "sdc.compare/1"
 
@@ -24,8 +26,44 @@ def common_box(runs: Sequence[Run]) -> Box | None:
     return Box(np.min([b.ideal for b in boxes], axis=0), np.max([b.reference for b in boxes], axis=0))
 
 
-def compare(runs: Sequence[Run]) -> dict[str, Any]:
+def check_instance(runs: Sequence[Run], instance: Instance) -> None:
+    """Refuse runs that are not of an instance: what they found must measure as it does there.
+
+    Parameters
+    ----------
+    runs
+        Runs with the same objectives.
+    instance
+        The instance.
+    """
+    axes = [(axis.name, axis.sense) for axis in runs[0].axes]
+    if axes != list(zip(instance.objectives, instance.senses, strict=True)):
+        names = ", ".join(name for name, _ in axes)
+        raise SDCError(f"{instance.id} has the objectives {', '.join(instance.objectives)}, the runs {names}")
+    problem = instance.problem()
+    for run in runs:
+        found = run.front(genomes=True)
+        if not len(found):
+            continue
+        chosen = np.unique(np.linspace(0, len(found) - 1, 200).astype(int))
+        try:
+            assert found.X is not None
+            F = problem.evaluate(problem.genomes(found.X[chosen]), return_values_of=["F"])
+        except SDCError as error:
+            raise SDCError(f"{run.name!r} is no run on {instance.id}: {error}") from None
+        if not np.allclose(F, found.F[chosen], rtol=1e-9, atol=1e-9):
+            raise SDCError(f"{run.name!r} is no run on {instance.id}: its solutions measure otherwise there")
+
+
+def compare(runs: Sequence[Run], instance: Instance | None = None) -> dict[str, Any]:
     """Compare runs of the same problem on the same data.
+
+    Parameters
+    ----------
+    runs
+        The runs.
+    instance
+        Instance of the suite that they all ran on: its box and its front are then what they are measured by.
 
     Returns
     -------
@@ -50,6 +88,9 @@ def compare(runs: Sequence[Run]) -> dict[str, Any]:
         raise SDCError("none of these runs has measured anything yet")
     F = np.vstack([run.front().F for run in runs])
     best = F[nondominated(F)]
+    if instance is not None:
+        check_instance(runs, instance)
+        box, best = Box(instance.ideal, instance.reference), instance.front
     width = np.where(box.reference > box.ideal, box.reference - box.ideal, 1.0)
     scaled = (best - box.ideal) / width
     rows: list[dict[str, Any]] = []
@@ -61,7 +102,6 @@ def compare(runs: Sequence[Run]) -> dict[str, Any]:
         shares.append(values)
         together = run.front()
         own = (together.F - box.ideal) / width
-        found = {f.tobytes() for f in together.F}
         rows.append(
             {
                 "run": run.name,
@@ -78,7 +118,7 @@ def compare(runs: Sequence[Run]) -> dict[str, Any]:
                 "hypervolume_together": box.share(together.F),
                 "epsilon_additive": float(moocore.epsilon_additive(own, ref=scaled)) if len(own) else None,
                 "igd_plus": float(moocore.igd_plus(own, ref=scaled)) if len(own) else None,
-                "share_of_common_front": float(np.mean([f.tobytes() in found for f in best])),
+                "share_of_common_front": float(np.mean([_holds(together.F, f, width) for f in best])),
             }
         )
     return {
@@ -86,9 +126,17 @@ def compare(runs: Sequence[Run]) -> dict[str, Any]:
         "objectives": [axis.name for axis in runs[0].axes],
         "box": {"ideal": box.ideal.tolist(), "reference": box.reference.tolist()},
         "common_front": len(best),
+        "instance": None
+        if instance is None
+        else {"id": instance.id, "digest": instance.digest, "known": instance.known},
         "runs": rows,
         "tests": _tests(runs, shares),
     }
+
+
+def _holds(F: NDArray[np.float64], point: NDArray[np.float64], width: NDArray[np.float64]) -> bool:
+    """Whether a point is among others, up to what machines differ in."""
+    return bool((np.abs(F - point) <= 1e-9 * width).all(axis=1).any())
 
 
 def _spread(values: Sequence[float]) -> dict[str, float | None]:

@@ -132,10 +132,13 @@ def print_comparison(payload: dict[str, Any]) -> None:
         )  # fmt: skip
     out = console()
     out.print(table)
-    out.print(
-        "hypervolume: share of the box around all runs, mean ± sd of the seeds; epsilon, IGD+: distance to the best of"
-        f" all runs together; found: share of those {payload['common_front']} solutions"
-    )
+    n, instance = payload["common_front"], payload["instance"]
+    if instance is None:
+        box, best = "the box around all runs", f"the best of all runs together; found: share of those {n} solutions"
+    else:
+        front = f"the {'exact' if instance['known'] == 'exact' else 'best known'} front of {instance['id']}"
+        box, best = f"the box of {instance['id']}", f"{front}; found: share of its {n} points"
+    out.print(f"hypervolume: share of {box}, mean ± sd of the seeds; epsilon, IGD+: distance to {best}")
     for test in payload["tests"]:
         out.print(
             f"{plain(test['first'])} against {plain(test['second'])}: better in {100 * test['first_better']:.0f} % of"

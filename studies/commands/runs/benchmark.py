@@ -56,20 +56,17 @@ def list_command(suite: str, as_json: bool) -> None:
     if as_json:
         click.echo(to_json({"schema": SCHEMA, "suite": suite, "instances": rows}))
         return
-    from rich.table import Table
+    from sdc_problems.studies.benchmark.show import columns
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("instance", "objectives"):
-        table.add_column(name, no_wrap=name == "instance")
-    for name in ("solutions", "front", "known", "short", "long"):
-        table.add_column(name, justify="left" if name == "known" else "right", no_wrap=True)
-    for row in rows:
-        table.add_row(
-            row["id"] + ("" if row["available"] else " (its table is not here)"), ", ".join(row["objectives"]),
-            row["space_in_words"].removeprefix("about "), str(row["points"]), row["known"],
-            *(f"{n:,}" for n in row["budgets"].values()),
-        )  # fmt: skip
-    console().print(table)
+    heads = ("instance", "solutions", "front", "known", *rows[0]["budgets"])
+    cells = [
+        (row["id"], row["space_in_words"].removeprefix("about "), str(row["points"]), row["known"],
+         *(f"{n:,}" for n in row["budgets"].values()))
+        for row in rows
+    ]  # fmt: skip
+    notes = [", ".join(row["objectives"]) + ("" if row["available"] else " (its table is not here)") for row in rows]
+    for line, note in zip(columns([heads, *cells]), ["objectives", *notes], strict=True):
+        console().print(f"{line}  {note}", soft_wrap=True)
 
 
 @command.command(name="show")
@@ -179,7 +176,7 @@ def serve_command(name: str, algorithm: str, seed: int, budget: str, out: Path) 
 
 
 @command.command(name="table")
-@folders_argument
+@click.argument("folders", nargs=-1, type=click.Path(path_type=Path))
 @instance_option
 @budget_option
 @indicator_option
@@ -197,15 +194,25 @@ def table_command(
 ) -> None:
     """Compare the algorithms whose records are in FOLDERS: indicators, expected runtimes, tests.
 
-    All is computed from the archives that the runs had after BUDGET evaluations, never from final populations.
+    All is computed from the archives that the runs had after BUDGET evaluations, never from final populations. The CSV
+    has every named budget if `--budget every` asks for it. Without FOLDERS: the results that come with the suite.
     """
-    from sdc_problems.studies.benchmark.show import print_table, table_payload
-    from sdc_problems.studies.benchmark.tables import read_entries, summary, written
+    from sdc_problems.studies.benchmark.show import print_rows, print_table, rows_of, table_payload
+    from sdc_problems.studies.benchmark.tables import every_budget, read_entries, shipped, summary, written
     from sdc_problems.studies.report.text import as_json as to_json
 
+    if not folders:
+        table = shipped(names, None if budget == "every" else _budget(budget))
+        if as_csv:
+            click.echo(written(table), nl=False)
+        elif as_json:
+            click.echo(to_json({"schema": SCHEMA, "budget": budget, "rows": rows_of(table)}))
+        else:
+            print_rows(rows_of(table), budget)
+        return
     entries = read_entries(folders, names)
     if as_csv:
-        click.echo(written(summary(entries, _budget(budget))), nl=False)
+        click.echo(written(every_budget(entries) if budget == "every" else summary(entries, _budget(budget))), nl=False)
         return
     payload = table_payload(entries, _budget(budget), indicator)
     if as_json:

@@ -13,21 +13,24 @@ from sdc_problems.studies.commands._options import json_option
 @click.command(name="compare")
 @click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for ru-map.png and convergence.png of all runs.")
+@click.option("--instance", "name", metavar="ID", help="Benchmark instance that they ran on: measure by its front.")
 @json_option
-def command(folders: tuple[Path, ...], out: Path | None, as_json: bool) -> None:
+def command(folders: tuple[Path, ...], out: Path | None, name: str | None, as_json: bool) -> None:
     """Compare the runs in FOLDERS: same problem, same data, any algorithms.
 
     Hypervolume is the share of one box around everything that any of them started from and found; larger is better.
-    Epsilon and IGD+ are distances to the best of all runs together; smaller is better.
+    Epsilon and IGD+ are distances to the best of all runs together; smaller is better. With --instance the box and the
+    front are those of a benchmark instance (`sdc benchmark list`), so that the numbers mean the same everywhere.
     """
     from sdc_problems.studies.report.compare import compare
     from sdc_problems.studies.report.terminal import console, print_comparison
     from sdc_problems.studies.report.text import as_json as to_json
     from sdc_problems.studies.store.reader import Run
+    from sdc_problems.suite import instance
 
     with ExitStack() as stack:
         runs = [stack.enter_context(Run(folder)) for folder in folders]
-        payload = compare(runs)
+        payload = compare(runs, None if name is None else instance(name))
         if as_json:
             click.echo(to_json(payload))
         else:

@@ -11,7 +11,8 @@ from click.testing import CliRunner, Result
 
 from sdc_problems import SDCError
 from sdc_problems.studies.cli import cli
-from sdc_problems.suite import Record
+from sdc_problems.studies.store.reader import Run
+from sdc_problems.suite import Record, instance
 
 NAME = "pbg-people-k-glm@1"
 
@@ -74,3 +75,41 @@ def test_serve_measures_lines_and_writes_a_record(tmp_path: Path) -> None:
     with pytest.raises(SDCError, match="there already"):
         sdc(*line)
     assert "mine" in sdc("table", tmp_path, "--budget", "2").stdout
+
+
+def test_studies_on_an_instance_are_compared_by_its_front(tmp_path: Path) -> None:
+    study = """
+[data]
+name = "people"
+[problem]
+task = "pbg"
+objectives = ["k", "glm"]
+suppression = "budget"
+[algorithm]
+name = "NSGA2"
+pop_size = 20
+[termination]
+generations = GENERATIONS
+"""
+    runner = CliRunner()
+    for name, generations in (("brief", 1), ("longer", 6)):
+        (tmp_path / f"{name}.toml").write_text(study.replace("GENERATIONS", str(generations)), encoding="utf-8")
+        line = ["run", str(tmp_path / f"{name}.toml"), "--out", str(tmp_path / name), "--no-pictures"]
+        assert runner.invoke(cli, line, catch_exceptions=False).exit_code == 0
+    compare = ["compare", str(tmp_path / "brief"), str(tmp_path / "longer"), "--instance"]
+    done = runner.invoke(cli, [*compare, NAME, "--json"], catch_exceptions=False)
+    said = json.loads(done.stdout)
+    found = instance(NAME)
+    assert said["instance"]["digest"] == found.digest
+    assert said["box"] == {"ideal": found.ideal.tolist(), "reference": found.reference.tolist()}
+    assert said["common_front"] == 29
+    with Run(tmp_path / "longer") as run:
+        F = run.front().F
+    held = [any(np.allclose(f, g, rtol=1e-12) for g in F) for f in found.front]
+    assert said["runs"][1]["share_of_common_front"] == pytest.approx(np.mean(held))
+    assert said["runs"][0]["hypervolume_together"] <= said["runs"][1]["hypervolume_together"] <= 1
+    assert "exact front of pbg-people-k-glm@1" in runner.invoke(cli, [*compare, NAME], catch_exceptions=False).stdout
+    with pytest.raises(SDCError, match="has the objectives spread_k, glm, the runs k, glm"):
+        runner.invoke(cli, [*compare, "pbg-people-spread-glm"], catch_exceptions=False)
+    with pytest.raises(SDCError, match="is no run on pbg-people10-k-glm@1"):
+        runner.invoke(cli, [*compare, "pbg-people10-k-glm"], catch_exceptions=False)

@@ -1,0 +1,59 @@
+"""Results that come with the suite: they are of its instances, and three cells come out again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from sdc_problems import SDCError
+from sdc_problems.studies.benchmark.runs import jobs, run_all
+from sdc_problems.studies.benchmark.tables import every_budget, read_entries, shipped
+from sdc_problems.studies.cli import cli
+from sdc_problems.suite import instance, instances
+
+CELLS = (
+    ("pbg-people-k-glm@1", "random"),
+    ("pram-people-sex-income-10@1", "NSGA2-integer"),
+    ("micro-firms12-il-dbrl@1", "random"),
+)
+
+
+def test_results_are_of_instances_and_budgets_that_there_are() -> None:
+    table = shipped()
+    known = {found.id: found for found in instances("core")}
+    assert set(table["instance"]) <= set(known)
+    for row in table.itertuples():
+        assert row.budget in known[row.instance].budgets.values()
+        assert 0 <= row.solved <= row.seeds
+        assert row.gap_q1 <= row.gap <= row.gap_q3
+    assert not table.duplicated(["instance", "algorithm", "budget"]).any()
+    assert {"random", "NSGA2", "NSGA2-integer"} <= set(table["algorithm"])
+    assert set(CELLS) <= set(zip(table["instance"], table["algorithm"], strict=True))
+
+
+def test_command_prints_them_without_a_folder() -> None:
+    def printed(*options: str) -> str:
+        return CliRunner().invoke(cli, ["benchmark", "table", *options], catch_exceptions=False).stdout
+
+    assert "pbg-people-k-glm@1 (exact), 500 evaluations" in printed("--budget", "short")
+    assert len(printed("--csv", "--budget", "every").splitlines()) == len(shipped()) + 1
+    one = shipped(["pbg-people-k-glm"], "long")
+    assert set(one["budget"]) == {2000}
+    with pytest.raises(SDCError, match="no results of pbg-people-k-glm@1 come with the suite"):
+        shipped(["pbg-people-k-glm"], 7)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "algorithm"), CELLS)
+def test_cells_come_out_again(tmp_path: Path, name: str, algorithm: str) -> None:
+    table = shipped([name])
+    expected = table[table["algorithm"] == algorithm].reset_index(drop=True)
+    run_all(jobs([instance(name)], [algorithm], seeds=int(expected["seeds"].max())), tmp_path)
+    found = every_budget(read_entries([tmp_path]))
+    assert found["budget"].tolist() == expected["budget"].tolist()
+    for column in expected.columns:
+        if column in ("instance", "algorithm") or column.startswith("seconds"):
+            continue
+        assert found[column].tolist() == pytest.approx(expected[column].tolist(), rel=1e-5, nan_ok=True), column
