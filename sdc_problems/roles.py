@@ -129,6 +129,8 @@ class Scan:
         any record is singled out, and ends where nearly all are or more columns add nothing.
     searched
         Columns that the combinations were sought among.
+    not_searched
+        Columns that tell fewer records apart than those, and would have made too many combinations.
     everything
         Records that all columns but direct identifiers single out together.
     """
@@ -137,6 +139,7 @@ class Scan:
     columns: tuple[ColumnFacts, ...]
     combinations: tuple[Combination, ...]
     searched: tuple[str, ...]
+    not_searched: tuple[str, ...]
     everything: int
 
     def named(self, role: Role) -> tuple[str, ...]:
@@ -178,6 +181,7 @@ def scan(data: Microdata, *, largest: int = 5, progress: Callable[[int, int], ob
     first = [_facts(data, attribute) for attribute in data.attributes]
     open_ones = [f for f in first if f.role not in (Role.IDENTIFIER, Role.SENSITIVE) and f.distinct > 1]
     open_ones.sort(key=lambda f: -f.separation)
+    could = {f.name for f in open_ones}
     while len(open_ones) > 1 and _work(len(open_ones), largest) * data.n_records > _WORK:
         open_ones.pop()  # the one that tells least apart
     names = [f.name for f in open_ones]
@@ -186,7 +190,9 @@ def scan(data: Microdata, *, largest: int = 5, progress: Callable[[int, int], ob
     facts = [_placed(f, needed, found) for f in first]
     others = [f.name for f in facts if f.role is not Role.IDENTIFIER]
     everything = int((_counts(data.codes(others)) == 1).sum()) if others else 0
-    return Scan(data.n_records, tuple(facts), tuple(found), tuple(sorted(names, key=data.names.index)), everything)
+    searched = tuple(name for name in data.names if name in names)
+    left_out = tuple(name for name in data.names if name in could and name not in names)
+    return Scan(data.n_records, tuple(facts), tuple(found), searched, left_out, everything)
 
 
 # ---------------------------------------------------------------------- one column

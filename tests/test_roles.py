@@ -118,6 +118,7 @@ def test_sixty_columns_are_searched_as_far_as_the_work_allows() -> None:
     frame = pd.DataFrame({f"c{j}": rng.integers(0, 40, 20_000) for j in range(60)})
     found: Scan = scan(Microdata.from_frame(frame), largest=3)
     assert 20 < len(found.searched) <= 60
+    assert sorted([*found.searched, *found.not_searched]) == sorted(frame.columns)
     assert [len(c.columns) for c in found.combinations] in ([2, 3], [3])
 
 

@@ -15,8 +15,8 @@ from sdc_problems.methods.recoding._agglomerate import agglomerate
 
 BLOCK = 8_192
 """Different rows among which neighbors are looked for; of more, the table is parted along the hierarchies first."""
-_LEAST_BLOCK, _PAIRS = 2_048, 10**9
-"""Rows of a block at least, and pairs of rows that are looked at: beyond about 120,000 different rows blocks shrink."""
+_LEAST_BLOCK, _CELLS = 512, 1_500_000_000
+"""Rows of a block at least, and cells that are compared in all: of many rows blocks shrink."""
 PASSES = 5
 
 
@@ -227,20 +227,26 @@ def alike(codes: object, k: int, trees: Trees, mix: Mix) -> tuple[IntArray, IntA
 
 
 def _blocks(rows: NDArray[np.int32], counts: NDArray[np.int64], trees: Trees, k: int) -> Iterator[NDArray[np.intp]]:
-    """Parts of the different rows, at most ``BLOCK`` each: by the groups one level down, along the costliest."""
-    most = min(BLOCK, max(_LEAST_BLOCK, _PAIRS // max(len(rows), 1)))
+    """Parts of the different rows, at most ``BLOCK`` each: by the groups one level down, along the costliest.
+
+    Of equally costly attributes the one with fewest groups is parted: rows that are alike there are easiest to find.
+    """
+    most = min(BLOCK, max(_LEAST_BLOCK, _CELLS // max(rows.size, 1)))
     waiting = [np.arange(len(rows))]
     while waiting:
         part = waiting.pop()
         if len(part) <= most:
             yield part
             continue
-        best, groups = -1.0, None
+        best, groups = (-1.0, 0), None
         for j, table in enumerate(trees.tables):
             codes = rows[part, j]
             level = next(L for L in range(len(table)) if (table[L][codes] == table[L][codes[0]]).all())
-            if level and trees.costs[j][level, codes[0]] > best:
-                best, groups = float(trees.costs[j][level, codes[0]]), table[level - 1][codes]
+            if level and (cost := float(trees.costs[j][level, codes[0]])) >= best[0]:
+                below = table[level - 1][codes]
+                worth = cost, -int((np.bincount(below) > 0).sum())
+                if worth > best:
+                    best, groups = worth, below
         assert groups is not None  # different rows differ somewhere
         order = np.argsort(groups, kind="stable")
         ends = np.flatnonzero(np.diff(groups[order])) + 1

@@ -84,8 +84,8 @@ def local_recoding(
     -----
     Agglomeration as in Gionis and Tassa (2009), with the growth of the general loss metric (Iyengar 2002) as distance:
     of all pairs with a class that is still too small the one whose union loses least more comes first; then single
-    rows move where they lose less. O(m² p) for m different rows, which are looked at in blocks of 8,192 (of a
-    million of them 2,048).
+    rows move where they lose less. O(m² p) for m different rows, which are looked at in blocks of 8,192 (512 of a
+    million).
 
     Examples
     --------

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sdc_problems.roles import Scan
 
 SCHEMA = "sdc.scan/1"
+PLACEHOLDER = "COLUMNS"
 
 
 @click.command(name="scan")
@@ -72,6 +73,16 @@ def _show(found: Scan, line: str) -> None:
             f" {plain(', '.join(found.searched), 1000)}. All columns but direct identifiers single out"
             f" {found.everything:,} records."
         )
+    if found.not_searched:
+        screen.print(
+            f"{len(found.not_searched)} further columns would make too many combinations and were not searched:"
+            f" {plain(', '.join(found.not_searched), 1000)}. A smaller --largest takes in more of them."
+        )
+    if PLACEHOLDER in line:
+        screen.print(
+            f"\nNo column proposes itself as a quasi-identifier: put those that others know for {PLACEHOLDER}, and take"
+            " them out of --keep."
+        )
     screen.print(f"\nNext, once the roles are right:\n  {plain(line, 4000)}", soft_wrap=True)
 
 
@@ -99,8 +110,9 @@ def _next(file: Path, found: Scan, given: list[str]) -> str:
         ("--identifiers", Role.IDENTIFIER),
         ("--keep", Role.OTHER),
     ):
-        if of_role := found.named(role):
-            parts += [option, ",".join(of_role)]
+        of_role = found.named(role)
+        if of_role or role is Role.QUASI_IDENTIFIER:
+            parts += [option, ",".join(of_role) or PLACEHOLDER]
     return shlex.join([*parts, *given, "--out", f"{file.stem}-protected.csv"])
 
 
@@ -127,6 +139,7 @@ def _payload(found: Scan, line: str) -> dict[str, Any]:
             for c in found.combinations
         ],
         "searched": list(found.searched),
+        "not_searched": list(found.not_searched),
         "singled_out_by_all": found.everything,
         "next": line,
     }

@@ -96,7 +96,7 @@ def test_blocks_of_many_rows_are_smaller_and_told_as_one(monkeypatch: pytest.Mon
     codes = np.column_stack([np.repeat(np.arange(6), 40), np.tile(np.arange(40), 6)])
     trees = [TREES[0], np.stack([np.arange(40), np.arange(40) // 5, np.zeros(40, dtype=np.int64)])]
     monkeypatch.setattr(_classes, "_LEAST_BLOCK", 7)
-    monkeypatch.setattr(_classes, "_PAIRS", 240 * 20)
+    monkeypatch.setattr(_classes, "_CELLS", 240 * 2 * 20)
     told: list[tuple[str, int, int]] = []
     sizes = []
     real = _classes.agglomerate

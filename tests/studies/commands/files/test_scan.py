@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
+from sdc_problems import roles
 from sdc_problems.studies.cli import cli
 
 
@@ -36,6 +37,10 @@ def file(tmp_path: Path) -> Path:
 
 def scan(*arguments: str) -> Result:
     return CliRunner().invoke(cli, ["scan", *arguments])
+
+
+def one_line(result: Result) -> str:
+    return " ".join(result.stdout.split())
 
 
 def test_a_person_reads_roles_and_what_identifies(file: Path) -> None:
@@ -69,6 +74,21 @@ def test_a_program_reads_json(file: Path) -> None:
     assert payload["schema"] == "sdc.scan/1"
     assert {c["name"]: c["role"] for c in payload["columns"]}["sex"] == "quasi-identifier"
     assert payload["combinations"][-1]["singled_out"] <= payload["singled_out_by_all"]
+
+
+def test_what_is_not_searched_is_said(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "not searched" not in scan(str(file)).stdout
+    monkeypatch.setattr(roles, "_WORK", 500 * 4)
+    result = scan(str(file), "--largest", "2")
+    assert "2 further columns would make too many combinations and were not searched: sex, ward." in one_line(result)
+    assert json.loads(scan(str(file), "--largest", "2", "--json").stdout)["not_searched"] == ["sex", "ward"]
+
+
+def test_a_file_without_quasi_identifiers_says_what_to_fill_in(tmp_path: Path) -> None:
+    pd.DataFrame({"a": [1, 1, 2, 2], "b": [3, 3, 3, 3]}).to_csv(tmp_path / "plain.csv", index=False)
+    said = one_line(scan(str(tmp_path / "plain.csv")))
+    assert "No column proposes itself as a quasi-identifier: put those that others know for COLUMNS" in said
+    assert "--quasi-identifiers COLUMNS --keep a,b" in said
 
 
 def test_a_missing_file_is_one_sentence(tmp_path: Path) -> None:
