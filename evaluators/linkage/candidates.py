@@ -15,7 +15,7 @@ from sdc_problems.evaluators.linkage._boxes import box_tree, boxes_around
 Values = IntArray | range
 
 _LEAF = 16
-_MOST_BOXES = 2**24
+_MOST_BOXES = 2**25  # times attributes
 
 
 class ManyRangesError(SDCError):
@@ -123,26 +123,34 @@ def _ranges(sets: Sequence[Values] | None, labels: IntArray, starred: BoolArray,
     if any(first < 0 for first, _ in ends):
         raise SDCError("sets must hold codes of values, which are ≥ 0")
     size = max([size, *(last + 1 for _, last in ends)])
-    ranges = [isinstance(sets[label], range) for label in used]
-    place = np.arange(size) if all(ranges) else _order([sets[label] for label in used], size)
+    place = np.arange(size)
+    found = _runs(sets, used, place)
+    if len(found[0]) > len(ends):  # where sets are no ranges in the order of values, another one may be better
+        nested = _order([sets[label] for label in used], size)
+        other = _runs(sets, used, nested)
+        if len(other[0]) < len(found[0]):
+            place, found = nested, other
+    owner, first, last = found
+    return place, (np.append(0, np.cumsum(np.bincount(owner, minlength=len(sets)))), first, last)
+
+
+def _runs(sets: Sequence[Values], used: Sequence[int], place: IntArray) -> Runs:
+    """Ranges of places, label after label: the label of each, and its ends."""
     natural = bool((place[1:] > place[:-1]).all())
-    # A range that keeps the order is one; of all others the places are sorted at once, and parted where there are gaps.
-    whole = [natural and is_range for is_range in ranges]
-    rest = [label for label, plain in zip(used, whole, strict=True) if not plain]
-    values = [np.asarray(sets[label], dtype=np.int64) for label in rest]
-    of = np.repeat(np.array(rest, dtype=np.int64), [len(found) for found in values])
-    at = place[np.concatenate([np.zeros(0, dtype=np.int64), *values])]
+    spans = {label: values for label in used if isinstance(values := sets[label], range) and natural and len(values)}
+    rest = [label for label in used if label not in spans]
+    listed = [np.asarray(sets[label], dtype=np.int64) for label in rest]
+    of = np.repeat(np.array(rest, dtype=np.int64), [len(found) for found in listed])
+    at = place[np.concatenate([np.zeros(0, dtype=np.int64), *listed])]
     by_label = np.lexsort((at, of))
     of, at = of[by_label], at[by_label]
     starting = np.append(True, (np.diff(of) > 0) | (np.diff(at) > 1))[: len(at)]
     ending = np.append(starting[1:], True)[: len(at)]
-    plain = [label for label, is_range in zip(used, whole, strict=True) if is_range and len(sets[label])]
-    owner = np.concatenate([np.array(plain, dtype=np.int64), of[starting]])
-    first = np.concatenate([np.array([sets[label].start for label in plain], dtype=np.int64), at[starting]])
-    last = np.concatenate([np.array([sets[label].stop - 1 for label in plain], dtype=np.int64), at[ending]])
-    in_order = np.argsort(owner, kind="stable")
-    begin = np.append(0, np.cumsum(np.bincount(owner, minlength=len(sets))))
-    return place, (begin, first[in_order], last[in_order])
+    owner = np.concatenate([np.array(list(spans), dtype=np.int64), of[starting]])
+    first = np.concatenate([np.array([span.start for span in spans.values()], dtype=np.int64), at[starting]])
+    last = np.concatenate([np.array([span.stop - 1 for span in spans.values()], dtype=np.int64), at[ending]])
+    by_owner = np.argsort(owner, kind="stable")
+    return owner[by_owner], first[by_owner], last[by_owner]
 
 
 def _order(sets: Sequence[Values], size: int) -> IntArray:
@@ -188,7 +196,7 @@ def _boxes(rows: IntArray, runs: Sequence[Runs]) -> tuple[IntArray, IntArray, In
     for j, (begin, first, last) in enumerate(runs):
         label = rows[of_row, j]
         n_ranges = begin[label + 1] - begin[label]
-        if int(n_ranges.sum()) > _MOST_BOXES:
+        if int(n_ranges.sum()) * len(runs) > _MOST_BOXES:
             raise ManyRangesError(f"the labels of attribute {j + 1} stand for too many separate ranges of values")
         again = np.repeat(np.arange(len(label)), n_ranges)
         which = np.arange(len(again)) - np.repeat(np.cumsum(n_ranges) - n_ranges, n_ranges) + begin[label][again]

@@ -89,3 +89,11 @@ def test_bad_sets_are_named() -> None:
         candidate_counts([[0]], [[3]], [[range(1)]])
     with pytest.raises(SDCError, match="codes of values"):
         candidate_counts([[0]], [[0]], [[np.array([-1])]])
+
+
+def test_intervals_that_overlap_stay_ranges_beside_single_values() -> None:
+    sets = [range(3), range(1, 5), np.array([2]), range(2, 6)]
+    place, (begin, first, last) = candidates._ranges(sets, np.arange(4), np.zeros(4, dtype=bool), 6)
+    assert place.tolist() == list(range(6))
+    assert begin.tolist() == [0, 1, 2, 3, 4]
+    assert (first.tolist(), last.tolist()) == ([0, 1, 2, 2], [2, 4, 2, 5])
