@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_problems import SDCError
-from sdc_problems.evaluators.linkage import Recoding, candidate_counts, link_ties
+from sdc_problems.evaluators.linkage import Recoding, candidate_counts, candidates, link_ties
 from sdc_problems.evaluators.linkage._boxes import box_tree, boxes_around
 
 SIZE = 6
