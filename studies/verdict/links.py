@@ -40,14 +40,16 @@ DECILES = 10
 
 def graph_verdict(
     original: SocialGraph,
-    nodes: pd.DataFrame,
-    edges: pd.DataFrame,
+    nodes: pd.DataFrame | None = None,
+    edges: pd.DataFrame | None = None,
     *,
     id: str | None = None,
     rows: ArrayLike | None = None,
     **options: Any,
 ) -> Verdict:
     """Measure what a released graph gives away and what it has lost: `verdict` of its nodes, and its links.
+
+    Without a release it is what the original gives away as it is.
 
     Parameters
     ----------
@@ -80,6 +82,12 @@ def graph_verdict(
     >>> found.value("dr_degree"), found.value("mixing")
     (1.0, 0.0)
     """
+    if nodes is None or edges is None:
+        found = verdict(original.data, **options)
+        alone = _NodeMeasures(original, original.data.frame(), original.edges, None, found.value("k"))
+        told = alone.told(original.edges, len(original.indices), after=False)
+        told = [replace(measure, group="Links of the graph") for measure in told]
+        return replace(found, measures=(*found.measures, *told))
     id = original.id_column if id is None else id
     names = [str(name) for name in nodes.columns]
     if id not in names:
@@ -192,7 +200,7 @@ class _NodeMeasures(_Measures):
         links = links if graph.directed else links[links[:, 0] < links[:, 1]]
         old, new = self.codes()
         directed = graph.directed
-        measures = self._told(links, len(arrays.indices))
+        measures = self.told(links, len(arrays.indices))
         r = assortativity(old, graph.edges, directed=directed)
         after = assortativity(new, links, directed=directed)
         most = int(np.argmax(np.abs(r)))
@@ -211,7 +219,8 @@ class _NodeMeasures(_Measures):
             return measures, [Skipped(GROUP, "mixing, AAMIL, nodes found by their neighbourhood", why)]
         return [*measures, *self._paired(old, new[order])], []
 
-    def _told(self, links: NDArray[np.int64], arcs: int) -> list[Measure]:
+    def told(self, links: NDArray[np.int64], arcs: int, *, after: bool = True) -> list[Measure]:
+        """Measures of what links tell; beside the structure that of the original, if they are those of a release."""
         graph, n = self.original, len(self.table)
         k = max(int(self.k or 2), 2)
         told = exposure(links, n, k, directed=graph.directed, egos=arcs <= EGO_ARCS)
@@ -233,12 +242,11 @@ class _NodeMeasures(_Measures):
         sentence = f"Who knows the quasi-identifiers and the number of links, and guesses, finds {100 * risk:.3g} %."
         found.append(self.measure("dr_degree", "found by attributes and degree", risk, sentence))
         if n <= SAMPLED_ABOVE:
-            before, after = (structure(pairs, n, directed=graph.directed) for pairs in (graph.edges, links))
+            before = structure(graph.edges, n, directed=graph.directed).transitivity if after else None
             found.append(
                 self.measure(
-                    "transitivity", "transitivity", after.transitivity,
-                    "Share of the pairs of links at a node that a third link closes.", better="",
-                    before=before.transitivity,
+                    "transitivity", "transitivity", structure(links, n, directed=graph.directed).transitivity,
+                    "Share of the pairs of links at a node that a third link closes.", better="", before=before,
                 )
             )  # fmt: skip
         return found

@@ -115,8 +115,16 @@ class Reading:
 
     def table(self, path: Path, **options: Any) -> tuple[Microdata, dict[str, Any]]:
         """Read a file; returns it with its encoding and delimiter, and says which columns have a category of gaps."""
+        from sdc_problems._tables.formats import markup_format
         from sdc_problems.microdata import Microdata
 
+        if markup_format(path) is not None:  # its nodes
+            from sdc_problems.studies.study.links import LinksSection, read_graph
+
+            table = {**options, **self.marks, "missing": self.missing}
+            data = read_graph(path, None, LinksSection(self_loops="drop", repeated="sum"), table).data
+            say_gaps(data, self.missing)
+            return data, {}
         form = format_of(path, encoding=self.encoding, delimiter=self.delimiter)
         data = Microdata.from_file(path, missing=self.missing, **options, **form, **self.marks)
         say_gaps(data, self.missing)

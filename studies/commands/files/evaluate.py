@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
+    from sdc_problems.graph import SocialGraph
     from sdc_problems.microdata import Microdata
     from sdc_problems.studies.verdict import Verdict
     from sdc_problems.studies.verdict.leaves import Leaves
@@ -96,7 +97,7 @@ def command(
     """
     from sdc_problems._tables.formats import holds_links
     from sdc_problems.studies.report.text import as_json as to_json
-    from sdc_problems.studies.verdict import LINKAGE_LIMIT, verdict
+    from sdc_problems.studies.verdict import LINKAGE_LIMIT, graph_verdict, verdict
     from sdc_problems.studies.verdict.beside import certificate_of, rows_of_file, says_shuffled
     from sdc_problems.studies.verdict.leaves import certified
 
@@ -124,9 +125,7 @@ def command(
         if protected is None:
             pair = {"same_rows": same_rows, "rows": rows, "hierarchies": hierarchies, "linkage_limit": linkage_limit}
             _refuse_pair_options(**pair, protected_edges=protected_edges)
-            if graph is not None:
-                raise click.UsageError("links are measured in two graphs: name PROTECTED, too")
-            found = verdict(data, **known)
+            found = verdict(data, **known) if graph is None else graph_verdict(_people(graph, data), **known)
         else:
             records = rows_of_file(protected, rows)
             pairs: pd.DataFrame | None
@@ -145,13 +144,8 @@ def command(
                 shuffled = records is None and not same_rows and says_shuffled(certificate_of(protected))
                 found = verdict(data, table, same_rows=same_rows, rows=records, shuffled=shuffled, **known)
             else:
-                from sdc_problems.studies.verdict import graph_verdict
-
                 records = data.rows if same_rows and records is None else records
-                people = graph.with_roles(
-                    quasi_identifiers=data.quasi_identifiers, sensitive=data.sensitive, identifiers=data.identifiers
-                )
-                found = graph_verdict(people, table.frame(), pairs, rows=records, **known)
+                found = graph_verdict(_people(graph, data), table.frame(), pairs, rows=records, **known)
     if as_json:
         click.echo(to_json(found.payload()))
     else:
@@ -173,6 +167,13 @@ def _protected(
     if not paired and data.n_dropped and len(table) == len(data) + data.n_dropped:
         table = without_gaps(table, read_protected(original, **form, **reading.marks), data)
     return table
+
+
+def _people(graph: SocialGraph, data: Microdata) -> SocialGraph:
+    """The graph, its records with the roles of the table."""
+    return graph.with_roles(
+        quasi_identifiers=data.quasi_identifiers, sensitive=data.sensitive, identifiers=data.identifiers
+    )
 
 
 def _protected_graph(path: Path, id: str, named: Path | None) -> tuple[Microdata, pd.DataFrame]:

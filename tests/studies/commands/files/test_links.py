@@ -357,6 +357,30 @@ def test_what_a_wrong_pair_of_graphs_is_told(folder: Path) -> None:
     (folder / "moved.csv").write_text("source,target\n1,99\n")
     done = sdc(folder, "evaluate", *words, "--edges", "friends.csv", "--protected-edges", "moved.csv")
     assert "1 link(s) have an end that is no node" in str(done.exception)
-    done = sdc(folder, "evaluate", "people.csv", "--edges", "friends.csv", "--quasi-identifiers", "age")
+    files = ("--protected-edges", "moved.csv", "--quasi-identifiers", "age")
+    done = sdc(folder, "evaluate", "people.csv", "--edges", "friends.csv", *files)
     assert done.exit_code == 2
     assert "name PROTECTED, too" in done.output
+
+
+def test_a_graph_alone_is_measured_as_it_is(folder: Path) -> None:
+    known = ("--quasi-identifiers", "topic1,age", "--json")
+    pairs = sdc(folder, "evaluate", "people.csv", "--edges", "friends.csv", *known)
+    assert pairs.exit_code == 0, pairs.output
+    graph = networkx.read_graphml(folder / "graph.graphml")
+    values = {measure["name"]: measure["value"] for measure in json.loads(pairs.stdout)["measures"]}
+    assert values["transitivity"] == pytest.approx(networkx.transitivity(graph))
+    degrees = pd.Series(dict(graph.degree))
+    assert values["exposed_degree"] == (degrees.map(degrees.value_counts()) < 2).sum()
+    people = pd.read_csv(folder / "people.csv").set_index("id").assign(degree=degrees)
+    assert values["dr_degree"] == pytest.approx(len(people[["topic1", "age", "degree"]].drop_duplicates()) / 60)
+    whole = json.loads(sdc(folder, "evaluate", "graph.graphml", *known).stdout)["measures"]
+    assert {measure["name"]: measure["value"] for measure in whole} == pytest.approx(values)
+    assert {"Links of the graph"} == {m["group"] for m in whole if m["name"] in ("dr_degree", "transitivity")}
+
+
+def test_columns_of_a_graph_file_are_scanned(folder: Path) -> None:
+    done = sdc(folder, "scan", "graph.graphml")
+    assert done.exit_code == 0, done.output
+    assert "60 records, 6 columns" in done.output
+    assert "sdc protect" in done.output
