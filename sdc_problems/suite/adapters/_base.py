@@ -11,11 +11,11 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from pymoo.core.problem import Problem
 
 from sdc_problems.errors import SDCError
 from sdc_problems.operators.arrays import Variation, variation
 from sdc_problems.operators.lattice import has_threshold
+from sdc_problems.problem import SDCProblem
 from sdc_problems.suite._recorder import BudgetSpent
 
 AT_ONCE = 100  # rows sampled together where a framework asks for one at a time; a population of most
@@ -27,7 +27,7 @@ class Recording(Protocol):
     problem: Any
 
 
-Source: TypeAlias = Problem | Recording
+Source: TypeAlias = SDCProblem | Recording
 
 
 @contextmanager
@@ -131,6 +131,9 @@ class Adapted:
 
     def __init__(self, source: Source, rng: np.random.Generator) -> None:
         self.problem: Any = getattr(source, "problem", source)
+        if not isinstance(self.problem, SDCProblem):
+            kind = type(source).__name__
+            raise SDCError(f"an adapter takes a problem, such as instance.problem(), or a recorder of one, not {kind}")
         self.rng = rng
         self.vary: Variation = variation(self.problem, rng)
         self.name = type(self.problem).__name__.removesuffix("Problem")

@@ -59,6 +59,8 @@ class PygmoProblem:
 class PygmoNSGA2:
     """User-defined algorithm: NSGA-II by pygmo's sorting, with our operators, as pygmo lets none into its own.
 
+    What violates a requirement is worse than all that do not, and the worse the more it does.
+
     Parameters
     ----------
     gen
@@ -71,15 +73,19 @@ class PygmoNSGA2:
     def evolve(self, pop: pygmo.population) -> pygmo.population:
         task = pop.problem.extract(PygmoProblem).task
         for _ in range(self.gen):
-            X, F = pop.get_x(), pop.get_f()
-            order = np.asarray(pygmo.sort_population_mo(F))
+            X, values = pop.get_x(), pop.get_f()
+            order = np.asarray(pygmo.sort_population_mo(_ranked(values, task.n_obj)))
             drawn = order[task.rng.integers(len(X), size=(2, len(X), 2)).min(axis=2)]
-            children = task.vary.mutate(task.vary.cross(X[drawn[0]], X[drawn[1]])[0])
-            rows, losses, _ = task.measure(children)
-            X, F = np.concatenate([X, rows]), np.concatenate([F, losses])
-            for place, kept in enumerate(pygmo.select_best_N_mo(F, len(pop))):
-                pop.set_xf(place, X[kept], F[kept])
+            rows, *measured = task.measure(task.vary.mutate(task.vary.cross(X[drawn[0]], X[drawn[1]])[0]))
+            X, values = np.concatenate([X, rows]), np.concatenate([values, np.hstack(measured)])
+            for place, kept in enumerate(pygmo.select_best_N_mo(_ranked(values, task.n_obj), len(pop))):
+                pop.set_xf(place, X[kept], values[kept])
         return pop
+
+
+def _ranked(values: NDArray[np.float64], n_obj: int) -> NDArray[np.float64]:
+    F, excess = values[:, :n_obj], values[:, n_obj:].sum(axis=1, keepdims=True)
+    return np.where(excess > 0, F.max(axis=0) + excess, F)
 
 
 to_pygmo = PygmoProblem
@@ -95,4 +101,4 @@ def pygmo_nsga2(problem: Source, budget: int, rng: np.random.Generator) -> None:
     """
     mine = PygmoProblem(problem, rng)
     with session(rng):
-        pygmo.algorithm(PygmoNSGA2(budget // 100)).evolve(mine.population(100))
+        pygmo.algorithm(PygmoNSGA2((budget - 1) // 100)).evolve(mine.population(100))

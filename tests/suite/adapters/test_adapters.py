@@ -29,7 +29,7 @@ from sdc_problems import (
     adapters,
 )
 from sdc_problems.datasets import crawl, people
-from sdc_problems.suite import Recorder
+from sdc_problems.suite import Recorder, instance
 from sdc_problems.testing import AdapterContract
 
 NUMBERS = ["age", "hours", "wage", "savings"]
@@ -90,6 +90,13 @@ class OnEveryTask(AdapterContract):
         assert recorder.evaluations == 110
         X = recorder.record().X
         np.testing.assert_array_equal(recorder.problem.genomes(X), X)
+
+    def test_front_within_requirements_is_reached(self) -> None:
+        problem = TASKS["requirements"]()
+        front = problem.enumerate_front()
+        assert 1 < len(front.F) < len(self.make().enumerate_front().F)
+        record = self.run(problem, self.budget_for_front(), 1).record()
+        np.testing.assert_array_equal(np.unique(record.F[record.front()], axis=0), np.unique(front.F, axis=0))
 
 
 class TestPygmo(OnEveryTask):
@@ -435,6 +442,11 @@ class Client:
 
 
 # -- what is missing, and what is public -------------------------------------------------------------------------------
+
+
+def test_an_instance_is_refused_with_the_way_out() -> None:
+    with pytest.raises(SDCError, match=r"takes a problem, such as instance\.problem\(\), .* not Instance"):
+        adapters.serve(instance("pbg-people-k-glm"), np.random.default_rng(1))
 
 
 @pytest.mark.parametrize("framework", FRAMEWORKS)
