@@ -90,7 +90,9 @@ class Linked:
 
         links = validated(LinksSection, self.options, "--links")
         form: dict[str, Any] = {}
-        if not holds_links(file):
+        if holds_links(file):
+            reading.refuse_marks(file)
+        else:
             form = format_of(file, encoding=reading.encoding, delimiter=reading.delimiter)
         table = {**roles, **reading.marks, "missing": reading.missing, **form}
         graph = read_graph(file, self.edges, links, table, _said)

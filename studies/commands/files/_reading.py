@@ -113,12 +113,20 @@ class Reading:
         """Marks of numbers and of gaps, for the readers."""
         return {"decimal": self.decimal, "thousands": self.thousands, "na_values": _empty_texts(self.na_values)}
 
+    def refuse_marks(self, path: Path) -> None:
+        """Refuse options on how a CSV file is written for a file that says so itself."""
+        usual = {"encoding": None, "delimiter": None, "decimal": ".", "thousands": None}
+        for name, value in usual.items():
+            if getattr(self, name) != value:
+                raise SDCError(f"--{name} says how a CSV file is written, and {path.name} is none: leave it out")
+
     def table(self, path: Path, **options: Any) -> tuple[Microdata, dict[str, Any]]:
         """Read a file; returns it with its encoding and delimiter, and says which columns have a category of gaps."""
         from sdc_problems._tables.formats import markup_format
         from sdc_problems.microdata import Microdata
 
         if markup_format(path) is not None:  # its nodes
+            self.refuse_marks(path)
             from sdc_problems.studies.study.links import LinksSection, read_graph
 
             table = {**options, **self.marks, "missing": self.missing}

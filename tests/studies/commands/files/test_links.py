@@ -384,3 +384,6 @@ def test_columns_of_a_graph_file_are_scanned(folder: Path) -> None:
     assert done.exit_code == 0, done.output
     assert "60 records, 6 columns" in done.output
     assert "sdc protect" in done.output
+    for command, *more in (("scan",), ("evaluate", "--quasi-identifiers", "age")):
+        done = sdc(folder, command, "graph.graphml", *more, "--delimiter", ";")
+        assert "--delimiter says how a CSV file is written, and graph.graphml is none" in str(done.exception)
