@@ -565,7 +565,8 @@ def _to_choose_for(data: Microdata, demand: Demand, options: Mapping[str, Any]) 
         reason = direct_identifier(data, name)
         if reason is not None:
             raise SDCError(
-                f"column {name!r} {reason}: a direct identifier is not protected but left out; name it as identifier"
+                f"column {name!r} is a direct identifier ({reason}), which is not protected but left out: name it as"
+                " identifier"
             )
     return demand if demand.k is not None else replace(demand, k=2)
 

@@ -359,7 +359,7 @@ def test_a_person_reads_what_each_method_costs(file: Path) -> None:
         (["--k", "3", "--method", "mdav", "--explain"], "--explain is for a choice of method"),
         (["--k", "3", "--method", "mdav", "--max-suppression", "1%", "--keep", ""], "leaves out no records"),
         (["--k", "3", "--method", "mdav", "--seconds", "1", "--keep", ""], "takes the time that it needs"),
-        (["--k", "3", "--gamma", "1"], "no option '--gamma'; it is one of v-mdav"),
+        (["--k", "3", "--gamma", "1"], "no option '--gamma'; it belongs to v-mdav"),
     ],
 )
 def test_what_cannot_be_asked_is_one_sentence(file: Path, more: list[str], message: str) -> None:

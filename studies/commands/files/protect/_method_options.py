@@ -192,7 +192,7 @@ class MethodCommand(click.Command):
         near = did_you_mean(option, every)
         if not near:
             others = [m.name for m in available().values() if option in [_flag(p.name) for p in m.options]]
-            near = f"; it is one of {', '.join(others)}" if others else ""
+            near = f"; it belongs to {', '.join(others)}" if others else ""
         if name is None:
             return f"sdc protect has no option {option!r}{near or ' (a --method may have further ones)'}"
         listed = f"its options: {', '.join(own)}" if own else "it has none of its own"

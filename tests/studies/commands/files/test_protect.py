@@ -218,7 +218,7 @@ def test_the_same_seed_writes_the_same_bytes(folder: Path) -> None:
         ({"k": None, "more": ["--method", "top-code", "--threshold", "x"]}, "a number or values by column"),
         ({"more": ["--gama", "1"]}, "method mdav has no option '--gama'"),
         ({"more": ["--method", "v-mdav", "--gama", "1"]}, "did you mean '--gamma'"),
-        ({"more": ["--gamma", "1"]}, "'--gamma'; it is one of v-mdav (its options: --standardize)"),
+        ({"more": ["--gamma", "1"]}, "'--gamma'; it belongs to v-mdav (its options: --standardize)"),
         ({"more": ["--seed", "1"]}, "draws no random numbers"),
         ({"k": "1", "more": ["--method", "mondrian"]}, "k must be a whole number ≥ 2"),
         ({"more": ["--method", "lattice", "--hierarchy", "age"]}, "'age' is not NAME=VALUE"),
