@@ -94,10 +94,10 @@ def find_algorithm(name: str) -> Search | Function:
     --------
     >>> find_algorithm("random") is random_search
     True
-    >>> find_algorithm("NSGAII")
+    >>> find_algorithm("nsga2")
     Traceback (most recent call last):
         ...
-    sdc_problems.errors.SDCError: there is no algorithm 'NSGAII'; did you mean 'NSGA2'? (or module:function)
+    sdc_problems.errors.SDCError: there is no algorithm 'nsga2'; did you mean 'NSGA2'? (or module:function)
     """
     if name in OWN:
         return OWN[name][1]

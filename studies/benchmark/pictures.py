@@ -41,6 +41,18 @@ def labels_of(entries: Sequence[Entry]) -> list[str]:
     return list(dict.fromkeys(entry.label for entry in entries))
 
 
+def short(label: str, longest: int = 40) -> str:
+    """Name of an algorithm as pictures show it: of ``module:function`` the function.
+
+    Examples
+    --------
+    >>> short("sdc_problems.adapters:deap_nsga2"), short("NSGA2"), short("folder/my.module:search")
+    ('deap_nsga2', 'NSGA2', 'folder/search')
+    """
+    folder, slash, name = label.rpartition("/")
+    return plain(f"{folder}{slash}{name.rpartition(':')[2]}", longest)
+
+
 def colours_of(entries: Sequence[Entry]) -> dict[str, tuple[str, str]]:
     """Colour and line of each algorithm, the same in all pictures."""
     lines = ("-", "--", ":", "-.")
@@ -81,7 +93,7 @@ def anytime_picture(entries: Sequence[Entry]) -> Figure:
                 inside = grid <= np.median(ends)
                 low, middle, high = np.maximum(np.quantile(gaps, (0.25, 0.5, 0.75), axis=0), LEAST)[:, inside]
                 panel.fill_between(grid[inside], low, high, step="post", color=colour, alpha=0.18, linewidth=0)
-                panel.step(grid[inside], middle, where="post", color=colour, linestyle=line, label=plain(label, 40))
+                panel.step(grid[inside], middle, where="post", color=colour, linestyle=line, label=short(label, 40))
         for panel, name in zip(panels, ("evaluations", "different solutions measured"), strict=True):
             panel.set_xscale("log")
             panel.set_yscale("log")
@@ -185,7 +197,7 @@ def ecdf_picture(entries: Sequence[Entry], *, seed: int = 0) -> Figure:
             panel.fill_between(
                 grid_inside, low[inside], high[inside], step="post", color=colour, alpha=0.18, linewidth=0
             )
-            panel.step(grid_inside, middle[inside], where="post", color=colour, linestyle=line, label=plain(label, 40))
+            panel.step(grid_inside, middle[inside], where="post", color=colour, linestyle=line, label=short(label, 40))
         panel.set_xscale("log")
         _plain_ticks(panel.xaxis)
         panel.set_ylim(0, 1)
@@ -225,7 +237,7 @@ def attainment_picture(entries: Sequence[Entry], budget: str | int = "long") -> 
                 panel.plot(*_staircase(surface, found), color=colour, linestyle=line, linewidth=width)
             _axes(panel, found)
             panel.xaxis.set_tick_params(labelbottom=True)
-            _title(panel, f"{plain(label, 30)}, {len(fronts)} seeds")
+            _title(panel, f"{short(label, 30)}, {len(fronts)} seeds")
         for panel in panels[len(sets) :]:
             panel.set_visible(False)
         kinds: tuple[tuple[Any, float, str], ...] = (
@@ -273,7 +285,7 @@ def difference_picture(entries: Sequence[Entry], first: str, second: str, budget
                 panel.add_patch(Rectangle(tuple(np.minimum(a, b)), *np.abs(b - a), color=color, linewidth=0))
             _under(panel, found)
             _axes(panel, found)
-            _title(panel, f"more often by {plain(name, 40)}")
+            _title(panel, f"more often by {short(name, 40)}")
         more = [
             Patch(color=_shade(s / shades), label=f"more by {100 * s / shades:.0f} % of the seeds")
             for s in range(1, shades + 1)
@@ -385,7 +397,7 @@ def critical_difference_picture(entries: Sequence[Entry], budget: str | int = "l
             y = bars + 0.3 + 0.45 * row
             end = 0.85 if left else len(order) + 0.15
             panel.plot([ranks[name], ranks[name], end], [0, y, y], color="#333333", linewidth=0.9, clip_on=False)
-            text = f"{plain(name, 34)} {ranks[name]:.2f}"
+            text = f"{short(name, 34)} {ranks[name]:.2f}"
             panel.text(end, y, f" {text} ", ha="right" if left else "left", va="center", fontsize=9, parse_math=False)
         for i, group in enumerate(groups):
             y = 0.25 + 0.2 * i

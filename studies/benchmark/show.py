@@ -106,7 +106,7 @@ def print_rows(rows: Sequence[dict[str, Any]], budget: str | int, mark: str = "*
             last = title
         lines.append(
             (
-                f"  {plain(row['algorithm'], 30)} {row['mark']}",
+                f"  {plain(row['algorithm'], 45)} {row['mark']}",
                 _gap(row),
                 f"{_short(row['gap_q1'])} {_short(row['gap_q3'])}",
                 _share(row["found"]),
