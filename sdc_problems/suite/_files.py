@@ -124,7 +124,7 @@ def drawn_rows(name: str, xl: ArrayLike, xu: ArrayLike, n: int = DRAWN) -> NDArr
     Examples
     --------
     >>> drawn_rows("x@1", [0, 0, 5], [9, 1, 5], 2).tolist()
-    [[6, 1, 5], [9, 0, 5]]
+    [[1, 0, 5], [7, 0, 5]]
     """
     low, high = np.asarray(xl).astype(np.int64), np.asarray(xu).astype(np.int64)
     stream = [hashlib.shake_256(f"{name}/{i}".encode()).digest(8 * len(low)) for i in range(n)]
