@@ -3,10 +3,10 @@
     python benchmarks/bench_operators.py [--seeds 5] [--budget long] [--instances pbg-people-k-glm …]
 
 Both have 100 solutions and the same budget; the own ones are `problem.operators()`, which measure nothing twice, the
-others IntegerRandomSampling, SBX and PM, rounded (`NSGA2-integer` of `sdc benchmark`). Per instance of the suite: the mean
-share of the front's points found (where the front is not proven, the share of its hypervolume), how often the own ones are
-better (A12, ties counting half). At the end the instances where they are worse by a Mann-Whitney test, adjusted over all
-instances (Holm), with p < 0.05: that is a failure, and the exit code is 1.
+others IntegerRandomSampling, SBX and PM, rounded (`NSGA2-integer` of `sdc benchmark`). Per instance of the suite: the
+mean share of the front's points found (where the front is not proven, the share of its hypervolume), how often the own
+ones are better (A12, ties counting half). At the end the instances where they are worse by a Mann-Whitney test, with
+p < 0.05 adjusted over all instances (Holm): that is a failure, and the exit code is 1.
 """
 
 from __future__ import annotations

@@ -61,6 +61,15 @@ class NeverTwice(ByteDuplicates):
             return pop[keep], keep, [i for i in range(len(pop)) if i not in set(keep)]
         return self._or_the_last(pop, pop[keep], args) if len(pop) else pop
 
+    def known(self, pop: Any) -> list[bool]:
+        """Whether each individual was evaluated, is about to be, or stands in ``pop`` already."""
+        before: set[bytes] = set()
+        found = []
+        for key in _keys(pop):
+            found.append(key in before or key in self._seen or key in self._waiting)
+            before.add(key)
+        return found
+
     def _n_known(self, populations: Sequence[Any]) -> int:
         return len(self._seen) + len(self._waiting)
 

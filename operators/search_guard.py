@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from pymoo.core.population import Population
 from pymoo.core.repair import Repair
 
 from sdc_problems.errors import SDCError
 from sdc_problems.operators.duplicates import ROUNDS, ByteDuplicates, row_keys
+from sdc_problems.operators.never_twice import NeverTwice
+
+PATIENCE = 15  # rounds of mating in a generation before known children go further
+STEPS = 30  # mutations at most that a known child goes through
 
 
 class SearchGuard(Repair):
     """Repair that passes on the algorithm in whose name it was called: pymoo tells it to no other operator in time.
 
-    The duplicate elimination learns whom it works for, so that it can end the search. C-TAEA, which in pymoo 0.6.2
-    looks forever for as many solutions as it has directions where its first population has fewer, gets a first
-    population of different solutions, or an SDCError says that there are not enough.
+    The duplicate elimination learns whom it works for, so that it can end the search. With one that remembers what was
+    measured (`NeverTwice`), children that are known are mutated further where mating alone has found too few new ones.
+
+    C-TAEA, which in pymoo 0.6.2 looks forever for as many solutions as it has directions where its first population has
+    fewer, gets a first population of different solutions, or an SDCError says that there are not enough.
 
     Parameters
     ----------
@@ -30,6 +37,7 @@ class SearchGuard(Repair):
         super().__init__()
         self.repair = repair
         self.eliminate_duplicates = eliminate_duplicates
+        self._generation, self._rounds = -1, 0
 
     def do(self, problem: Any, pop: Any, **kwargs: Any) -> Any:
         """Repair a population."""
@@ -39,9 +47,31 @@ class SearchGuard(Repair):
             return pop
         if isinstance(self.eliminate_duplicates, ByteDuplicates):
             self.eliminate_duplicates.asking = algorithm
+        if isinstance(self.eliminate_duplicates, NeverTwice) and algorithm.is_initialized:
+            self._rounds = self._rounds + 1 if self._generation == algorithm.n_iter else 1
+            self._generation = algorithm.n_iter
+            if self._rounds > PATIENCE:
+                self._walk_on(problem, pop, **kwargs)
         if not algorithm.is_initialized and any(c.__name__ == "CTAEA" for c in type(algorithm).__mro__):
             self._make_different(problem, pop, **kwargs)
         return pop
+
+    def _walk_on(self, problem: Any, pop: Any, *, algorithm: Any, **kwargs: Any) -> None:
+        """Mutate children that are known already, again and again, until they are new: where it is crowded, go further.
+
+        Otherwise mating would have to draw parents until their children happen to be new. Where most of what is near is
+        measured, a search would spend its time on that, and its generations would become smaller. Doing so from the
+        first round on finds less of a front: near is where the best ones are.
+        """
+        mutation = getattr(getattr(algorithm, "mating", None), "mutation", None)
+        for _ in range(STEPS * (mutation is not None)):
+            known = np.flatnonzero(self.eliminate_duplicates.known(pop))
+            if not len(known):
+                break
+            rows = Population.new("X", np.array([pop[i].X for i in known]))
+            rows = self.repair.do(problem, mutation(problem, rows, **kwargs), **kwargs)
+            for i, row in zip(known, rows, strict=True):
+                pop[i].X = row.X
 
     def _make_different(self, problem: Any, pop: Any, *, algorithm: Any, **kwargs: Any) -> None:
         """Replace what is there twice by newly sampled solutions."""

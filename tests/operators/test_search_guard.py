@@ -10,10 +10,19 @@ import pytest
 from pymoo.algorithms.moo.ctaea import CTAEA
 from pymoo.algorithms.moo.nsga2 import NSGA2
 from pymoo.core.population import Population
+from pymoo.core.problem import Problem
 from pymoo.optimize import minimize
 from pymoo.util.ref_dirs import get_reference_directions
 
 from sdc_problems import GOMMProblem, Hierarchy, Microdata, PBGProblem, SDCError
+from sdc_problems.operators import (
+    LatticeCrossover,
+    LatticeMutation,
+    LatticeRepair,
+    LatticeSampling,
+    NeverTwice,
+    SearchGuard,
+)
 
 
 def groupings(p: int) -> GOMMProblem:
@@ -53,6 +62,42 @@ def test_a_search_that_has_measured_everything_is_over_at_once() -> None:
     assert result.algorithm.evaluator.n_eval == 5
     assert result.algorithm.n_gen <= 2
     assert {tuple(f) for f in result.F} == {tuple(f) for f in problem.enumerate_front().F}
+
+
+class Halves(Problem):
+    """Six numbers from 0 to 3: 4,096 genomes, few of them on the front."""
+
+    dtype = np.dtype(np.int16)
+
+    def __init__(self) -> None:
+        super().__init__(n_var=6, n_obj=2, xl=0, xu=3, vtype=int)
+
+    def _evaluate(self, X: Any, out: dict[str, Any], *args: object, **kwargs: object) -> None:
+        self.measured = getattr(self, "measured", []) + [x.tobytes() for x in X.astype(np.int16)]
+        out["F"] = np.column_stack([X[:, :4].sum(axis=1), 9.0 - X[:, 2:].sum(axis=1)])
+
+
+def test_generations_stay_whole_where_most_of_what_is_near_is_measured() -> None:
+    def run() -> Halves:
+        problem, memory = Halves(), NeverTwice()
+        minimize(
+            problem,
+            NSGA2(
+                pop_size=20,
+                sampling=LatticeSampling(),
+                crossover=LatticeCrossover(),
+                mutation=LatticeMutation(),
+                repair=SearchGuard(LatticeRepair(), memory),
+                eliminate_duplicates=memory,
+            ),
+            ("n_gen", 100),
+            seed=1,
+        )
+        return problem
+
+    first = run().measured
+    assert len(first) == len(set(first)) == 2000
+    assert run().measured == first
 
 
 @pytest.mark.parametrize("n", [5, 12, 15])
