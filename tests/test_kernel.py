@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_problems import _kernel
-from sdc_problems._kernel.loops import ascend, put
+from sdc_problems._kernel.loops import ascend, descend, put
 
 HELPER = """
 from sdc_problems._kernel import kernel
@@ -146,3 +146,8 @@ def test_loops_in_place_of_numpys_forms(values: list[int]) -> None:
     assert target.tolist() == [*values, 99, 99]
     ascend(given_values)
     assert given_values.tolist() == sorted(values)
+    keys, places = np.array([*values, 9], dtype=np.float64), np.arange(len(values) + 1)
+    descend(keys, places, len(values))
+    assert keys.tolist() == [*sorted(values, reverse=True), 9.0]
+    assert [values[place] for place in places[:-1]] == keys[:-1].tolist()
+    assert sorted(places.tolist()) == list(range(len(values) + 1))

@@ -28,3 +28,19 @@ def ascend(values: Any) -> None:
                 at -= gap
             values[at] = value
         gap //= 3
+
+
+@kernel()
+def descend(keys: Any, values: Any, n: int) -> None:
+    """Sort of the first n keys from the largest on, with what belongs to each, in place (Shell's)."""
+    gap = 1
+    while gap < n // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, n):
+            key, value, at = keys[i], values[i], i
+            while at >= gap and keys[at - gap] < key:
+                keys[at], values[at] = keys[at - gap], values[at - gap]
+                at -= gap
+            keys[at], values[at] = key, value
+        gap //= 3

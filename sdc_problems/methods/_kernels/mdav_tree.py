@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems._kernel import SLICE, Progress, kernel
+from sdc_problems._kernel.loops import ascend, descend
 from sdc_problems.methods._kernels.kd_tree import LEAF, farthest, leaf_distances, nearest, squared, take, tree_of
 
 WORTH = 1.0 + 1e-9  # what the triangle inequality is allowed to be wrong by, in floating point
@@ -32,30 +33,27 @@ def _lay_shell(tree: Any, center: Any, state: Any, shell: Any, radius: Any, form
     wanted = max(1024, left // 32)
     limit = -1.0
     if wanted < left // 2:
-        sample = np.empty(4096)
-        step, size = max(1, n_leaves // 512), 0
+        step, size, most = max(1, n_leaves // 512), 0, min(4096, len(radius))
         for leaf in range(0, n_leaves, step):
-            m = min(count[leaf], len(sample) - size)
+            m = min(np.int64(count[leaf]), most - size)
             leaf_distances(L[leaf], m, center, D)
             for i in range(m):
-                sample[size + i] = D[i]
+                radius[size + i] = D[i]
             size += m
         if size > 0:
-            sample = np.sort(sample[:size])
-            limit = sample[min(size - 1, int(size * (1.0 - wanted / left)))]
+            ascend(radius[:size])
+            limit = radius[min(size - 1, int(size * (1.0 - wanted / left)))]
     found = 0
-    far, numbers = np.empty(left), np.empty(left, dtype=np.int32)
     for leaf in range(n_leaves):
-        m = count[leaf]
+        m = np.int64(count[leaf])
         leaf_distances(L[leaf], m, center, D)
         for i in range(m):
             if D[i] >= limit:
-                far[found], numbers[found] = D[i], ids[leaf, i]
+                radius[found], shell[found] = D[i], ids[leaf, i]
                 found += 1
-    rank = np.argsort(far[:found])
+    descend(radius, shell, found)
     for e in range(found):
-        shell[e] = numbers[rank[found - 1 - e]]
-        radius[e] = np.sqrt(far[rank[found - 1 - e]])
+        radius[e] = np.sqrt(radius[e])
     for j in range(len(center)):
         former[j] = center[j]
     state[SHELL], state[HEAD], state[WALKED] = found, 0, 0
@@ -134,7 +132,7 @@ def take_groups(
                 labels[who[a]] = state[GROUP]
                 for j in range(d):
                     total[j] -= Z[who[a], j]
-                take(tree, place, who[a])
+                take(tree, place, np.int64(who[a]))  # of one type: it is compiled once
             state[LEFT] -= k
             state[GROUP] += 1
 
