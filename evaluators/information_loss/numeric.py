@@ -155,11 +155,14 @@ class ILComponents(NamedTuple):
 
 
 def relative_variation(before: FloatArray, after: FloatArray) -> float:
-    """Mean of ``|after - before| / |before|``; where the reference is 0, 0 if nothing changed and else 1."""
+    """Mean of ``|after - before| / |before|``; where the reference is 0, 0 if nothing changed and else 1.
+
+    A reference that is so small that the ratio leaves the range of numbers counts as 0, too.
+    """
     if before.size == 0:
         return 0.0
     change, size = np.abs(after - before), np.abs(before)
-    zero = size == 0
+    zero = size <= change / np.finfo(np.float64).max
     ratio = np.where(zero, (change > 0).astype(np.float64), change / np.where(zero, 1.0, size))
     return float(ratio.mean())
 

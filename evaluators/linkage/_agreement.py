@@ -87,9 +87,12 @@ def _em_step(agrees: Any, count: Any, prevalence: float, old: Any, new: Any) -> 
                 all_agree[j] += count[e]
     rest = total - matched
     for j in range(p):
-        u = min(max((all_agree[j] - matched_agree[j]) / rest, _EDGE), 1.0 - _EDGE) if rest > 0.0 else old[p + j]
-        new[j] = min(max(matched_agree[j] / matched, u), 1.0 - _EDGE) if matched > 0.0 else old[j]
-        new[p + j] = u
+        m = matched_agree[j] / matched if matched > 0.0 else old[j]
+        u = (all_agree[j] - matched_agree[j]) / rest if rest > 0.0 else old[p + j]
+        if m < u:  # the likeliest two that do not speak against a match are equal: the share of all pairs
+            m = u = all_agree[j] / total
+        new[j] = min(max(m, _EDGE), 1.0 - _EDGE)
+        new[p + j] = min(max(u, _EDGE), 1.0 - _EDGE)
     return likelihood, matched
 
 

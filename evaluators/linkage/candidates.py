@@ -86,6 +86,8 @@ def candidate_counts(
             counts += int(records.sum())
             continue
         low, high, of_row = _boxes(rows, [runs[j] for j in columns])
+        if not len(low):  # labels that stand for no value at all are nobody's
+            continue
         order, tree = box_tree(low, high, _LEAF)
         inside = np.ascontiguousarray(points[:, columns])
         ordered = low[order], high[order], records[of_row][order]

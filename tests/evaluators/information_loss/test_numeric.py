@@ -247,3 +247,9 @@ def test_scale_does_not_depend_on_the_layout_in_memory(rng: np.random.Generator)
     X = rng.normal(50.0, 17.0, size=(1000, 3))
     for rows, columns in zip(location_and_scale(X), location_and_scale(np.asfortranarray(X)), strict=True):
         np.testing.assert_array_equal(rows, columns)
+
+
+def test_a_change_of_next_to_nothing_is_finite() -> None:
+    X = np.array([[1e-320], [2.0], [4.0]])
+    with np.errstate(over="raise"):
+        assert il_components(X, X + np.array([[9e4], [0.0], [0.0]])).values == pytest.approx(1 / 3)

@@ -97,3 +97,7 @@ def test_intervals_that_overlap_stay_ranges_beside_single_values() -> None:
     assert place.tolist() == list(range(6))
     assert begin.tolist() == [0, 1, 2, 3, 4]
     assert (first.tolist(), last.tolist()) == ([0, 1, 2, 2], [2, 4, 2, 5])
+
+
+def test_a_label_of_no_value_is_nobodys() -> None:
+    assert candidate_counts([[0], [1]], [[0], [0]], [[[]]]).tolist() == [0, 0]
