@@ -153,7 +153,7 @@ def squared(row: Any, center: Any) -> float:
 
 
 @kernel()
-def leaf_distances(block: Any, m: int, center: Any, D: Any) -> None:
+def leaf_distances(block: Any, m: Any, center: Any, D: Any) -> None:
     """Squared distances of the first m records of a leaf."""
     row, c = block[0], center[0]
     for i in range(m):
