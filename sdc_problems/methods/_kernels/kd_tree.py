@@ -202,7 +202,7 @@ def farthest(tree: Any, center: Any, spent: Any, stack: Any, limits: Any, D: Any
             continue
         if node >= n_inner:
             leaf = node - n_inner
-            m = np.int64(count[leaf])
+            m: Any = np.int64(count[leaf])
             leaf_distances(L[leaf], m, center, D)
             for i in range(m):
                 if D[i] >= best and (D[i] > best or ids[leaf, i] < who):
@@ -260,7 +260,7 @@ def nearest(tree: Any, center: Any, near: Any, who: Any, spent: Any, stack: Any,
             continue
         if node >= n_inner:
             leaf = node - n_inner
-            m = np.int64(count[leaf])
+            m: Any = np.int64(count[leaf])
             leaf_distances(L[leaf], m, center, D)
             for i in range(m):
                 if D[i] <= near[0] and (D[i] < near[0] or ids[leaf, i] < who[0]):

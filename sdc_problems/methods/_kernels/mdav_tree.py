@@ -35,7 +35,7 @@ def _lay_shell(tree: Any, center: Any, state: Any, shell: Any, radius: Any, form
     if wanted < left // 2:
         step, size, most = max(1, n_leaves // 512), 0, min(4096, len(radius))
         for leaf in range(0, n_leaves, step):
-            m = min(np.int64(count[leaf]), most - size)
+            m: Any = min(np.int64(count[leaf]), most - size)
             leaf_distances(L[leaf], m, center, D)
             for i in range(m):
                 radius[size + i] = D[i]
