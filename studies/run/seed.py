@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from sdc_problems.parallel.backend import Backend
 from sdc_problems.problem import SDCProblem
 from sdc_problems.studies.run.checkpoint import can_be_restored
@@ -20,13 +22,17 @@ from sdc_problems.studies.store.writer import RunWriter
 
 @dataclass(frozen=True)
 class Ending:
-    """Ending of a session of a search; ``reason`` is empty when it was interrupted and can go on."""
+    """Ending of a session of a search; ``reason`` is empty when it was interrupted and can go on.
+
+    ``missed`` says which bounds of the problem the nearest solution misses, where none meets them all.
+    """
 
     seed: int
     generations: int
     replayed: int
     replay_seconds: float
     reason: str
+    missed: str = ""
 
 
 def search(
@@ -84,7 +90,7 @@ def search(
         reason = progress.reason(algorithm)
         if reason:
             writer.mark(seed, "finished", reason)
-            return Ending(seed, number, replayed, replay_seconds, reason)
+            return Ending(seed, number, replayed, replay_seconds, reason, _missed(problem, log))
         if stop():
             return Ending(seed, number, replayed, replay_seconds, "")
         number += 1
@@ -92,3 +98,18 @@ def search(
         generation = step(algorithm, log, seed, number)
         chain = writer.append(generation, chain)
         progress.add(generation)
+
+
+def _missed(problem: SDCProblem, log: EvaluationLog) -> str:
+    """Bounds that the solution nearest to them misses, and by how much; empty where a solution meets them all."""
+    if not problem.requirements or not len(log):
+        return ""
+    G = np.maximum(log.measures(np.arange(len(log)))["G"], 0.0)
+    nearest = G[int(np.argmin(G.sum(axis=1)))]
+    parts, first = [], 0
+    for requirement in problem.requirements:
+        by = nearest[first : first + requirement.n_bounds].sum()
+        first += requirement.n_bounds
+        if by > 0:
+            parts.append(f"{requirement} by {by:.3g}")
+    return " and ".join(parts)

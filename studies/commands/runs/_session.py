@@ -85,5 +85,7 @@ def finish(
                 console().print(closing(payload), soft_wrap=True)
             console().print(f"run folder: {plain(str(folder), 500)}")
         if not any(entry["feasible"] for entry in payload["front"]):
-            err.print("nothing feasible: no solution found meets what the study requires")
+            missed = next((ending.missed for ending in outcome.endings if ending.missed), "")
+            nearest = f"; the nearest one misses {missed} (a larger table, a longer search or another bound)"
+            err.print(f"nothing feasible: no solution found meets what the study requires{nearest if missed else ''}")
             click.get_current_context().exit(EXIT_INFEASIBLE)

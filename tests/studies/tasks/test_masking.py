@@ -96,6 +96,16 @@ def test_run_and_release(kind: str, name: str, tmp_path: Path) -> None:
     assert all(seed["evaluated"] >= least for seed in status["seeds"]), "what a search measures on its own is counted"
 
 
+def test_a_guard_that_nothing_keeps_to_is_named(tmp_path: Path) -> None:
+    text = STUDY.format(columns=COLUMNS["numeric"], problem=FRONT["numeric"], algorithm=SEARCHES["NSGA2"])
+    (tmp_path / "study.toml").write_text(text)
+    arguments = ["run", str(tmp_path / "study.toml"), "--out", str(tmp_path / "run"), "--no-pictures"]
+    done = CliRunner().invoke(cli, arguments)
+    assert done.exit_code == 3, done.output
+    assert "nothing feasible" in done.output
+    assert "the nearest one misses copies <= 1 by " in " ".join(done.output.split())
+
+
 def test_the_untouched_table_is_not_released(tmp_path: Path) -> None:
     folder = run(tmp_path, "categorical", "CellSearch")
     out = tmp_path / "out.csv"
