@@ -63,7 +63,7 @@ class SearchGuard(Repair):
         measured, a search would spend its time on that, and its generations would become smaller. Doing so from the
         first round on finds less of a front: near is where the best ones are.
         """
-        mutation = getattr(getattr(algorithm, "mating", None), "mutation", None)
+        mutation: Any = getattr(getattr(algorithm, "mating", None), "mutation", None)
         for _ in range(STEPS * (mutation is not None)):
             known = np.flatnonzero(self.eliminate_duplicates.known(pop))
             if not len(known):

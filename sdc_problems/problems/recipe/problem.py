@@ -22,7 +22,7 @@ from sdc_problems.operators.recipe import (
     parts,
 )
 from sdc_problems.problem import SDCProblem
-from sdc_problems.problems._columns import left_as_they_are, protected_columns
+from sdc_problems.problems._columns import as_microdata, left_as_they_are, protected_columns
 from sdc_problems.problems.recipe._masks import RecipeEngine
 from sdc_problems.problems.recipe._objectives import recipe_objectives
 from sdc_problems.problems.recipe._offers import KEPT, offers_for
@@ -116,6 +116,7 @@ class RecipeProblem(SDCProblem):
         memory: int = 1 << 28,
         threads: int | None = None,
     ) -> None:
+        data = as_microdata(data, columns)
         names = protected_columns(data, columns)
         attributes = [data.attribute(name) for name in names]
         numeric = [a.kind.value == "numeric" for a in attributes]
