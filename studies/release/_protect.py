@@ -97,6 +97,13 @@ class Protected:
     links: LinkedRelease | None = None
     choice: Choice | None = None
 
+    @property
+    def records(self) -> pd.DataFrame:
+        """The table with a row for each record: a super-node as often as it stands for people."""
+        if self.links is None or self.links.form == "nodes":
+            return self.frame
+        return self.links.expanded(self.frame).reset_index(drop=True)
+
     def payload(self) -> dict[str, Any]:
         """Everything as JSON can hold it."""
         return {

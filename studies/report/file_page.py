@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sdc_problems._tables.columns import STAR
 from sdc_problems._tables.columns import label as cell_label
+from sdc_problems.evaluators.graph import degree_risk
 from sdc_problems.microdata import Attribute, Kind, Microdata
 from sdc_problems.studies.report.small_counts import LEAST, bin_bars, label_bars, nice_edges, rounded
 from sdc_problems.studies.report.terminal import plain
@@ -77,7 +78,7 @@ def file_page(data: Microdata, done: Protected) -> str:
         "<h2>What was suppressed</h2>",
         *_suppressed(data, done),
         "<h2>Columns before and after</h2>",
-        *(part for name in data.quasi_identifiers for part in _column(data, data.attribute(name), done.frame)),
+        *(part for name in data.quasi_identifiers for part in _column(data, data.attribute(name), done.records)),
     ]
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -127,9 +128,10 @@ def _costs(done: Protected) -> list[str]:
 
 def _risk(data: Microdata, done: Protected) -> list[str]:
     """Shares of records by how many look alike, before and after."""
-    names = [name for name in data.quasi_identifiers if name in done.frame.columns]
+    frame = done.records
+    names = [name for name in data.quasi_identifiers if name in frame.columns]
     before = _class_sizes(data.frame()[list(data.quasi_identifiers)])
-    after = _class_sizes(done.frame[names])
+    after = _class_sizes(frame[names])
     both = [
         _figure(when, _sizes(sizes, len(after) < len(before)), f"records of {when}")
         for when, sizes in (("the original", before), ("the file", after))
@@ -138,8 +140,22 @@ def _risk(data: Microdata, done: Protected) -> list[str]:
         f"Who knows {', '.join(names)} of a person finds the right record in {100 * _mean(sizes):.3g} % of the cases in"
         f" {when}."
         for when, sizes in (("the original", before), ("the file", after))
-    ]
+    ] + _by_degree(done)
     return [f"<p>{_text(sentence, 500)}</p>" for sentence in said] + [f'<div class="pair">{"".join(both)}</div>']
+
+
+def _by_degree(done: Protected) -> list[str]:
+    """Risk of who knows the number of links as well, before and after; super-nodes show none of a person."""
+    if done.links is None or done.links.form != "nodes" or done.certificate is None:
+        return []
+    graph = done.links.graph
+    before = degree_risk(graph.data.codes(done.links.columns.protected), graph.edges, directed=graph.directed)
+    after = done.certificate["graph"]["by_attributes_and_degree"]
+    return [
+        f"Who also knows how many links the person has finds the right one in {100 * share:.3g} % of the cases in"
+        f" {when}."
+        for when, share in (("the original", before), ("the file", after))
+    ]
 
 
 def _class_sizes(frame: pd.DataFrame) -> NDArray[np.int64]:
@@ -164,11 +180,12 @@ def _sizes(sizes: NDArray[np.int64], coarse: bool) -> dict[str, Any]:
 
 def _suppressed(data: Microdata, done: Protected) -> list[str]:
     """Records left out, and starred cells by column."""
-    out = len(data) - len(done.frame)
+    frame = done.records
+    out = len(data) - len(frame)
     rows = [
-        (_text(name), _few(int((done.frame[name].astype(str) == STAR).sum())), f"{len(done.frame):,}")
+        (_text(name), _few(int((frame[name].astype(str) == STAR).sum())), f"{len(frame):,}")
         for name in data.quasi_identifiers
-        if name in done.frame.columns
+        if name in frame.columns
     ]
     said = f"{_few(out)} of {len(data):,} records were left out."
     return [f"<p>{said}</p>", _table(("column", "cells that show a star", "of"), rows)]

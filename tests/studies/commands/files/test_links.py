@@ -125,6 +125,20 @@ def test_super_nodes_in_one_file(folder: Path) -> None:
     assert {measure["name"]: measure["value"] for measure in measured["measures"]}["super_node"] == 4
 
 
+def test_the_page_of_a_file_says_what_degrees_tell(folder: Path) -> None:
+    usual = (*LINKED, "--out", "out.csv", "--report", "page.html", "--overwrite")
+    assert sdc(folder, "protect", *usual).exit_code == 0
+    page = (folder / "page.html").read_text()
+    share = json.loads((folder / "out.csv.certificate.json").read_text())["graph"]["by_attributes_and_degree"]
+    assert f"how many links the person has finds the right one in {100 * share:.3g} % of the cases in the file" in page
+    assert "of the cases in the original" in page
+    assert sdc(folder, "protect", *usual, "--form", "supernodes").exit_code == 0
+    page = (folder / "page.html").read_text()
+    assert "how many links" not in page
+    assert "finds the right record in 25 % of the cases in the file" in page
+    assert "0 of 60 records were left out" in page
+
+
 def test_links_alone_from_a_graph_file(folder: Path) -> None:
     igraph = pytest.importorskip("igraph")
     pairs = networkx.from_pandas_edgelist(pd.read_csv(folder / "friends.csv"), "Source", "Target")
