@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from threading import Lock
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from sdc_problems.evaluators.mixed.engine import MaskedColumn, MixedEngine
@@ -133,6 +132,8 @@ def _as_labels(
     if numeric and cells.dtype.kind in "iuf":
         values = cells.astype(np.float64)
         return MaskedColumn(key, values, _dense(values))
+    import pandas as pd
+
     labels, names = pd.factorize(cells)
     labels = labels.astype(np.int64)
     stands_for = np.empty(len(names))
