@@ -63,7 +63,9 @@ def freeze(
 
 
 def prove(found: Instance, *, progress: Callable[[int, int], object] | None = None) -> None:
-    """Prove or find the front of an instance again, and compare it with the one that is stored; nothing is written.
+    """Prove the front of an instance again, and compare it with the one that is stored; nothing is written.
+
+    Of a front that is not exact, what is found again must not be better than the bounds that are stored.
 
     Parameters
     ----------
@@ -75,12 +77,18 @@ def prove(found: Instance, *, progress: Callable[[int, int], object] | None = No
     Raises
     ------
     SDCError
-        If the two differ by more than a part in 10⁹.
+        If an exact front differs by more than a part in 10⁹, or a bound is undercut.
     """
     said, _ = read_toml(found.path)
     problem = found.problem()
     _, points = PROOFS[said["proof"].get("by", "enumeration")](problem, said, progress)
     F = problem.minimized(points.values)
+    if found.known != "exact":
+        bound = found.bound
+        above = None if bound is None else np.all(bound[None] <= F[:, None] + 1e-9, axis=2)
+        if above is not None and not np.all(np.any(above, axis=1)):
+            raise SDCError(f"{found.id}: what was found now is better than the bounds that are stored")
+        return
     if F.shape != found.front.shape or not np.allclose(F, found.front, rtol=1e-9, atol=1e-9):
         raise SDCError(f"{found.id}: the front that was found now differs from the one that is stored")
 
