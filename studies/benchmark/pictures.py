@@ -237,7 +237,7 @@ def attainment_picture(entries: Sequence[Entry], budget: str | int = "long") -> 
                 panel.plot(*_staircase(surface, found), color=colour, linestyle=line, linewidth=width)
             _axes(panel, found)
             panel.xaxis.set_tick_params(labelbottom=True)
-            _title(panel, f"{short(label, 30)}, {len(fronts)} seeds")
+            _title(panel, f"{short(label, 30)}, {len(fronts)} seed{'s' * (len(fronts) > 1)}")
         for panel in panels[len(sets) :]:
             panel.set_visible(False)
         kinds: tuple[tuple[Any, float, str], ...] = (
@@ -254,6 +254,8 @@ def attainment_picture(entries: Sequence[Entry], budget: str | int = "long") -> 
 def difference_picture(entries: Sequence[Entry], first: str, second: str, budget: str | int = "long") -> Figure:
     """Attainment differences of two algorithms on one instance of two objectives: where either attains more often.
 
+    If one has more seeds, its first ones count, as many as the other has.
+
     Parameters
     ----------
     entries
@@ -266,8 +268,9 @@ def difference_picture(entries: Sequence[Entry], first: str, second: str, budget
     found, sets = _sets([entry for entry in entries if entry.label in (first, second)], budget)
     if set(sets) != {first, second}:
         raise SDCError(f"{first} and {second} have not both run on {found.id}")
+    seeds = min(len(runs) for runs in sets.values())  # shares are compared: of as many seeds of both
     tables = [
-        np.vstack([np.column_stack([front, np.full(len(front), i + 1)]) for i, front in enumerate(sets[name].values())])
+        np.vstack([np.column_stack([front, np.full(len(front), i)]) for i, front in sets[name].items() if i <= seeds])
         for name in (first, second)
     ]
     low, high = _limits(found)

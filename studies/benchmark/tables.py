@@ -226,7 +226,7 @@ def best_of(
     """
     values = samples(frame, indicator)
     tests = pairs_by_instance(values) if pairs is None else pairs
-    differ = {(pair.instance, frozenset((pair.first, pair.second))) for pair in tests if pair.p_holm < LEVEL}
+    alike = {(pair.instance, frozenset((pair.first, pair.second))) for pair in tests if pair.p_holm >= LEVEL}
     found: dict[str, dict[str, str]] = {}
     for name, by_algorithm in values.items():
         medians = {algorithm: float(np.median(sample)) for algorithm, sample in by_algorithm.items()}
@@ -235,7 +235,7 @@ def best_of(
         found[name] = {
             algorithm: "*"
             if algorithm in best
-            else "~" * any((name, frozenset((other, algorithm))) not in differ for other in best)
+            else "~" * any((name, frozenset((other, algorithm))) in alike for other in best)
             for algorithm in medians
         }
     return found
