@@ -107,7 +107,7 @@ def nevergrad_own(problem: Any, budget: int, rng: np.random.Generator) -> None:
     task = adapters.to_nevergrad(problem, rng)
     with adapters.session(rng):
         low, high = np.array(task.task.low) - 0.49, np.array(task.task.high) + 0.49
-        array = p.Array(init=task.task.low, lower=low, upper=high).set_integer_casting()
+        array = p.Array(shape=(task.task.n_var,), lower=low, upper=high).set_integer_casting()
         strategy = families.EvolutionStrategy(popsize=POPULATION, offsprings=POPULATION, recombination_ratio=1)
         strategy(array, budget=budget).minimize(task.measure)
 
