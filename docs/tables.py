@@ -71,6 +71,27 @@ def methods() -> str:
     )
 
 
+def suite_instances(suite: str) -> str:
+    """Table of a suite's instances, with all that is frozen of each."""
+    from sdc_problems.suite import instances
+
+    return table(
+        ("instance", "objectives", "solutions", "front", "known", "how", "what is hard"),
+        (
+            (
+                f"`{found.id}`",
+                ", ".join(f"`{name}`" for name in found.objectives),
+                found.space_in_words,
+                str(found.n_points),
+                found.known,
+                found.proof,
+                found.what_is_hard,
+            )
+            for found in instances(suite)
+        ),
+    )
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "methods": methods,
     "objectives of PBGProblem": partial(objectives, generalization_objectives(1, 1, 2)),
@@ -81,6 +102,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "objectives of PRAMProblem and PRAMEquationProblem": partial(objectives, CATALOGUE),
     "objectives of RecipeProblem": partial(objectives, recipe_objectives(2, numbers=True, categories=True)),
     "objectives of SocialGraphProblem": partial(objectives, graph_objectives(2, 3)),
+    "core instances": partial(suite_instances, "core"),
+    "public instances": partial(suite_instances, "public"),
 }
 
 

@@ -142,6 +142,11 @@ class Instance:
         return read_points(text, self.objectives, order)
 
     @functools.cached_property
+    def n_points(self) -> int:
+        """Number of points of the front; its table need not be here."""
+        return len(verified(beside(self.path, "csv"), self._said["frozen"]["front"]).splitlines()) - 1
+
+    @functools.cached_property
     def _signs(self) -> NDArray[np.float64]:
         return np.array([1.0 if sense == "min" else -1.0 for sense in self._said["frozen"]["senses"]])
 
