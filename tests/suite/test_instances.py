@@ -8,6 +8,7 @@ import pickle
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -134,3 +135,10 @@ def test_what_was_changed_is_refused(copied: Path) -> None:
     other.write_text(text)
     with pytest.raises(SDCError, match=r"must stand in a file pbg-people-k-glm@1\.toml"):
         Instance(other)
+
+
+def test_the_first_example_of_the_guide_runs() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "suite.md").read_text(encoding="utf-8")
+    names: dict[str, Any] = {}
+    exec(re.search(r"```python\n(.*?)```", text, re.DOTALL)[1], names)
+    assert names["found"].n_points == len(names["found"].front) == len(names["problem"].pareto_front())
