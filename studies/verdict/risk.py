@@ -296,7 +296,8 @@ def linkage(report: Report) -> None:
         report.skip(RISK, "probabilistic linkage", excess)
         return
     X, Y, options = tables.tables()
-    found = evaluators.match_probabilistically(X, Y, limit=report.limit, **options)
+    # The limit is on pairs of different records, not on those of one file.
+    found = evaluators.match_probabilistically(X, Y, limit=max(report.limit, report.n), **options)
     if not found.converged:
         report.notes.append(f"probabilistic linkage: EM had not settled after {found.iterations:,} iterations")
     report.linked = max(report.linked, found.share * report.n / 100)
