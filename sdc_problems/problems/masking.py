@@ -290,7 +290,7 @@ class MaskingProblem(SDCProblem):
         ----------
         records
             Their numbers. Start files are made anew from them, without those of MDAV: they would take most of the time
-            of a short search, and none of them is ever the best one.
+            of a short search, and none was the best one where it was tried (people, Adult).
         """
         other = copy.copy(self)
         other.data = self.data.take(records)
