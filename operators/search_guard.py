@@ -12,7 +12,7 @@ from sdc_problems.errors import SDCError
 from sdc_problems.operators.duplicates import ROUNDS, ByteDuplicates, row_keys
 from sdc_problems.operators.never_twice import NeverTwice
 
-PATIENCE = 15  # rounds of mating in a generation before known children go further
+PATIENCE = 30  # rounds of mating in a generation before known children go further
 STEPS = 30  # mutations at most that a known child goes through
 
 

@@ -251,7 +251,7 @@ def _candidate(name: str, data: Microdata, demand: Demand, asked: _Asked, least:
 
 
 def _left_out(name: str, data: Microdata, demand: Demand, asked: _Asked, least: float) -> str | None:
-    """Why a method is not tried at all, if it is not."""
+    """Reason for which a method is not tried at all, if it is not."""
     if len(data) > MANY and name not in ("lattice", "mondrian"):
         return f"more than {MANY:,} records"
     assert demand.k is not None

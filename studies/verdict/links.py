@@ -41,8 +41,8 @@ DECILES = 10
 def graph_verdict(
     original: SocialGraph,
     nodes: pd.DataFrame | None = None,
-    edges: pd.DataFrame | None = None,
     *,
+    edges: pd.DataFrame | None = None,
     id: str | None = None,
     rows: ArrayLike | None = None,
     **options: Any,
@@ -78,7 +78,7 @@ def graph_verdict(
     >>> people = pd.DataFrame({"id": [1, 2, 3, 4], "town": ["Olot", "Reus", "Olot", "Reus"]})
     >>> friends = pd.DataFrame({"source": [1, 2, 3], "target": [2, 3, 4]})
     >>> graph = SocialGraph.from_frames(people, friends, quasi_identifiers=["town"])
-    >>> found = graph_verdict(graph, people, friends, rows=[0, 1, 2, 3])
+    >>> found = graph_verdict(graph, people, edges=friends, rows=[0, 1, 2, 3])
     >>> found.value("dr_degree"), found.value("mixing")
     (1.0, 0.0)
     """

@@ -145,7 +145,7 @@ def command(
                 found = verdict(data, table, same_rows=same_rows, rows=records, shuffled=shuffled, **known)
             else:
                 records = data.rows if same_rows and records is None else records
-                found = graph_verdict(_people(graph, data), table.frame(), pairs, rows=records, **known)
+                found = graph_verdict(_people(graph, data), table.frame(), edges=pairs, rows=records, **known)
     if as_json:
         click.echo(to_json(found.payload()))
     else:
