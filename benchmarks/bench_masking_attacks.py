@@ -59,14 +59,14 @@ def row(case: Case, moves: int, folder: Path) -> dict[str, Any]:
         encoding="utf-8",
     )  # fmt: skip
     found = json.loads(sdc("run", folder / "study.toml", "--out", folder / "run", "--json", "--no-pictures"))
-    best = min(found["front"], key=lambda entry: entry["values"][case.score])
+    best = min(found["front"], key=lambda entry: entry[case.score])
     sdc("release", folder / "run", "--solution", best["id"], "--out", folder / "protected.csv")
     spelled = ",".join(f"{name}={kind}" for name, kind in kinds.items())
     told = json.loads(
         sdc("evaluate", folder / "original.csv", folder / "protected.csv", "--quasi-identifiers", ",".join(names),
             "--kinds", spelled, "--linkage-limit", 5000, "--json")
     )  # fmt: skip
-    return {"score": best["values"][case.score], **{m["name"]: m["value"] for m in told["measures"]}}
+    return {"score": best[case.score], **{m["name"]: m["value"] for m in told["measures"]}}
 
 
 def main() -> None:
