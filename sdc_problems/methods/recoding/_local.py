@@ -28,7 +28,7 @@ class LocalRecoding(NamedTuple):
     levels
         Level of each cell; one more than its hierarchy has is a star, where that does not end in one group.
     glm_percent
-        Percent of the detail that is lost.
+        Percent of the detail that is lost, the mean over the attributes by their weights.
     """
 
     labels: IntArray
@@ -100,8 +100,8 @@ def local_recoding(
     found, levels = alike(codes, k, trees, mix)
     columns = table.reshape(len(table), -1)
     plain = Trees.of(hierarchies, leaves, None)
-    lost = sum(cost[levels[:, j], columns[:, j]].sum() for j, cost in enumerate(plain.costs))
-    return LocalRecoding(found, levels, 100 * float(lost) / columns.size)
+    lost = [cost[levels[:, j], columns[:, j]].mean() for j, cost in enumerate(plain.costs)]
+    return LocalRecoding(found, levels, 100 * float(np.average(lost, weights=weights)))
 
 
 def recode_locally(
@@ -169,7 +169,8 @@ def recode_locally(
         sentences.append(f"{name}: {', '.join(said)}.")
         if levels.any():
             columns[name] = _cells(hierarchy, tables[j], codes[:, j], levels)
-    sentences.append(f"{found.glm_percent:.3g} % of the detail is lost (GLM).")
+    weighed = ", columns by their importance" if importance else ""
+    sentences.append(f"{found.glm_percent:.3g} % of the detail is lost (GLM{weighed}).")
     return Recoded(columns, tuple(sentences))
 
 

@@ -121,6 +121,16 @@ def test_an_important_attribute_loses_less() -> None:
     assert weighed[0] < plain[0] / 2
 
 
+def test_the_loss_that_is_told_weighs_columns_as_the_search_does() -> None:
+    codes = np.array([[0, 0], [0, 1], [1, 2], [1, 3], [2, 0], [2, 1]])
+    trees = [[[0, 1, 2, 3], [0, 0, 0, 0]], [[0, 1, 2, 3], [0, 0, 1, 1], [0, 0, 0, 0]]]
+    found = local_recoding(codes, 2, hierarchies=trees, weights=[3, 1])
+    lost = [100 * (np.array([1, 4])[found.levels[:, 0]] - 1).mean() / 3, 0.0]
+    lost[1] = 100 * (np.array([1, 2, 4])[found.levels[:, 1]] - 1).mean() / 3
+    assert found.glm_percent == pytest.approx((3 * lost[0] + lost[1]) / 4)
+    assert lost[0] != lost[1]
+
+
 def test_nothing_given_is_changed_and_the_same_comes_again() -> None:
     codes = np.random.default_rng(2).integers(0, 3, (50, 2))
     before, trees = codes.copy(), [tree.copy() for tree in TREES]
