@@ -26,8 +26,8 @@ def univariate_rows(x: NDArray[np.float64], smallest: int, largest: int) -> Iter
 
     Examples
     --------
-    >>> [row.tolist() for row in univariate_rows(np.array([1.0, 9.0, 2.0, 8.0, 3.0, 7.0]), 2, 3)]
-    [[0, 1, 0, 2, 2, 1], [0, 1, 0, 1, 0, 1]]
+    >>> [row.tolist() for row in univariate_rows(np.array([1.0, 9.0, 2.0, 8.0, 5.0, 6.0]), 2, 3)]
+    [[0, 1, 0, 1, 2, 2], [0, 1, 0, 1, 0, 1]]
     """
     order = np.argsort(x, kind="stable")
     for k in range(smallest, min(largest, len(x)) + 1):

@@ -140,6 +140,12 @@ def test_a_worker_killed_while_it_measures_costs_its_batch(counting: Any, tmp_pa
 @pytest.mark.slow
 def test_a_scheduler_and_workers_started_as_commands(counting: Any, cluster_of_commands: str, tmp_path: Path) -> None:
     """Two studies at once on the same workers, which forget the data afterwards."""
+
+    def placed() -> int:  # in here, so that it travels by value: other packages bring a module `tests`, too
+        from sdc_problems.parallel.cluster import _HERE
+
+        return len(_HERE.data)
+
     X = np.arange(3.0, 40.0)[:, None]
     expected = Serial(counting).evaluate(X)["F"]
     with DaskCluster(counting, scheduler=cluster_of_commands) as first:
@@ -148,12 +154,6 @@ def test_a_scheduler_and_workers_started_as_commands(counting: Any, cluster_of_c
             for cluster in (first, second):
                 assert cluster.evaluate(X)["F"].tobytes() == expected.tobytes()
         assert {p.read_text() for p in tmp_path.glob("opened-*")} == {"x"}
-        assert all(count == 1 for count in first.client.run(_placed).values())
+        assert all(count == 1 for count in first.client.run(placed).values())
         first.forget()
-        assert all(count == 0 for count in first.client.run(_placed).values())
-
-
-def _placed() -> int:
-    from sdc_problems.parallel.cluster import _HERE
-
-    return len(_HERE.data)
+        assert all(count == 0 for count in first.client.run(placed).values())
