@@ -28,7 +28,7 @@ SHOWN = {
 
 
 def sdc(*arguments: object) -> str:
-    """What a command prints to stdout."""
+    """Output of a command: what it prints to stdout."""
     command = [sys.executable, "-W", "ignore", "-m", "sdc_problems", *map(str, arguments)]
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
 

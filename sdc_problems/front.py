@@ -46,7 +46,7 @@ class Front(_Fields):
     """
 
     objectives: tuple[Objective, ...] = ()
-    """What the columns of F are; a problem's own methods know."""
+    """Objectives that the columns of F are; a problem's own methods know them."""
 
     def of(self, objectives: Sequence[Objective]) -> Front:
         """Same front with the objectives that the columns of F are."""

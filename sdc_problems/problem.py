@@ -38,7 +38,7 @@ OPERATORS = (
     "; operators made for real numbers, which are pymoo's defaults, do not fit: give the algorithm the problem's own,"
     " such as NSGA2(pop_size=100, **problem.operators())"
 )
-"""What to do about rows that are no whole numbers."""
+"""Advice about rows that are no whole numbers."""
 FEW = 64  # variables up to which a search may come to measure everything
 AT_ONCE = 5000  # candidates that an enumeration measures at a time
 

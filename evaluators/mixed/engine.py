@@ -138,7 +138,7 @@ class MixedEngine:
         self._pairs = _Kept(kept)
         self._lock = Lock()
         self.untouched = tuple(
-            MaskedColumn(("untouched", j), np.ascontiguousarray(self.X[:, j]), row_labels_of(self.X[:, j]))
+            MaskedColumn(("untouched", j), np.ascontiguousarray(self.X[:, j]), cell_labels(self.X[:, j]))
             for j in range(self.p)
         )
 
@@ -277,7 +277,7 @@ class MixedEngine:
         return float(100.0 * (lost[0] / (2 * self.n) + lost[1] + lost[2]) / 3)
 
 
-def row_labels_of(column: NDArray[Any]) -> IntArray:
+def cell_labels(column: NDArray[Any]) -> IntArray:
     """Equal labels where the cells of a column are equal."""
     labels: IntArray = np.unique(column, return_inverse=True)[1].astype(np.int64)
     return labels

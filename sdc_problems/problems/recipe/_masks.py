@@ -9,7 +9,7 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from sdc_problems.evaluators.mixed.engine import MaskedColumn, MixedEngine
+from sdc_problems.evaluators.mixed.engine import MaskedColumn, MixedEngine, cell_labels
 from sdc_problems.hierarchy import Hierarchy
 from sdc_problems.methods._apply import points, recoded
 from sdc_problems.methods._recipe import RecipeStep, found_by
@@ -97,7 +97,7 @@ class RecipeEngine:
         found = found_by(method, step, self.data, self.hierarchies, seed)
         kinds = [self.attributes[self._place[name]].kind.value for name in step.columns]
         if method.form == "partition":
-            values = microaggregate(points(self.data, step.columns), _dense(found), kinds=tuple(kinds))
+            values = microaggregate(points(self.data, step.columns), cell_labels(np.asarray(found)), kinds=tuple(kinds))
             return tuple(_as_values(key, name, values[:, j]) for j, name in enumerate(step.columns))
         if method.form == "cells" and ("numeric" in kinds or np.min(found, initial=0) >= 0):  # -1 would be a star
             values = np.asarray(found, dtype=np.float64)
@@ -115,13 +115,8 @@ class RecipeEngine:
         return tuple(made)
 
 
-def _dense(labels: object) -> NDArray[np.int64]:
-    dense: NDArray[np.int64] = np.unique(np.asarray(labels), return_inverse=True)[1]
-    return dense
-
-
 def _as_values(key: tuple[int, str], name: str, values: NDArray[np.float64]) -> MaskedColumn:
-    return MaskedColumn((key, name), np.ascontiguousarray(values, dtype=np.float64), _dense(values))
+    return MaskedColumn((key, name), np.ascontiguousarray(values, dtype=np.float64), cell_labels(values))
 
 
 def _as_labels(
@@ -131,7 +126,7 @@ def _as_labels(
     numeric = attribute.kind.value == "numeric"
     if numeric and cells.dtype.kind in "iuf":
         values = cells.astype(np.float64)
-        return MaskedColumn(key, values, _dense(values))
+        return MaskedColumn(key, values, cell_labels(values))
     import pandas as pd
 
     labels, names = pd.factorize(cells)

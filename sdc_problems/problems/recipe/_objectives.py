@@ -26,14 +26,13 @@ DR_MIXED = Objective(
     formula="(id_rank + dbrl_protected) / 2",
 )  # fmt: skip
 
-ID_RANK = Objective(
-    "id_rank", "interval disclosure (ID)", "min", PERCENT, "%",
+ID_RANK = replace(
+    OF_CATEGORIES["id_rank"],
+    formerly=(),
     meaning=(
         "Percent of the cells whose released value has nearly the rank of the original one; in a nominal column, that"
         " are unchanged."
     ),
-    formula="100 * (cells with |rank of released - rank of original| <= 0.1 * records; if nominal, equal) / cells",
-    source="Marés (2013), section 2.4.2; Domingo-Ferrer and Torra (2001)",
 )  # fmt: skip
 
 

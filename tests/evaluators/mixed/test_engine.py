@@ -16,7 +16,7 @@ from sdc_problems.evaluators import (
     interval_disclosure_rank,
     pil,
 )
-from sdc_problems.evaluators.mixed.engine import PARTS, MaskedColumn, MixedEngine, row_labels_of
+from sdc_problems.evaluators.mixed.engine import PARTS, MaskedColumn, MixedEngine, cell_labels
 
 KINDS = ("numeric", "nominal", "numeric", "ordinal", "nominal")
 
@@ -31,7 +31,7 @@ def masked(rng: np.random.Generator, X: np.ndarray, j: int) -> MaskedColumn:
     y = X[:, j].copy()
     some = rng.random(len(y)) < rng.random()
     y[some] = rng.permutation(y[some]) if rng.random() < 0.8 else y[0]
-    return MaskedColumn((j, rng.random()), y, row_labels_of(y))
+    return MaskedColumn((j, rng.random()), y, cell_labels(y))
 
 
 @given(st.integers(0, 10**6), st.integers(3, 40))
@@ -82,7 +82,7 @@ def test_a_table_of_one_kind_has_the_loss_of_that_kind(columns: list[int]) -> No
         assert il_mixed(X, Y, kinds=kinds) == pytest.approx(pil(X, Y))
     else:
         assert il_mixed(X, Y, kinds=kinds) == pytest.approx(il_categorical(X.astype(int), Y.astype(int), kinds=kinds))
-    file = [MaskedColumn(("all", j), Y[:, j].copy(), row_labels_of(Y[:, j])) for j in range(2)]
+    file = [MaskedColumn(("all", j), Y[:, j].copy(), cell_labels(Y[:, j])) for j in range(2)]
     found = MixedEngine(X, kinds).measure([file], ["il_mixed", "dr_mixed"])[0]
     assert found == pytest.approx([il_mixed(X, Y, kinds=kinds), dr_mixed(X, Y, kinds=kinds)])
 
@@ -99,7 +99,7 @@ def test_a_sample_is_attacked_among_all_records() -> None:
     expected = 100 * sum(1 / t for t in ties if t) / len(some)
     assert distance_linkage(X, Y, records=some, **options) == pytest.approx(expected)
     assert distance_linkage(X, Y, records=np.arange(200), **options) == distance_linkage(X, Y, **options)
-    file = [MaskedColumn(("own", j), Y[:, j].copy(), row_labels_of(Y[:, j])) for j in range(5)]
+    file = [MaskedColumn(("own", j), Y[:, j].copy(), cell_labels(Y[:, j])) for j in range(5)]
     engine = MixedEngine(X, KINDS, 9, attacked=some)
     assert engine.measure([file], ["dbrl_protected"])[0, 0] == pytest.approx(expected)
     assert engine.measure([file], ["dbrl_protected"], everyone=True)[0, 0] == distance_linkage(X, Y, **options)
