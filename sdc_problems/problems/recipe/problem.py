@@ -113,7 +113,7 @@ class RecipeProblem(SDCProblem):
         require: Mapping[str, Required] | None = None,
         attacked: int | None = None,
         seed: int = 0,
-        memory: int = 1 << 28,
+        memory: int = 1 << 30,
         threads: int | None = None,
     ) -> None:
         data = as_microdata(data, columns)
