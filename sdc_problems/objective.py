@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sdc_problems.errors import SDCError, did_you_mean
 
 BETTER = {"min": "Smaller is better.", "max": "Larger is better."}
+CONCERNS = ("risk", "loss", "")
 
 COLUMNS = ("id", "seed", "feasible", "meets_requirements")  # of the tables in which objectives stand by their names
 
@@ -40,6 +41,9 @@ class Objective:
         The same exactly, as plain text.
     source
         Where it was defined.
+    concerns
+        ``"risk"`` if a better value protects people more, ``"loss"`` if it keeps more of the data, empty if it mixes
+        both or is neither.
     formerly
         Names it had in earlier versions: whoever gives one is told the new name.
     function
@@ -62,12 +66,15 @@ class Objective:
     meaning: str = field(default="", kw_only=True)
     formula: str = field(default="", kw_only=True)
     source: str = field(default="", kw_only=True)
+    concerns: Literal["risk", "loss", ""] = field(default="", kw_only=True)
     formerly: tuple[str, ...] = field(default=(), kw_only=True)
     function: OwnFunction | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.sense not in BETTER:
             raise SDCError(f"objective {self.name!r}: sense must be 'min' or 'max', not {self.sense!r}")
+        if self.concerns not in CONCERNS:
+            raise SDCError(f"objective {self.name!r}: concerns must be 'risk', 'loss' or '', not {self.concerns!r}")
         low, high = self.bounds
         if not low <= high:
             raise SDCError(f"objective {self.name!r}: bounds {self.bounds} are not (smallest, largest)")

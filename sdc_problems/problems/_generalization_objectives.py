@@ -11,6 +11,7 @@ def generalization_objectives(n_records: int, n_attributes: int, n_sensitive: in
     return by_name(
         Objective(
             "k", "smallest class (k)", "max", (1.0, n), "records",
+            concerns="risk",
             meaning=(
                 "Number of records in the smallest class, a class being the records that look alike in the released"
                 " quasi-identifiers."
@@ -20,12 +21,14 @@ def generalization_objectives(n_records: int, n_attributes: int, n_sensitive: in
         ),
         Objective(
             "l", "fewest sensitive values in a class (ℓ)", "max", (1.0, m),
+            concerns="risk",
             meaning="Number of different sensitive values in the class of look-alike records that has the fewest.",
             formula="min over classes of the number of distinct sensitive values",
             source="Machanavajjhala et al. (2006)",
         ),
         Objective(
             "entropy_l", "entropy ℓ-diversity", "max", (1.0, m),
+            concerns="risk",
             meaning=(
                 "Number of equally frequent sensitive values that would be as uncertain as those of the class of"
                 " look-alike records that is least mixed."
@@ -35,6 +38,7 @@ def generalization_objectives(n_records: int, n_attributes: int, n_sensitive: in
         ),
         Objective(
             "t", "t-closeness", "min", (0.0, 1.0),
+            concerns="risk",
             meaning=(
                 "Largest distance, from 0 to 1, of the shares of sensitive values in a class of look-alike records from"
                 " those in the whole table."
@@ -44,12 +48,14 @@ def generalization_objectives(n_records: int, n_attributes: int, n_sensitive: in
         ),
         Objective(
             "spread_k", "class size summed over records (S_k)", "max", (0.0, n**2),
+            concerns="risk",
             meaning="Sum, over the records that are left, of the number of records that look alike.",
             formula="sum over classes of |class|^2",
             source="Dewri et al. (2010), section 7",
         ),
         Objective(
             "spread_l", "sensitive value count summed over records (S_ℓ)", "max", (0.0, n**2),
+            concerns="risk",
             meaning=(
                 "Sum, over the records that are left, of the number of records of their class that have the same"
                 " sensitive value."
@@ -59,6 +65,7 @@ def generalization_objectives(n_records: int, n_attributes: int, n_sensitive: in
         ),
         Objective(
             "glm", "general loss metric (GLM)", "min", (0.0, n * n_attributes),
+            concerns="loss",
             meaning=(
                 "Sum, over the cells of the quasi-identifiers, of the share of the other values of its domain that the"
                 " released value may stand for: 0 if it is the value itself, 1 if it is suppressed."
@@ -71,6 +78,7 @@ def generalization_objectives(n_records: int, n_attributes: int, n_sensitive: in
         ),
         Objective(
             "glm_percent", "general loss metric in percent", "min", (0.0, 100.0), "%",
+            concerns="loss",
             meaning=(
                 "Percent of the other values of its domain that a released value may stand for, the mean over the cells"
                 " of the quasi-identifiers: 0 if all are the values themselves, 100 if all are suppressed."
@@ -80,6 +88,7 @@ def generalization_objectives(n_records: int, n_attributes: int, n_sensitive: in
         ),
         Objective(
             "cm", "classification error (CM)", "min", (0.0, n), "records",
+            concerns="loss",
             meaning=(
                 "Number of records that are suppressed, or whose label is not the most frequent one in their class of"
                 " look-alike records."
@@ -89,6 +98,7 @@ def generalization_objectives(n_records: int, n_attributes: int, n_sensitive: in
         ),
         Objective(
             "discernibility", "discernibility", "min", (0.0, n**2),
+            concerns="loss",
             meaning=(
                 "Sum, over all records, of the number of records each is mixed up with: those that look alike, or the"
                 " whole table for a suppressed one."
@@ -98,6 +108,7 @@ def generalization_objectives(n_records: int, n_attributes: int, n_sensitive: in
         ),
         Objective(
             "suppressed", "suppressed records", "min", (0.0, n), "records",
+            concerns="loss",
             meaning="Number of records that are suppressed because too few look alike.",
             formula="records in classes smaller than the threshold (suppression=budget: the largest allowed)",
             source="Dewri et al. (2010), section 6",

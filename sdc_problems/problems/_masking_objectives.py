@@ -12,6 +12,7 @@ PERCENT = (0.0, 100.0)
 
 PIL = Objective(
     "pil", "probabilistic information loss", "min", PERCENT, "%",
+    concerns="loss",
     meaning=(
         "How improbable the released statistics are, were they those of another sample: the mean over means, variances,"
         " covariances, correlations and quantiles of the chance of a smaller deviation. It sees the file as a whole,"
@@ -23,6 +24,7 @@ PIL = Objective(
 
 DR_NUMERIC = Objective(
     "dr_numeric", "disclosure risk", "min", PERCENT, "%",
+    concerns="risk",
     meaning=(
         "Half the percent of the cells near the original in rank (id_rank), and a quarter each of the percent of the"
         " records found again by distance (dbrl) and by agreement (prl). It does not see rows that were shifted:"
@@ -34,6 +36,7 @@ DR_NUMERIC = Objective(
 
 DR_GUARDED = Objective(
     "dr_guarded", "guarded disclosure risk", "min", PERCENT, "%",
+    concerns="risk",
     meaning=(
         "Mean of two percentages: the larger of cells near the original in rank (id_rank) and cells that are guessed"
         " from the released category (guess), and records found again by the stronger of two linkages (dbrl, prl)."
@@ -44,6 +47,7 @@ DR_GUARDED = Objective(
 
 GUESS = Objective(
     "guess", "cells guessed from the released category", "min", PERCENT, "%",
+    concerns="risk",
     meaning=(
         "Percent of the cells that an intruder gets right who knows which original category is the likeliest behind"
         " each released one. Renamed categories do not lower it."
@@ -53,6 +57,7 @@ GUESS = Objective(
 
 ID_MEAN = Objective(
     "id_rank", "interval disclosure (ID)", "min", PERCENT, "%",
+    concerns="risk",
     meaning=(
         "Percent of the cells whose released value has nearly the rank of the original one, the mean over intervals of"
         " 1, 2, … 10 % of the records."
@@ -63,6 +68,7 @@ ID_MEAN = Objective(
 
 COPIES = Objective(
     "copies", "records that repeat an original", "min", PERCENT, "%",
+    concerns="risk",
     meaning=(
         "Percent of the released records that all but repeat an original record, whichever row it stands in: their"
         " nearest original is at most half as far away as its own nearest neighbor."
@@ -72,6 +78,7 @@ COPIES = Objective(
 
 RECORD_CHANGE = Objective(
     "record_change", "change of the values", "min", (0.0, math.inf), "%",
+    concerns="loss",
     meaning=(
         "How far a released value is from the original one of its record, in percent of the attribute's standard"
         " deviation, the mean over the cells: about 113 where values were dealt out anew."
@@ -81,6 +88,7 @@ RECORD_CHANGE = Objective(
 
 REGRESSION_CHANGE = Objective(
     "regression_change", "loss of regressions", "min", PERCENT, "%",
+    concerns="loss",
     meaning=(
         "Percent of an attribute's variance by which predictions of the original from the other attributes become worse"
         " when the coefficients come from the released file, the mean over the attributes."
@@ -90,6 +98,7 @@ REGRESSION_CHANGE = Objective(
 
 RSRL = Objective(
     "rsrl", "rank swapping record linkage (RSRL)", "min", PERCENT, "%",
+    concerns="risk",
     meaning=(
         "Percent of the records that an intruder links correctly who takes the nearest of the released records whose"
         " values are all within 5, 10, 15 or 20 % of its ranks; the largest of the four."
@@ -100,6 +109,7 @@ RSRL = Objective(
 
 DBRL_PROTECTED = Objective(
     "dbrl_protected", "distance-based record linkage from the original records", "min", PERCENT, "%",
+    concerns="risk",
     meaning=(
         "Percent of the original records whose nearest released record is their own; where several are equally near,"
         " each counts by the chance of picking it."
@@ -110,6 +120,7 @@ DBRL_PROTECTED = Objective(
 
 DBRL_HALF = Objective(
     "dbrl_half", "distance-based record linkage on half of the attributes", "min", PERCENT, "%",
+    concerns="risk",
     meaning=(
         "Percent of the released records that an intruder links correctly who knows the first or the second half of"
         " the attributes and takes the nearest original record; the mean of the two."
@@ -155,6 +166,7 @@ def masking_objectives(*, numeric: bool, guard: bool) -> dict[str, Objective]:
 
 CLUSTERING_LOSS = Objective(
     "clustering_loss", "loss for clustering", "min", PERCENT, "%",
+    concerns="loss",
     meaning=(
         "Disagreement of clusterings of the original and of the released file, the mean over 2, 3, … 10 clusters of the"
         " mean of three percentages: what Rand, Jaccard and Wallace index lack to 1. It varies much with the number of"
@@ -177,6 +189,7 @@ def preclustering_objectives(*, n: int, guard: bool) -> dict[str, Objective]:
     """
     k = Objective(
         "k", "smallest class", "max", (1.0, max(float(n), 2.0)), "records",
+        concerns="risk",
         meaning=(
             "Number of records in the smallest group that looks alike in the protected columns. With k = 5 every record"
             " hides among at least four others."

@@ -13,6 +13,7 @@ PERCENT = (0.0, 100.0)
 
 IL_SSE = Objective(
     "il_sse", "information loss", "min", PERCENT, "%",
+    concerns="loss",
     meaning=(
         "Percent of the variation of the quasi-identifiers that is lost when records are replaced by the centroid of"
         " their group."
@@ -24,6 +25,7 @@ IL_SSE = Objective(
 
 ID_VALUE = Objective(
     "id_value", "interval disclosure", "min", PERCENT, "%",
+    concerns="risk",
     meaning=(
         "Percent of the cells whose released value is within 10 % of the original one, both as z-scores; a category"
         " counts if it is unchanged."
@@ -41,6 +43,7 @@ def grouping_objectives(n_attributes: int) -> dict[str, Objective]:
         ID_VALUE,
         Objective(
             "dld", "distance linkage disclosure", "min", PERCENT, "%",
+            concerns="risk",
             meaning=(
                 "Percent of the records whose own protected record is strictly the nearest of all: an intruder who"
                 " looks for the nearest one finds them. A tie is no link."
@@ -50,6 +53,7 @@ def grouping_objectives(n_attributes: int) -> dict[str, Objective]:
         ),
         Objective(
             "dr_linkage", "disclosure risk", "min", PERCENT, "%",
+            concerns="risk",
             meaning=(
                 "Mean of two percentages: cells that stay within 10 % of the original (id_value), and records that are"
                 " strictly nearest to their own protected record (dld)."
@@ -79,6 +83,7 @@ def partition_objectives(smallest: int, largest: int) -> dict[str, Objective]:
     return by_name(
         Objective(
             "sse", "within-group sum of squares", "min",
+            concerns="loss",
             meaning="Sum, over the records, of the squared distance to the centroid that is released in their place.",
             formula=(
                 "sum over records and attributes of d^2; d is the difference of z-scores, (steps + 1) / |D| between"
@@ -89,6 +94,7 @@ def partition_objectives(smallest: int, largest: int) -> dict[str, Objective]:
         IL_SSE,
         Objective(
             "dbrl", "distance-based record linkage", "min", PERCENT, "%",
+            concerns="risk",
             meaning=(
                 "Percent of the records that an intruder links correctly who takes the nearest protected record; where"
                 " several are equally near, each counts by the chance of picking it."
@@ -100,6 +106,7 @@ def partition_objectives(smallest: int, largest: int) -> dict[str, Objective]:
         ID_VALUE,
         Objective(
             "k", "smallest group", "max", (float(smallest), float(largest)), "records",
+            concerns="risk",
             meaning="Number of records in the smallest group; the records of a group get the same released values.",
             formula="min over groups of |group|",
             source="Domingo-Ferrer and Torra (2005)",

@@ -38,6 +38,7 @@ class Axis(Objective):
             meaning=str(facts.get("meaning", "")),
             formula=str(facts.get("formula", "")),
             source=str(facts.get("source", "")),
+            concerns=facts.get("concerns", ""),
         )
 
 
@@ -52,6 +53,7 @@ def objective_facts(objective: Objective) -> dict[str, Any]:
         "meaning": objective.meaning,
         "formula": objective.formula,
         "source": objective.source,
+        "concerns": objective.concerns,
     }
 
 

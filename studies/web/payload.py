@@ -123,7 +123,7 @@ def overview(sources: Sequence[Source], *, points: int = MOST_POINTS) -> dict[st
     return {
         "schema": SCHEMA,
         "made_with": __version__,
-        "axes": [_axis(axis) for axis in axes],
+        "axes": [_axis(axis, sources[0].problem) for axis in axes],
         "runs": [_run(source, total) for source, (_, total) in zip(sources, tables, strict=True)],
         "points": {
             key: [value for table, _ in tables for value in table[key]]
@@ -136,7 +136,9 @@ def _names(axes: Sequence[Axis]) -> str:
     return ", ".join(axis.name for axis in axes)
 
 
-def _axis(axis: Axis) -> dict[str, Any]:
+def _axis(axis: Axis, problem: SDCProblem | None) -> dict[str, Any]:
+    # Runs of earlier versions have not kept what an objective concerns; where the study can be built, it is known.
+    known = {} if problem is None else {o.name: o.concerns for o in problem.objectives}
     return {
         "name": axis.name,
         "label": axis.label,
@@ -144,6 +146,7 @@ def _axis(axis: Axis) -> dict[str, Any]:
         "unit": axis.unit,
         "bounds": [number(bound) for bound in axis.bounds],
         "sentence": axis.sentence,
+        "concerns": axis.concerns or known.get(axis.name, ""),
     }
 
 

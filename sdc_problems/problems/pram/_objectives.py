@@ -9,6 +9,7 @@ PERCENT = (0.0, 100.0)
 CATALOGUE = by_name(
     Objective(
         "il_categorical", "information loss", "min", PERCENT, "%",
+        concerns="loss",
         meaning=(
             "Mean of three percentages: counts misplaced in tables (ctbil), distance to the original categories (dbil)"
             " and uncertainty about them (ebil)."
@@ -19,6 +20,7 @@ CATALOGUE = by_name(
     ),
     Objective(
         "dr_categorical", "disclosure risk", "min", PERCENT, "%",
+        concerns="risk",
         meaning=(
             "Mean of two percentages: cells near the original in rank (id_rank), and records found again by the"
             " stronger of two linkages (dbrl, prl)."
@@ -41,12 +43,14 @@ CATALOGUE = by_name(
     ),
     Objective(
         "ctbil", "contingency tables changed (CTBIL)", "min", PERCENT, "%",
+        concerns="loss",
         meaning="Percent of the counts that are misplaced in the tables of one and of two protected attributes.",
         formula="100 * sum over tables and cells of |original count - released count| / (2 * records * tables)",
         source="Marés (2013), Eq. 2.10",
     ),
     Objective(
         "dbil", "distance to the original values (DBIL)", "min", PERCENT, "%",
+        concerns="loss",
         meaning="Percent of the largest possible distance that a category moves, the mean over the cells.",
         formula=(
             "100 * sum over cells of d / cells; d is 0 if unchanged, else 1 for nominal and (steps + 1) / |D| for"
@@ -56,6 +60,7 @@ CATALOGUE = by_name(
     ),
     Objective(
         "ebil", "uncertainty about the original values (EBIL)", "min", PERCENT, "%",
+        concerns="loss",
         meaning=(
             "Percent of the largest possible uncertainty that is left about the original category when the released one"
             " is known, the mean over the attributes."
@@ -65,6 +70,7 @@ CATALOGUE = by_name(
     ),
     Objective(
         "id_rank", "interval disclosure (ID)", "min", PERCENT, "%",
+        concerns="risk",
         meaning=(
             "Percent of the cells whose released category has nearly the rank of the original one; in a nominal"
             " attribute, that are unchanged."
@@ -75,6 +81,7 @@ CATALOGUE = by_name(
     ),
     Objective(
         "dbrl", "distance-based record linkage (DBRL)", "min", PERCENT, "%",
+        concerns="risk",
         meaning=(
             "Percent of the released records that an intruder links correctly who takes the nearest original record;"
             " where several are equally near, each counts by the chance of picking it."
@@ -84,6 +91,7 @@ CATALOGUE = by_name(
     ),
     Objective(
         "prl", "probabilistic record linkage (PRL)", "min", PERCENT, "%",
+        concerns="risk",
         meaning=(
             "Percent of the records that an intruder links correctly who weighs which attributes agree and gives every"
             " record one partner."
@@ -93,6 +101,7 @@ CATALOGUE = by_name(
     ),
     Objective(
         "bivariate", "change of the counts crossed with an unprotected attribute", "min", PERCENT, "%",
+        concerns="loss",
         meaning=(
             "Percent of the counts that are misplaced in the table of a protected and an unprotected attribute, the"
             " mean over the protected ones."
@@ -102,6 +111,7 @@ CATALOGUE = by_name(
     ),
     Objective(
         "chi2", "change of the association with an unprotected attribute (χ²)", "min", unit="%",
+        concerns="loss",
         meaning=(
             "Percent by which the association (χ²) of a protected with an unprotected attribute changes, up or down,"
             " the mean over the protected ones; it can exceed 100."
@@ -111,6 +121,7 @@ CATALOGUE = by_name(
     ),
     Objective(
         "expectation_ratio", "records that stayed per record that arrived", "min",
+        concerns="risk",
         meaning=(
             "Ratio of the records expected to keep their category to those expected to move into it, the mean over the"
             " categories by their records and over the attributes; a ratio counts at most the number of records."
@@ -120,6 +131,7 @@ CATALOGUE = by_name(
     ),
     Objective(
         "entropy", "entropy of the moves", "max", PERCENT, "%",
+        concerns="risk",
         meaning=(
             "Percent of the largest possible uncertainty of where a category moves to, the mean over the records and"
             " the attributes: 0 if every move is certain, 100 if all categories are equally likely."

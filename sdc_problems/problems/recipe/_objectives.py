@@ -10,6 +10,7 @@ from sdc_problems.problems.pram._objectives import CATALOGUE as OF_CATEGORIES
 
 IL_MIXED = Objective(
     "il_mixed", "information loss", "min", PERCENT, "%",
+    concerns="loss",
     meaning=(
         "Mean over the protected columns of the loss of their kind: how improbable the statistics of the numbers have"
         " become (pil), and what tables, distances and uncertainty say of the categories (il_categorical)."
@@ -19,6 +20,7 @@ IL_MIXED = Objective(
 
 DR_MIXED = Objective(
     "dr_mixed", "disclosure risk", "min", PERCENT, "%",
+    concerns="risk",
     meaning=(
         "Half the percent of the cells near the original (id_rank), and half the percent of the records that an"
         " intruder finds again who takes the nearest released one (dbrl_protected)."
@@ -41,6 +43,7 @@ def recipe_objectives(n: int, *, numbers: bool, categories: bool) -> dict[str, O
     of_categories = [replace(OF_CATEGORIES[name], formerly=()) for name in ("il_categorical", "ctbil", "dbil", "ebil")]
     k = Objective(
         "k", "smallest class", "max", (1.0, float(max(n, 2))), "records",
+        concerns="risk",
         meaning=(
             "Number of records in the smallest group that looks alike in the protected columns. With k = 5 every record"
             " hides among at least four others."

@@ -11,6 +11,7 @@ _CAMPAN = "Campan and Truta (2009), Data and structural k-anonymity in social ne
 
 _DIVERSITY = Objective(
     "l", "fewest sensitive values in a cluster", "max", (1.0, float("inf")),
+    concerns="risk",
     meaning="Number of different values of a sensitive attribute in the cluster that has the fewest.",
     formula="min over clusters and sensitive attributes of distinct values",
     source="Machanavajjhala et al. (2007), l-Diversity: privacy beyond k-anonymity",
@@ -22,6 +23,7 @@ def graph_objectives(smallest: int, largest: int) -> dict[str, Objective]:
     return by_name(
         Objective(
             "il_graph", "information loss", "min", SHARE,
+            concerns="loss",
             meaning=(
                 "Mean of three losses from 0 to 1: of which categories are linked (aamil), of how frequent each is"
                 " (cdil), and of the cells (dbil_graph)."
@@ -31,6 +33,7 @@ def graph_objectives(smallest: int, largest: int) -> dict[str, Objective]:
         ),
         Objective(
             "aamil", "loss of links between categories, one end replaced", "min", SHARE,
+            concerns="loss",
             meaning=(
                 "Share of the arcs that would have to lead elsewhere for the numbers of links between categories to be"
                 " the original ones, where the category of an arc's target is the released one and that of its source"
@@ -41,6 +44,7 @@ def graph_objectives(smallest: int, largest: int) -> dict[str, Objective]:
         ),
         Objective(
             "mixing", "loss of links between categories", "min", SHARE,
+            concerns="loss",
             meaning=(
                 "Share of the arcs that would have to lead elsewhere for the released numbers of links between"
                 " categories to be the original ones; mean over the attributes."
@@ -50,6 +54,7 @@ def graph_objectives(smallest: int, largest: int) -> dict[str, Objective]:
         ),
         Objective(
             "cdil", "loss of the distribution", "min", SHARE,
+            concerns="loss",
             meaning=(
                 "Share of the nodes that would have to change for each category to be as frequent as in the original;"
                 " mean over the attributes."
@@ -59,6 +64,7 @@ def graph_objectives(smallest: int, largest: int) -> dict[str, Objective]:
         ),
         Objective(
             "dbil_graph", "loss of the cells", "min", SHARE,
+            concerns="loss",
             meaning="Mean distance, from 0 to 1, of a cell to the one that replaced it.",
             formula=(
                 "sum over cells of d(original, released) / cells; d is 0 or 1 between nominal values, (steps + 1) / |D|"
@@ -69,6 +75,7 @@ def graph_objectives(smallest: int, largest: int) -> dict[str, Objective]:
         ),
         Objective(
             "homophily", "change of homophily", "min", (0.0, 2.0),
+            concerns="loss",
             meaning=(
                 "Mean over the attributes of the change of Newman's assortativity: how much more often than by chance"
                 " links join nodes of one category."
@@ -78,6 +85,7 @@ def graph_objectives(smallest: int, largest: int) -> dict[str, Objective]:
         ),
         Objective(
             "ego_risk", "neighbourhoods that are found", "min", SHARE,
+            concerns="risk",
             meaning=(
                 "Share of the nodes whose neighbourhood, with all links in it and everybody's original"
                 " quasi-identifiers, occurs in the release."
@@ -87,6 +95,7 @@ def graph_objectives(smallest: int, largest: int) -> dict[str, Objective]:
         ),
         Objective(
             "ego_risk_single", "neighbourhoods that are found by one attribute", "min", SHARE,
+            concerns="risk",
             meaning=(
                 "Mean over the attributes of the share of nodes whose neighbourhood, with all links in it and"
                 " everybody's original value of that attribute, occurs in the release."
@@ -96,6 +105,7 @@ def graph_objectives(smallest: int, largest: int) -> dict[str, Objective]:
         ),
         Objective(
             "ego_risk_right", "neighbourhoods that are found rightly", "min", SHARE,
+            concerns="risk",
             meaning=(
                 "Share of the nodes that an intruder picks rightly who looks for their original neighbourhood and"
                 " picks one of the nodes whose released neighbourhood is the same."
@@ -105,6 +115,7 @@ def graph_objectives(smallest: int, largest: int) -> dict[str, Objective]:
         ),
         Objective(
             "dr_degree", "nodes found by values and degree", "min", SHARE,
+            concerns="risk",
             meaning=(
                 "Share of the nodes that an intruder picks rightly who knows the released values and the number of"
                 " links of each, and picks one of the nodes that have both."
@@ -114,6 +125,7 @@ def graph_objectives(smallest: int, largest: int) -> dict[str, Objective]:
         ),
         Objective(
             "nsil", "structure lost in super-nodes", "min", SHARE,
+            concerns="loss",
             meaning=(
                 "Expected share of pairs of nodes, of the largest possible one, that a reader gets wrong who knows only"
                 " the numbers of links within and between clusters."
@@ -123,6 +135,7 @@ def graph_objectives(smallest: int, largest: int) -> dict[str, Objective]:
         ),
         Objective(
             "ngil", "values lost in super-nodes", "min", SHARE,
+            concerns="loss",
             meaning=(
                 "Share of the cells whose cluster has several values there; of places with a hierarchy, by how far up"
                 " their closest common ancestor stands."
@@ -132,6 +145,7 @@ def graph_objectives(smallest: int, largest: int) -> dict[str, Objective]:
         ),
         Objective(
             "k", "smallest cluster", "max", (float(smallest), float(largest)), "nodes",
+            concerns="risk",
             meaning="Number of nodes in the smallest cluster; the nodes of a cluster get the same released values.",
             formula="min over clusters of |cluster|",
             source=_MARES + "section 6.2.1",

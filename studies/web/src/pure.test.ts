@@ -15,8 +15,8 @@ import { fromFragment, initial, shortlistOf, toFragment } from "./state";
 import { checkPayload, type Axis, type Payload, type Run } from "./types";
 
 const axes: Axis[] = [
-  { name: "k", label: "smallest class", sense: "max", unit: "records", bounds: [1, null], sentence: "" },
-  { name: "il", label: "information loss", sense: "min", unit: "%", bounds: [0, 100], sentence: "" },
+  { name: "k", label: "smallest class", sense: "max", unit: "records", bounds: [1, null], sentence: "", concerns: "risk" },
+  { name: "il", label: "information loss", sense: "min", unit: "%", bounds: [0, 100], sentence: "", concerns: "loss" },
 ];
 
 const run: Run = {

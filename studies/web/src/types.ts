@@ -7,6 +7,8 @@ export interface Axis {
   unit: string;
   bounds: [number | null, number | null];
   sentence: string;
+  /** Whether a better value protects people more or keeps more of the data; empty if neither is known. */
+  concerns: "risk" | "loss" | "";
 }
 
 export interface LabelBars {
