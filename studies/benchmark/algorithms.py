@@ -54,10 +54,20 @@ def integer_nsga2(problem: SDCProblem, budget: int, rng: np.random.Generator) ->
     search_with(algorithm, problem, budget, int(rng.integers(2**31)))
 
 
-OWN: dict[str, tuple[str, Function]] = {
-    "random": ("Random search: the problem's own sampling", random_search),
-    "NSGA2-integer": ("NSGA-II with pymoo's operators for whole numbers", integer_nsga2),
+_HERE = "sdc_problems.studies.benchmark.algorithms"
+_ADAPTERS = "sdc_problems.adapters"
+
+OWN: dict[str, tuple[str, str]] = {
+    "random": ("Random search: the problem's own sampling", f"{_HERE}:random_search"),
+    "NSGA2-integer": ("NSGA-II with pymoo's operators for whole numbers", f"{_HERE}:integer_nsga2"),
+    "pygmo-NSGA2": ("NSGA-II by pygmo's sorting, with our operators", f"{_ADAPTERS}:pygmo_nsga2"),
+    "jMetalPy-NSGA2": ("NSGA-II of jMetalPy with our operators", f"{_ADAPTERS}:jmetal_nsga2"),
+    "Platypus-NSGA2": ("NSGA-II of Platypus with our operators", f"{_ADAPTERS}:platypus_nsga2"),
+    "DEAP-NSGA2": ("NSGA-II of DEAP with our operators", f"{_ADAPTERS}:deap_nsga2"),
+    "Optuna-NSGA2": ("NSGA-II of Optuna with our operators", f"{_ADAPTERS}:optuna_nsga2"),
+    "nevergrad-ES": ("Evolution strategy of nevergrad with our operators", f"{_ADAPTERS}:nevergrad_nsga2"),
 }
+"""What each name beside those of searches is, and where it is imported from when it is asked for."""
 
 
 class _Rounding(Evaluator):
@@ -88,7 +98,7 @@ def find_algorithm(name: str) -> Search | Function:
     Parameters
     ----------
     name
-        A search, ``random``, ``NSGA2-integer``, or a function that can be imported, also from the current folder.
+        A search, one of ``OWN``, or a function that can be imported, also from the current folder.
 
     Examples
     --------
@@ -100,7 +110,7 @@ def find_algorithm(name: str) -> Search | Function:
     sdc_problems.errors.SDCError: there is no algorithm 'nsga2'; did you mean 'NSGA2'? (or module:function)
     """
     if name in OWN:
-        return OWN[name][1]
+        return _function(OWN[name][1])
     if ":" in name:
         return _function(name)
     known = available_searches()
@@ -115,12 +125,25 @@ def _function(name: str) -> Function:
         sys.path.insert(0, os.getcwd())
     try:
         found = getattr(importlib.import_module(module), attribute)
+    except SDCError:
+        raise  # a framework is missing: it says how to install it
     except Exception as error:
         raise SDCError(f"algorithm {name!r} cannot be imported: {type(error).__name__}: {error}") from error
     if not callable(found):
         raise SDCError(f"algorithm {name!r} is no function of (problem, budget, rng)")
     function: Function = found
     return function
+
+
+def named() -> list[dict[str, Any]]:
+    """List the algorithms that have a name: name, title, and the tasks that they are for (None: all)."""
+    rows = [{"name": name, "title": title, "tasks": None} for name, (title, _) in OWN.items()]
+    searches = [
+        search
+        for search in available_searches().values()
+        if search.objectives != "one" and "reference_points" not in search.study
+    ]
+    return rows + [{"name": search.name, "title": search.title, "tasks": search.tasks} for search in searches]
 
 
 def unfit(name: str, task: str, n_objectives: int) -> str:

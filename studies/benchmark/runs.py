@@ -51,6 +51,7 @@ def jobs(
     *,
     seeds: int,
     budget: str | int = "long",
+    some: bool = False,
     tell: Callable[[str], None] = lambda line: None,
 ) -> list[Job]:
     """List the runs, one algorithm after the other and seed by seed.
@@ -65,6 +66,8 @@ def jobs(
         How many: 1, 2, ….
     budget
         Name of one of the instances' budgets, or a number of evaluations.
+    some
+        Whether an algorithm may be for none of the instances.
     tell
         Takes a line about what is left out.
     """
@@ -78,7 +81,7 @@ def jobs(
         for reason in dict.fromkeys(filter(None, reasons.values())):
             tell(f"{sum(r == reason for r in reasons.values())} instances are left out: {reason}")
         fit = [found for found in there if not reasons[found.id]]
-        if not fit:
+        if not fit and not some:
             raise SDCError(f"{name} is for none of the instances")
         made += [Job(name, f.id, seed, _evaluations(f, budget)) for seed in range(1, seeds + 1) for f in fit]
     return made

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 FloatArray = NDArray[np.float64]
 
+RESULTS = Path(str(suite.__file__)).parent / "results" / str(SUITE_VERSION)
+"""Folder of the results that come with this version of the suite."""
 LEVEL = 0.05
 INDICATORS = ("gap", "area", "epsilon", "igd_plus")
 """Indicators that tests compare; of each less is better."""
@@ -271,7 +273,7 @@ def shipped(names: Iterable[str] = (), budget: str | int | None = None) -> pd.Da
     """
     import pandas as pd
 
-    frame = pd.read_csv(Path(str(suite.__file__)).parent / "results" / str(SUITE_VERSION) / "table.csv")
+    frame = pd.read_csv(RESULTS / "table.csv")
     wanted = {instance(name).id for name in names} or set(frame["instance"])
     kept = frame["instance"].isin(wanted)
     if budget is not None:

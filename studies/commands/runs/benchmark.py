@@ -46,12 +46,24 @@ def command() -> None:
 
 @command.command(name="list")
 @suite_option
+@click.option("--algorithms", is_flag=True, help="List the algorithms that `run` knows by name.")
 @json_option
-def list_command(suite: str, as_json: bool) -> None:
+def list_command(suite: str, algorithms: bool, as_json: bool) -> None:
     """List the instances of a suite, with their sizes and what is known of their fronts."""
     from sdc_problems.studies.report.terminal import console
     from sdc_problems.studies.report.text import as_json as to_json
 
+    if algorithms:
+        from sdc_problems.studies.benchmark.algorithms import named
+
+        found = named()
+        if as_json:
+            click.echo(to_json({"schema": SCHEMA, "algorithms": found}))
+            return
+        for one in found:
+            tasks = f", for {' and '.join(one['tasks'])}" if one["tasks"] else ""
+            console().print(f"{one['name']:<16}  {one['title']}{tasks}", soft_wrap=True)
+        return
     rows = [_said(found) for found in _instances(suite, ())]
     if as_json:
         click.echo(to_json({"schema": SCHEMA, "suite": suite, "instances": rows}))
@@ -103,28 +115,33 @@ def show_command(name: str, as_json: bool) -> None:
 @suite_option
 @instance_option
 @click.option(
-    "--algorithm", "algorithms", multiple=True, required=True, metavar="NAME",
-    help="Search, `random`, `NSGA2-integer`, or module:function of (problem, budget, rng); may be repeated.",
+    "--algorithm", "algorithms", multiple=True, metavar="NAME",
+    help="One of `list --algorithms`, or module:function of (problem, budget, rng); may be repeated.",
 )  # fmt: skip
-@click.option("--seeds", type=click.IntRange(min=1), default=5, show_default=True, help="Runs of each: 1, 2, ….")
-@click.option("--budget", default="long", show_default=True, help="Evaluations of a run: short, long or a number.")
+@click.option("--seeds", type=click.IntRange(min=1), help="Runs of each: 1, 2, …; 5 unless said.")
+@click.option("--budget", help="Evaluations of a run: short, long or a number; long unless said.")
+@click.option("--shipped", is_flag=True, help="The runs behind the results that come with the suite, as planned there.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder for the records.")
 @click.option("--workers", type=click.IntRange(min=1), help="Processes; by default one for each processor.")
 def run_command(
     suite: str,
     names: tuple[str, ...],
     algorithms: tuple[str, ...],
-    seeds: int,
-    budget: str,
+    seeds: int | None,
+    budget: str | None,
+    shipped: bool,
     out: Path,
     workers: int | None,
 ) -> None:
     """Run algorithms on instances; each run is a file of its own in the folder, written when it is complete.
 
     After a kill or Ctrl-C the same command goes on where it was. More seeds, algorithms or instances may be asked for
-    later: runs that are there are not made again.
+    later: runs that are there are not made again. `--shipped` has algorithms, seeds and budget of its own, among which
+    `--algorithm` and `--instance` choose.
     """
+    from sdc_problems.errors import SDCError
     from sdc_problems.parallel._threads import processors
+    from sdc_problems.studies.benchmark.plan import planned
     from sdc_problems.studies.benchmark.runs import jobs, run_all
     from sdc_problems.studies.report.terminal import console, plain
 
@@ -133,7 +150,15 @@ def run_command(
     def tell(line: str) -> None:
         err.print(line)
 
-    wanted = jobs(_instances(suite, names), algorithms, seeds=seeds, budget=_budget(budget), tell=tell)
+    if shipped:
+        if seeds is not None or budget is not None:
+            raise SDCError("--shipped has seeds and budgets of its own: leave --seeds and --budget out")
+        wanted = planned(_instances(suite, names), algorithms, tell=tell)
+    elif not algorithms:
+        raise SDCError("say which algorithm by --algorithm: one of `sdc benchmark list --algorithms`, or --shipped")
+    else:
+        evaluations = _budget(budget or "long")
+        wanted = jobs(_instances(suite, names), algorithms, seeds=seeds or 5, budget=evaluations, tell=tell)
     done = run_all(wanted, out, workers=workers or processors(), tell=tell)
     if done.left:
         err.print(f"interrupted with {done.left} runs to go; the same command goes on")
