@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,9 +18,10 @@ from sdc_problems.hierarchy import Hierarchy
 from sdc_problems.methods._apply import apply, recoded
 from sdc_problems.methods.recoding._generalize import Recoded
 from sdc_problems.methods.registry import Method, find
-from sdc_problems.microdata import Microdata
+from sdc_problems.microdata import Attribute, Kind, Microdata
 
 SCHEMA = "sdc.recipe/1"
+_KINDS = tuple(kind.value for kind in Kind)
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,13 @@ class Recipe:
     ----------
     steps
         The methods with their columns; other columns stay as they are.
+    kinds
+        Kind of each of these columns in the file that the recipe was made for. Another file in which one has become
+        another kind is refused; not checked where none is said.
+    orders
+        Categories of the ordinal columns, first to last.
+    unchanged
+        Further columns that identify and stay as they are: what is counted of the others is counted with them.
 
     Examples
     --------
@@ -73,6 +83,9 @@ class Recipe:
     """
 
     steps: tuple[RecipeStep, ...]
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    orders: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    unchanged: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         taken: dict[str, int] = {}
@@ -84,6 +97,40 @@ class Recipe:
                         " has one method"
                     )
                 taken[name] = i
+        for name in self.unchanged:
+            if name in taken:
+                raise SDCError(f"the recipe leaves column {name!r} unchanged, and step {taken[name]} protects it")
+        for part in ("kinds", "orders"):
+            for name in getattr(self, part):
+                if name not in taken and name not in self.unchanged:
+                    raise SDCError(f"{part} of the recipe names column {name!r}, which no step protects")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns that it protects."""
+        return tuple(name for step in self.steps for name in step.columns)
+
+    @classmethod
+    def made_for(cls, data: Microdata, steps: Sequence[RecipeStep], columns: Sequence[str] = ()) -> Recipe:
+        """Recipe that knows the kinds of its columns, and the orders of their categories.
+
+        Parameters
+        ----------
+        data
+            The table that it was made for.
+        steps
+            The methods with their columns.
+        columns
+            Columns that identify; those that no step protects stay as they are.
+        """
+        attributes = [data.attribute(name) for step in steps for name in step.columns]
+        unchanged = tuple(name for name in columns if not any(name in step.columns for step in steps))
+        return cls(
+            tuple(steps),
+            {a.name: a.kind.value for a in attributes},
+            {a.name: _known_categories(a) for a in attributes if a.kind.value == "ordinal"},
+            unchanged,
+        )
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.steps)) or "every column stays as it is"
@@ -115,13 +162,10 @@ class Recipe:
         columns: dict[str, Any] = {}
         sentences: list[str] = []
         suppressed = None
+        self.check_names(data.names)
         for i, step in enumerate(self.steps, 1):
             for name in step.columns:
-                if name not in data.names:
-                    raise SDCError(
-                        f"step {i} of the recipe protects column {name!r}, which the table does not have"
-                        f"{did_you_mean(name, data.names)}"
-                    )
+                self._check_kind(i, data.attribute(name))
             try:
                 done = apply_step(step, data, hierarchies=hierarchies, seed=seed)
             except SDCError as error:
@@ -132,9 +176,54 @@ class Recipe:
                 suppressed = done.suppressed if suppressed is None else suppressed | done.suppressed
         return Recoded(columns, tuple(sentences), suppressed)
 
+    def check_names(self, names: Sequence[str]) -> None:
+        """Refuse a table that lacks a column.
+
+        Parameters
+        ----------
+        names
+            The columns that the table has.
+        """
+        for i, step in enumerate(self.steps, 1):
+            for name in step.columns:
+                if name not in names:
+                    raise SDCError(
+                        f"step {i} of the recipe protects column {name!r}, which the table does not have"
+                        f"{did_you_mean(name, names)}"
+                    )
+        for name in self.unchanged:
+            if name not in names:
+                raise SDCError(
+                    f"the recipe leaves column {name!r} unchanged, which the table does not have"
+                    f"{did_you_mean(name, names)}"
+                )
+
+    def _check_kind(self, i: int, attribute: Attribute) -> None:
+        """Refuse a column that has become another kind, or has got categories that its order does not have."""
+        name, kind = attribute.name, attribute.kind.value
+        said = f"step {i} of the recipe protects column {name!r}"
+        wanted = self.kinds.get(name, kind)
+        if kind != wanted:
+            raise SDCError(f"{said} as {wanted}, and in this table it is {kind}: declare its kind, or mend its cells")
+        if name in self.orders:
+            places = {category: place for place, category in enumerate(self.orders[name])}
+            found = [places.get(category, -1) for category in _known_categories(attribute)]
+            if -1 in found:
+                raise SDCError(
+                    f"{said}, which has {found.count(-1)} categor{'y' if found.count(-1) == 1 else 'ies'} that the"
+                    " recipe's order does not have: add them to it where they belong"
+                )
+            if found != sorted(found):
+                raise SDCError(f"{said}, whose categories are in another order in this table: use the recipe's order")
+
     def to_toml(self) -> str:
         """The recipe as the text of a TOML file."""
         lines = [f'schema = "{SCHEMA}"']
+        lines += [f"unchanged = {_toml(self.unchanged)}"] if self.unchanged else []
+        for part in ("kinds", "orders"):
+            if getattr(self, part):
+                lines += ["", f"[{part}]"]
+                lines += [f"{_key(name)} = {_toml(value)}" for name, value in getattr(self, part).items()]
         for step in self.steps:
             lines += ["", "[[step]]", f"columns = {json.dumps(list(step.columns), ensure_ascii=False)}"]
             lines += [f"method = {json.dumps(step.method)}"]
@@ -157,12 +246,42 @@ class Recipe:
         if found.get("schema") != SCHEMA:
             raise SDCError(f'a recipe begins with schema = "{SCHEMA}"')
         for name in found:
-            if name not in ("schema", "step"):
-                raise SDCError(f"a recipe has no {name!r}: it has [[step]] tables")
+            if name not in ("schema", "unchanged", "kinds", "orders", "step"):
+                raise SDCError(f"a recipe has no {name!r}: it has [[step]] tables, unchanged, [kinds] and [orders]")
         listed = found.get("step", [])
         if not isinstance(listed, list):
             raise SDCError("the steps of a recipe are [[step]] tables, with two brackets")
-        return cls(tuple(_step(i, step) for i, step in enumerate(listed, 1)))
+        kinds, orders = found.get("kinds", {}), found.get("orders", {})
+        if not isinstance(kinds, dict) or not all(value in _KINDS for value in kinds.values()):
+            raise SDCError(
+                f'[kinds] of a recipe says of columns which of {", ".join(_KINDS)} each is, as age = "numeric"'
+            )
+        if not isinstance(orders, dict) or not all(isinstance(value, list) for value in orders.values()):
+            raise SDCError('[orders] of a recipe lists the categories of columns, as size = ["small", "large"]')
+        unchanged = found.get("unchanged", [])
+        if not isinstance(unchanged, list) or not all(isinstance(name, str) for name in unchanged):
+            raise SDCError('unchanged columns of a recipe are a list of names, as unchanged = ["sex"]')
+        return cls(tuple(_step(i, step) for i, step in enumerate(listed, 1)), kinds, orders, tuple(unchanged))
+
+    @classmethod
+    def from_file(cls, path: Path | str) -> Recipe:
+        """Read a recipe from a TOML file.
+
+        Parameters
+        ----------
+        path
+            The file.
+        """
+        path = Path(path)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            why = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else error.strerror or "it is no file"
+            raise SDCError(f"recipe {str(path)!r} cannot be read: {why}") from None
+        try:
+            return cls.from_toml(text)
+        except SDCError as error:
+            raise SDCError(f"{path.name}: {error}") from None
 
 
 def apply_step(
@@ -205,6 +324,17 @@ def found_by(
 
 def _of(hierarchies: Mapping[str, Hierarchy] | None, columns: Sequence[str]) -> dict[str, Hierarchy]:
     return {name: h for name, h in (hierarchies or {}).items() if name in columns}
+
+
+def _known_categories(attribute: Attribute) -> list[Any]:
+    """Categories in their order, without that of missing values, as TOML can hold them."""
+    found = list(attribute.categories)[: attribute.n_categories - attribute.has_missing]
+    plain = [value.item() if isinstance(value, np.generic) else value for value in found]
+    return [value if isinstance(value, (str, int, float)) else str(value) for value in plain]
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)
 
 
 def _toml(value: Any) -> str:

@@ -33,6 +33,7 @@ from sdc_problems.studies.release._columns import (
 )
 from sdc_problems.studies.release._demand import Demand
 from sdc_problems.studies.release._hierarchies import completed
+from sdc_problems.studies.release._recipes import RecipeMethod, step_guarantees, with_its_roles
 from sdc_problems.studies.release._strata import check_within, in_strata, share_of
 from sdc_problems.studies.release._transaction import Places, Written, refuse_broken, reserve, write
 from sdc_problems.studies.release.csv_text import PLAIN, Form, as_written
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 
     from sdc_problems.graph import SocialGraph
     from sdc_problems.hierarchy import Hierarchy
+    from sdc_problems.methods._recipe import Recipe
     from sdc_problems.studies.release._links import GraphForm, LinkedRelease
 
 
@@ -82,6 +84,10 @@ class Protected:
         The release of a graph with its links, None for a table.
     choice
         What the other methods would have cost, if one was chosen.
+    recipe
+        The recipe that was applied in place of one method.
+    secret_seed
+        Whether who knows the seed can undo the protection.
     """
 
     frame: pd.DataFrame
@@ -96,6 +102,8 @@ class Protected:
     rows: Path | None = None
     links: LinkedRelease | None = None
     choice: Choice | None = None
+    recipe: Recipe | None = None
+    secret_seed: bool = False
 
     @property
     def records(self) -> pd.DataFrame:
@@ -113,6 +121,7 @@ class Protected:
             "mapping": None if self.places is None else self.places.mapping.name,
             "rows": None if self.rows is None else self.rows.name,
             "method": self.method,
+            **({} if self.recipe is None else {"recipe": RecipeMethod.of(self.recipe).payload()}),
             "groups": self.groups,
             "compared": None if self.choice is None else [c.row() for c in self.choice.candidates],
             "why": None if self.choice is None else list(self.choice.why()),
@@ -165,11 +174,15 @@ class _Work:
         for name in self.columns.pseudonyms:
             shown = int(text[name].isin(set(self.original[name])).sum())
             found.append(at_most("identifiers shown", (name,), 0, shown, "no identifier of the original is shown"))
-        if self.method.guarantee is not None:
+        steps = step_guarantees(self.method.recipe, kept, self.within) if isinstance(self.method, RecipeMethod) else []
+        if self.method.guarantee is not None or (isinstance(self.method, RecipeMethod) and self.demand.said()):
             sensitive = [name for name in self.data.sensitive if name not in self.columns.protected]
             protected = self.columns.protected
             alike = (*self.within, *protected)
-            found += self.demand.counted(kept, self.original, alike, sensitive, self.method.guarantee, self.within)
+            reading = self.method.guarantee or "k"
+            found += [*steps, *self.demand.counted(kept, self.original, alike, sensitive, reading, self.within)]
+        elif steps:
+            found += steps
         else:
             same = all((before[name].to_numpy() == text[name].to_numpy()).all() for name in self.columns.protected)
             if same:
@@ -213,6 +226,7 @@ def protect(
     quasi_identifiers: Sequence[str] = (),
     sensitive: Sequence[str] = (),
     method: str | None = None,
+    recipe: Recipe | None = None,
     k: int | None = None,
     l: int | None = None,
     entropy_l: float | None = None,
@@ -263,8 +277,11 @@ def protect(
         .gml makes one file of nodes and links. Nothing is written if it is not given.
     method
         Name of a method (``sdc_problems.methods.available``); if not given, one is chosen.
+    recipe
+        A recipe instead: each of its columns is protected by the method that it says. They are the columns that are
+        protected, whatever the roles of ``data``. What is demanded besides is counted in the file.
     k
-        Demand, for a choice or a method that takes one: every record looks like at least k − 1 others.
+        Demand, for a choice, a recipe, or a method that takes one: every record looks like at least k − 1 others.
     l, entropy_l, t
         Further demands, of the sensitive columns: fewest different values of each among alike records; least entropy
         ℓ-diversity; largest distance of their shares from those of the whole table.
@@ -343,17 +360,26 @@ def protect(
         raise SDCError("quasi_identifiers= and sensitive= are for tables without roles: use data.with_roles(…)")
     graph = None if isinstance(data, Microdata) else data
     data = data if isinstance(data, Microdata) else data.data
+    if recipe is not None:
+        if method is not None or options:
+            given = "method" if method is not None else next(iter(options))
+            raise SDCError(f"{given} is said, and the recipe says all: leave one of them out")
+        told, data = data, with_its_roles(recipe, data)
+        if graph is not None and data is not told:
+            raise SDCError("the recipe's columns must be quasi-identifiers of the nodes: name them when they are read")
     if suppressed is None:
         suppressed = "drop" if graph is None else "star"
     choice(suppressed, "suppressed", ("drop", "star"))
     if not data.quasi_identifiers:
         raise SDCError("no column was named to be protected: name the quasi-identifiers")
     demand = Demand.of(k, l, entropy_l, t, max_risk)
-    if method is None:
+    if recipe is None and method is None:
         demand = _to_choose_for(data, demand, options).checked(data)
     else:
         demand.checked(data)
     found = None if method is None else find(method)
+    if recipe is not None:
+        found = RecipeMethod.of(recipe)
     if graph is not None and graph_form == "supernodes" and max_suppression is None:
         max_suppression = 0 if found is None or found.takes("max_suppression") else None
     if seed is not None and graph is None and (found is None or not found.random):
@@ -375,7 +401,9 @@ def protect(
         raise SDCError("links join the strata of a graph: leave within out")
     weigh = _Weighing(importance, suppression_price).checked(data)
     made: tuple[str, ...] = ()
-    if found is None or found.needs_hierarchies or options.get("labels"):
+    if isinstance(found, RecipeMethod):
+        hierarchies, made = completed(found.needing_hierarchies(data), hierarchies)
+    elif found is None or found.needs_hierarchies or options.get("labels"):
         hierarchies, made = completed(data, hierarchies)
     made = (*made, *weigh.sentences())
     compared, labels = None, None
@@ -401,6 +429,10 @@ def protect(
     else:
         secret, seed, rows_seed = _seeds(found, places, seed, rows_seed, keep_order)
         rng = None if seed is None else np.random.default_rng(seed)
+        if isinstance(found, RecipeMethod):
+            refused = {"max_suppression": max_suppression, "suppression_price": suppression_price, "seconds": seconds}
+            for name in (name for name, value in {**refused, "importance": importance}.items() if value is not None):
+                raise SDCError(f"{name} is for a method or a choice, and the recipe says all: leave it out")
         if within and not found.takes("within"):
             done = in_strata(
                 data,
@@ -414,13 +446,14 @@ def protect(
                     seconds,
                     hierarchies,
                     rng,
+                    None,
                     (),
                     options,
                 )[0],
             )
         else:
             done, labels = _by_method(
-                data, found, demand, max_suppression, weigh, seconds, hierarchies, rng, within, options
+                data, found, demand, max_suppression, weigh, seconds, hierarchies, rng, seed, within, options
             )
         if max_suppression is not None:
             options = {**options, "max_suppression": max_suppression}
@@ -448,7 +481,16 @@ def protect(
         counted = tuple(promises(*map(as_written, written_as)))
         refuse_broken(counted)
         return Protected(
-            written_as[0], found.name, work.what_was_done, counted, found.promise, groups, links=linked, choice=compared
+            written_as[0],
+            found.name,
+            work.what_was_done,
+            counted,
+            found.promise,
+            groups,
+            links=linked,
+            choice=compared,
+            recipe=recipe,
+            secret_seed=found.secret_seed,
         )
     verdicts: list[Verdict] = []
 
@@ -469,6 +511,7 @@ def protect(
                 **({"importance": dict(importance)} if importance else {}),
                 **({} if suppression_price is None else {"suppression_price": suppression_price}),
                 "options": {**found.fixed, **options},
+                **({"recipe": found.payload()} if isinstance(found, RecipeMethod) else {}),
                 "promise": found.promise,
                 **({} if compared is None else {"compared": [candidate.row() for candidate in compared.candidates]}),
                 "what_was_done": [
@@ -529,6 +572,8 @@ def protect(
         places.rows if order.private_file else None,
         linked,
         compared,
+        recipe,
+        found.secret_seed,
     )
 
 
@@ -604,6 +649,7 @@ def _by_method(
     seconds: float | None,
     hierarchies: Mapping[str, Hierarchy] | None,
     rng: np.random.Generator | None,
+    seed: int | None,
     within: Sequence[str],
     options: Mapping[str, Any],
 ) -> tuple[Recoded, NDArray[Any] | None]:
@@ -615,6 +661,10 @@ def _by_method(
         assert demand.k is not None
         return MicroaggregationProblem(data, demand.k)
 
+    if isinstance(method, RecipeMethod):
+        if rng is not None and seed is None:  # a stratum draws its own
+            seed = int(rng.integers(2**62))
+        return method.recipe.apply(data, hierarchies=hierarchies, seed=seed), None
     found = apply(
         method,
         data,

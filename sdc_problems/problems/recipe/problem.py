@@ -194,7 +194,7 @@ class RecipeProblem(SDCProblem):
 
     def decode(self, x: ArrayLike) -> Recipe:
         """Read the methods and the columns that each protects."""
-        return Recipe(tuple(self._steps(self.genome(x))))
+        return Recipe.made_for(self.data, self._steps(self.genome(x)), self.attributes)
 
     def encode(self, recipe: Recipe | Sequence[RecipeStep]) -> NDArray[Any]:
         """Return the row of X of a recipe, whose settings must be among those that the problem tries.

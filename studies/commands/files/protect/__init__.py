@@ -22,6 +22,7 @@ from sdc_problems.studies.commands.files.protect._demand_options import (
     show_costs,
 )
 from sdc_problems.studies.commands.files.protect._method_options import MethodCommand, listed
+from sdc_problems.studies.commands.files.protect._recipe_options import for_recipe, naming_recipe
 
 if TYPE_CHECKING:
     from sdc_problems.hierarchy import Hierarchy
@@ -43,8 +44,9 @@ def _list_methods(ctx: click.Context, param: click.Parameter, value: bool) -> No
 @click.option(
     "--methods", is_flag=True, is_eager=True, expose_value=False, callback=_list_methods, help="List methods."
 )
+@click.option("--recipe", type=click.Path(path_type=Path), metavar="FILE.toml", help="A method for each column.")
 @demand_options
-@click.option("--quasi-identifiers", "--columns", "columns", required=True, help="Columns to protect.")
+@click.option("--quasi-identifiers", "--columns", "columns", help="Columns to protect.")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="File to write: CSV, or .graphml, .gml.")
 @click.option("--sensitive", default="", help="Secret columns; they are not changed.")
 @click.option("--identifiers", default="", help="Columns that are left out.")
@@ -82,6 +84,7 @@ def command(
     /,
     file: Path,
     method: str | None,
+    recipe: Path | None,
     k: int | None,
     l: int | None,
     entropy_l: float | None,
@@ -94,7 +97,7 @@ def command(
     seconds: float | None,
     allow_perturbed: bool,
     explain: bool,
-    columns: str,
+    columns: str | None,
     out: Path,
     sensitive: str,
     identifiers: str,
@@ -126,12 +129,12 @@ def command(
     """Protect columns of FILE so that records look alike, and write OUT.
 
     Say what is asked (--k 5 --l 2): lattice, local recoding, local suppression, Mondrian and microaggregation are
-    compared, and the one that loses least is written. Or name a --method (--methods lists them).
+    compared, and the one that loses least is written. Or name a --method (--methods lists them), or a --recipe, which
+    says for each column what to do.
 
     OUT is written as FILE is, its rows shuffled; it is read back, and what is promised is counted in it. Beside it
     come certificate, value mapping, rows file and links (of --edges or a FILE in GraphML or GML, or OUT holds them).
     """
-    from sdc_problems.methods.registry import find
     from sdc_problems.studies.release import protect
     from sdc_problems.studies.release.csv_text import Form
     from sdc_problems.studies.report.terminal import console, plain
@@ -141,14 +144,20 @@ def command(
     reading = Reading(encoding, delimiter, decimal, thousands, na_values, missing)
     linked = Linked.of(edges, links)
     roles = {
-        "quasi_identifiers": names(columns),
+        "quasi_identifiers": names(columns or ""),
         "sensitive": names(sensitive),
         "identifiers": names(identifiers),
         "kinds": kinds_by_name(kinds),
         "orders": {name: names(listed) for name, listed in pairs(order, "--order")},
     }
+    steps = None
+    if recipe is not None:
+        steps, roles = for_recipe(ctx, recipe, roles)
+    elif columns is None:
+        needed = next(param for param in ctx.command.params if param.name == "columns")
+        raise click.MissingParameter(ctx=ctx, param=needed)
     graph = None
-    with naming_options():
+    with naming_recipe(recipe), naming_options():
         if linked.there(file):
             graph, read = linked.read(file, reading, **roles)
             data = graph.data
@@ -158,14 +167,16 @@ def command(
             data, read = reading.table(file, **roles)
     hierarchies, files = _hierarchies(hierarchy, data)
     _refuse_choosing(ctx, method)
+    files += [] if recipe is None else [recipe]
     if report is not None:
         _refuse_report(report, [file, out, *files], overwrite)
-    with warnings.catch_warnings(record=True) as warned:
+    with warnings.catch_warnings(record=True) as warned, naming_recipe(recipe):
         warnings.simplefilter("always", UserWarning)
         done = protect(
             data if graph is None else graph,
             out,
             method=method,
+            recipe=steps,
             k=k,
             l=l,
             entropy_l=entropy_l,
@@ -178,7 +189,7 @@ def command(
             suppression_price=suppression_price,
             allow_perturbed=allow_perturbed,
             explain=explain,
-            say=None if method is not None else _trying,
+            say=None if method is not None or recipe is not None else _trying,
             hierarchies=hierarchies,
             seed=seed,
             keep=None if keep is None else names(keep),
@@ -227,7 +238,7 @@ def command(
     screen.print(f"value mapping (keep it to yourself): {plain(str(done.places.mapping), 500)}")
     if done.rows is not None:
         screen.print(f"which record each row is (keep it to yourself): {plain(str(done.rows), 500)}")
-    if find(done.method).secret_seed:
+    if done.secret_seed:
         screen.print(
             "drawn at random, its seed is in the mapping: --seed repeats the draw; another draw of the same table,"
             " published as well, gives more away than each alone"
