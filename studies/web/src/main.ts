@@ -5,6 +5,7 @@ import { comparePart } from "./compare";
 import { controlsPart } from "./controls";
 import { announce, announcer, button, h, replace } from "./dom";
 import { count, short } from "./format";
+import { guidePart } from "./guide";
 import { homePart } from "./home";
 import { Server, takeToken } from "./live";
 import { mapPart } from "./map";
@@ -55,10 +56,13 @@ function start(payload: Payload, details: Details, server: Server | null): App {
   const parts: Part[] = [controlsPart(app), mapPart(app), cardPart(app), parallelPart(app), tablePart(app), shortlistPart(app)];
   const views: Record<Exclude<View, "map">, Part> = { solution: solutionPart(app), compare: comparePart(app), progress: progressPart(app), home: homePart(app) };
   const [controls, map, card, parallel, table, shortlist] = parts;
+  const guide = guidePart(app);
+  parts.push(guide);
   const mapView = h(
     "section",
     { class: "view", "aria-label": "Map" },
     h("h2", { class: "unseen", tabindex: -1 }, "Map"),
+    guide.root,
     controls.root,
     h("div", { class: "two" }, h("div", {}, map.root, parallel.root), h("div", { class: "beside" }, card.root, shortlist.root)),
     table.root,

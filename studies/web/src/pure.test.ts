@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { scale, ticks } from "./axes";
 import { compact, joined } from "./distributions";
+import { candidates, limit, nearest, price, roles, worthless } from "./choice";
 import { binLabel, duration, num, quoted, short, visible } from "./format";
 import { csvCell } from "./home";
 import { events } from "./live";
@@ -115,6 +116,41 @@ describe("the address", () => {
     assert.deepEqual(state, initial(axes));
     const long = fromFragment(`#s=0:1-1|${"x".repeat(5000)}`, axes);
     assert.equal(long.shortlist.get("0:1-1")?.length, 2000);
+  });
+});
+
+describe("the guided choice", () => {
+  const k = [2, 8, 24, 42, 60];
+  const il = [10, 12, 20, 24, 60];
+  const all = [0, 1, 2, 3, 4];
+
+  test("three candidates: both ends and the knee between them, with the price of a step", () => {
+    assert.deepEqual(roles(axes), [0, 1]);
+    assert.deepEqual(roles([...axes].reverse()), [1, 0]);
+    const found = candidates([k, il], axes, [0, 1], all);
+    assert.deepEqual(found.map((one) => [one.name, one.point]), [["Safest", 4], ["Balanced", 3], ["Most useful", 0]]);
+    assert.equal(found[0].safer, null);
+    assert.equal(price(found[1].freer!, axes, [0, 1]), "smallest class 42 → 24\u00a0records saves 4 points of information loss");
+    assert.equal(price(found[2].safer!, axes, [0, 1]), "smallest class 2 → 8\u00a0records costs 2 points of information loss");
+  });
+
+  test("fewer points give fewer candidates, and points that another one beats are none", () => {
+    assert.deepEqual(candidates([k, il], axes, [0, 1], [0, 4]).map((one) => one.name), ["Safest", "Most useful"]);
+    assert.deepEqual(candidates([[2, 2, 1], [10, 11, 12]], axes, [0, 1], [0, 1, 2]).map((one) => [one.name, one.point]), [["Best", 0]]);
+    assert.deepEqual(candidates([k, il], axes, [0, 1], []), []);
+    assert.deepEqual(candidates([k], axes.slice(0, 1), roles(axes.slice(0, 1)), all).map((one) => one.point), [4]);
+  });
+
+  test("who nobody hides with, and a table with nothing left, are no candidates", () => {
+    assert.deepEqual([worthless(axes[0], 1), worthless(axes[0], 2), worthless(axes[1], 100), worthless(axes[1], 0)], [true, false, true, false]);
+  });
+
+  test("where nothing meets all limits, each says how near it lets the others come", () => {
+    const ranges = [limit(axes[0], 50), limit(axes[1], 20)];
+    assert.deepEqual(nearest([k, il], axes, ranges, all), [
+      "With information loss at most 20\u00a0%, the largest smallest class found is 24\u00a0records.",
+      "With smallest class at least 50\u00a0records, the smallest information loss found is 60\u00a0%.",
+    ]);
   });
 });
 
