@@ -17,6 +17,7 @@ from sdc_problems._validation import choice
 from sdc_problems.errors import SDCError
 from sdc_problems.methods._apply import apply, recoded
 from sdc_problems.methods._importance import checked_price, weights_of
+from sdc_problems.methods._recipe_method import RecipeMethod, with_its_roles
 from sdc_problems.methods.recoding._generalize import MAX_SUPPRESSION, Recoded
 from sdc_problems.methods.registry import Method, find
 from sdc_problems.microdata import Microdata
@@ -33,11 +34,10 @@ from sdc_problems.studies.release._columns import (
 )
 from sdc_problems.studies.release._demand import Demand
 from sdc_problems.studies.release._hierarchies import completed
-from sdc_problems.studies.release._recipes import RecipeMethod, step_guarantees, with_its_roles
 from sdc_problems.studies.release._strata import check_within, in_strata, share_of
 from sdc_problems.studies.release._transaction import Places, Written, refuse_broken, reserve, write
 from sdc_problems.studies.release.csv_text import PLAIN, Form, as_written
-from sdc_problems.studies.release.guarantees import Guarantee, at_most, classes_of
+from sdc_problems.studies.release.guarantees import Guarantee, at_most, classes_of, step_guarantees
 from sdc_problems.studies.release.row_order import KEPT_SENTENCE, SHUFFLED_SENTENCE, RowOrder
 from sdc_problems.studies.release.value_mapping import ROWS_SEED, SEED, kept_seed, record_by_record, value_mapping
 from sdc_problems.studies.report.kept_records import left_out, with_records_kept
@@ -121,7 +121,7 @@ class Protected:
             "mapping": None if self.places is None else self.places.mapping.name,
             "rows": None if self.rows is None else self.rows.name,
             "method": self.method,
-            **({} if self.recipe is None else {"recipe": RecipeMethod.of(self.recipe).payload()}),
+            **({} if self.recipe is None else RecipeMethod.of(self.recipe).payload()),
             "groups": self.groups,
             "compared": None if self.choice is None else [c.row() for c in self.choice.candidates],
             "why": None if self.choice is None else list(self.choice.why()),
@@ -511,7 +511,7 @@ def protect(
                 **({"importance": dict(importance)} if importance else {}),
                 **({} if suppression_price is None else {"suppression_price": suppression_price}),
                 "options": {**found.fixed, **options},
-                **({"recipe": found.payload()} if isinstance(found, RecipeMethod) else {}),
+                **(found.payload() if isinstance(found, RecipeMethod) else {}),
                 "promise": found.promise,
                 **({} if compared is None else {"compared": [candidate.row() for candidate in compared.candidates]}),
                 "what_was_done": [

@@ -14,10 +14,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sdc_problems._tables.columns import STAR
 from sdc_problems.evaluators.anonymity import equivalence_classes, k_anonymity
+from sdc_problems.evaluators.wildcards import k_wildcard
+from sdc_problems.methods.registry import find
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from sdc_problems.methods import Recipe
 
 
 @dataclass(frozen=True)
@@ -75,3 +80,29 @@ def all_records(problem: Any, frame: pd.DataFrame) -> Guarantee:
     """The promise that no record is left out or added."""
     n = len(problem.data)
     return Guarantee("records", (), float(n), float(len(frame)), len(frame) == n, "no record is left out or added")
+
+
+def step_guarantees(recipe: Recipe, frame: pd.DataFrame, within: Sequence[str] = ()) -> list[Guarantee]:
+    """Count what each step promises.
+
+    Parameters
+    ----------
+    recipe
+        The recipe.
+    frame
+        The file's cells.
+    within
+        Columns that make strata, in each of which a promise is kept.
+    """
+    found = []
+    for step in recipe.steps:
+        promise, columns = find(step.method).guarantee, [*within, *step.columns]
+        if promise == "k":
+            text = f"every combination of what {step.method} protects is shared by at least k records"
+            found.append(at_least("k", columns, step.options["k"], smallest_class(frame, columns), text))
+        elif promise == "k_wildcard":
+            text = "every record matches at least k, itself included; a star matches every value"
+            codes = np.column_stack([frame[name].factorize(use_na_sentinel=False)[0] for name in columns])
+            matching = int(k_wildcard(codes, (frame[columns] == STAR).to_numpy())) if len(frame) else 0
+            found.append(at_least("k_wildcard", columns, step.options["k"], matching, text))
+    return found

@@ -7,9 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sdc_problems.studies.release._recipes import step_guarantees
 from sdc_problems.studies.release.csv_text import as_written
-from sdc_problems.studies.release.guarantees import Guarantee, all_records, at_least, at_most, smallest_class
+from sdc_problems.studies.release.guarantees import (
+    Guarantee,
+    all_records,
+    at_least,
+    at_most,
+    smallest_class,
+    step_guarantees,
+)
 
 if TYPE_CHECKING:
     import pandas as pd

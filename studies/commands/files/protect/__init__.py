@@ -47,7 +47,7 @@ def _list_methods(ctx: click.Context, param: click.Parameter, value: bool) -> No
 @click.option("--recipe", type=click.Path(path_type=Path), metavar="FILE.toml", help="A method for each column.")
 @demand_options
 @click.option("--quasi-identifiers", "--columns", "columns", help="Columns to protect.")
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="File to write: CSV, or .graphml, .gml.")
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="CSV, .graphml or .gml to write.")
 @click.option("--sensitive", default="", help="Secret columns; they are not changed.")
 @click.option("--identifiers", default="", help="Columns that are left out.")
 @click.option("--pseudonym", default="", help="Identifiers to be given new numbers.")
@@ -129,8 +129,7 @@ def command(
     """Protect columns of FILE so that records look alike, and write OUT.
 
     Say what is asked (--k 5 --l 2): lattice, local recoding, local suppression, Mondrian and microaggregation are
-    compared, and the one that loses least is written. Or name a --method (--methods lists them), or a --recipe, which
-    says for each column what to do.
+    compared, and the one that loses least is written. Or name a --method, or a --recipe with one for each column.
 
     OUT is written as FILE is, its rows shuffled; it is read back, and what is promised is counted in it. Beside it
     come certificate, value mapping, rows file and links (of --edges or a FILE in GraphML or GML, or OUT holds them).
