@@ -10,7 +10,9 @@ if TYPE_CHECKING:
     from sdc_problems.studies.release._protect import Protected as Protected
     from sdc_problems.studies.release._protect import protect as protect
     from sdc_problems.studies.release._release import NeedsReason as NeedsReason
+    from sdc_problems.studies.release._release import Objections as Objections
     from sdc_problems.studies.release._release import Released as Released
+    from sdc_problems.studies.release._release import objections as objections
     from sdc_problems.studies.release._release import release as release
 
 __getattr__, __dir__, __all__ = _attach(__name__, __file__)

@@ -32,6 +32,7 @@ from sdc_problems.studies.report.kept_records import kept_of, left_out, with_rec
 from sdc_problems.studies.run.runner import reopen
 from sdc_problems.studies.store.folder import STUDY, check_folder, inside
 from sdc_problems.studies.store.reader import Run
+from sdc_problems.studies.store.tables import Solutions
 from sdc_problems.studies.store.versions import file_digest, versions
 from sdc_problems.studies.study.data import written_as
 from sdc_problems.studies.tasks import find_task
@@ -46,8 +47,13 @@ if TYPE_CHECKING:
     from sdc_problems.studies.tasks import Task
 
 NO_K = "promises no k"
+ALONE = "k is 1: some record is the only one of its kind"
 DRAWN = "releases.json"
 """File of a run folder that says which of its random solutions were drawn; it holds no seed and no record."""
+_DRAWN_BEFORE = (
+    "solution {} was released before: for the same draw give --seed, which its mapping file holds; for another, which"
+    " together with the first gives more away, --new-draw"
+)
 
 
 class NeedsReason(SDCError):
@@ -211,7 +217,7 @@ def release(
         ks = [g.found for g in counted if g.name == "k" and set(g.columns) == set(protected)]
         promised.append(f"k = {min(ks):g} in the protected columns, counted in the written file" if ks else NO_K)
         if ks and min(ks) < 2:
-            broken.append("k is 1: some record is the only one of its kind")
+            broken.append(ALONE)
             if override is None:
                 raise _not_released(broken)
         if not ks and len(text) == len(original):
@@ -310,6 +316,75 @@ def release(
     return Released(places.file, places.certificate, places.mapping, written_rows, content, places.file_of_links)
 
 
+@dataclass(frozen=True)
+class Objections:
+    """Objections to a release of a solution, told before it is asked for.
+
+    Attributes
+    ----------
+    refused
+        Why it would be refused whatever reason is given; empty if it would not.
+    broken
+        What only a reason overrides.
+    met
+        What is fulfilled, in words.
+    private
+        Endings of the files beside it that are for the holder of the data only.
+    """
+
+    refused: str
+    broken: tuple[str, ...]
+    met: tuple[str, ...]
+    private: tuple[str, ...]
+
+
+def objections(
+    study: Study, task: Task, problem: SDCProblem, found: Solutions, *, out: Path, folder: Path
+) -> Objections:
+    """Objections to releasing a solution, by the rules of `release`; nothing is written.
+
+    Parameters
+    ----------
+    study, task, problem
+        Of the run.
+    found
+        The solution, with its genome.
+    out
+        The file that a release would write.
+    folder
+        The run folder.
+    """
+    assert found.X is not None
+    x = problem.genome(found.X[0])
+    values = {o.name: float(v) for o, v in zip(problem.objectives, problem.natural(found.F[0]), strict=True)}
+    broken = _broken_requirements(study, problem, values)
+    required = [name for name in study.sections.require if name in values]
+    met = [f"{len(required)} of {len(required)} requirements of the study are met"] if required and not broken else []
+    refused = ""
+    try:
+        protected = protected_columns(problem)
+        columns_that_leave(problem.data, protected, study.sections.data.keep)
+        if task.random:
+            places = Places.of(out)
+            with Run(folder) as run:
+                same = _same_solution(places, found.ids[0], run.fingerprint())
+            _draw(folder, found.ids[0], places, same, seed=None, new_draw=False)
+            met.append("values are drawn at random, once: a second release repeats the same draw")
+        else:
+            frame, lost = _protected(task, problem, x, None)
+            text = as_written(frame[~lost].reset_index(drop=True))
+            counted = task.guarantees(problem, x, text)
+            ks = [g.found for g in counted if g.name == "k" and set(g.columns) == set(protected)]
+            if ks and min(ks) < 2:
+                broken.append(ALONE)
+            elif ks:
+                met.append(f"k = {min(ks):g} in the protected columns; a release counts it again in the written file")
+    except SDCError as error:
+        refused = str(error)
+    private = (".mapping.csv",) if task.clusters is not None else (".mapping.csv", ".rows.csv")
+    return Objections(refused, tuple(broken), tuple(met), private)
+
+
 def _linked(
     task: Task,
     problem: Any,
@@ -400,10 +475,7 @@ def _draw(
     if seed is None and not new_draw:
         seed = kept_seed(places.mapping, SEED) if same else None
         if seed is None and solution in before:
-            raise SDCError(
-                f"solution {solution} was released before: for the same draw give --seed, which its mapping file holds;"
-                " for another, which together with the first gives more away, --new-draw"
-            )
+            raise SDCError(_DRAWN_BEFORE.format(solution))
     text = json.dumps([*before, *([] if solution in before else [solution])], indent=1) + "\n"
     return secrets.randbits(63) if seed is None else seed, {} if solution in before else {path: text}
 

@@ -1,16 +1,27 @@
-"""Guard of the server: answers only requests to the right host, from the page itself, with the token."""
+"""Guard of the server: answers only requests to the right host, from the page itself, with the session's cookie."""
 
 from __future__ import annotations
 
-import hmac
+import html
 import json
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from typing import Any
+
+from sdc_problems.studies.web.session import Session
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Application = Callable[[Message, Receive, Send], Awaitable[None]]
+
+OPEN = (
+    "Open the address that `sdc explore` printed. It opens the page once; for another browser press Enter where"
+    " `sdc explore` runs, and it prints a new one."
+)
+FROM_ELSEWHERE = (
+    "The link that you followed stands on another page, and the explorer answers no other page. The address is in the"
+    " address bar now: click into it and press Enter, and the explorer opens."
+)
 
 
 class Guard:
@@ -20,17 +31,22 @@ class Guard:
     ----------
     inner
         The application that is guarded.
-    token
-        What ``Authorization: Bearer`` must carry for everything but the empty page.
+    session
+        Whose folder holds the page, and whose cookie everything but the empty page asks for.
     hosts
         Accepted values of the Host header; ``http://`` and one of them are the accepted origins.
     policy
         Content security policy of every answer.
+    style
+        Style element of the pages that explain a refusal to a person.
     """
 
-    def __init__(self, inner: Application, *, token: str, hosts: Sequence[str], policy: str) -> None:
+    def __init__(
+        self, inner: Application, *, session: Session, hosts: Sequence[str], policy: str, style: str = ""
+    ) -> None:
         self.inner = inner
-        self._token = token.encode()
+        self._session = session
+        self._style = style
         self._hosts = frozenset(host.lower() for host in hosts)
         self._origins = frozenset(f"http://{host}" for host in self._hosts)
         self._headers = [
@@ -51,7 +67,10 @@ class Guard:
             return
         if scope["type"] != "http":
             return  # no web sockets here
-        status, why = self._judge(scope)
+        headers: dict[bytes, list[bytes]] = {}
+        for name, value in scope["headers"]:
+            headers.setdefault(name.lower(), []).append(value)
+        status, why = self._judge(scope, headers)
 
         async def sealed(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -60,17 +79,25 @@ class Guard:
             await send(message)
 
         if status == 200:
-            await self.inner(scope, receive, sealed)
+            inside = scope["path"][len(self._session.folder) - 1 :]
+            await self.inner({**scope, "path": inside, "raw_path": inside.encode()}, receive, sealed)
             return
-        body = json.dumps({"error": why}).encode()
-        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-        await sealed({"type": "http.response.start", "status": status, "headers": headers})
+        opened = headers.get(b"sec-fetch-mode", [b""])[0] == b"navigate"  # by a person, who reads no JSON
+        body = self._explained(why) if opened else json.dumps({"error": why}).encode()
+        kind = b"text/html; charset=utf-8" if opened else b"application/json"
+        answer = [(b"content-type", kind), (b"content-length", str(len(body)).encode())]
+        await sealed({"type": "http.response.start", "status": status, "headers": answer})
         await sealed({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
 
-    def _judge(self, scope: Message) -> tuple[int, str]:
-        headers: dict[bytes, list[bytes]] = {}
-        for name, value in scope["headers"]:
-            headers.setdefault(name.lower(), []).append(value)
+    def _explained(self, why: str) -> bytes:
+        return (
+            '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>sdc explorer</title>'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">'
+            f'{self._style}</head><body><main id="app"><h1>Not opened</h1><p>{html.escape(why)}</p></main></body>'
+            "</html>"
+        ).encode()
+
+    def _judge(self, scope: Message, headers: dict[bytes, list[bytes]]) -> tuple[int, str]:
         hosts = headers.get(b"host", [])
         if len(hosts) != 1 or hosts[0].decode("latin-1").lower() not in self._hosts:
             return 421, "this server answers to the address that it printed only"
@@ -79,12 +106,15 @@ class Guard:
             return 403, "requests from other pages are not answered"
         sites = headers.get(b"sec-fetch-site", [])
         if any(site not in (b"same-origin", b"none") for site in sites):
+            if headers.get(b"sec-fetch-mode") == [b"navigate"]:
+                return 403, FROM_ELSEWHERE
             return 403, "requests from other pages are not answered"
         if scope["method"] not in ("GET", "HEAD") and not origins:
             return 403, "a change must come from the page itself"
-        if scope["path"] == "/":
+        if not scope["path"].startswith(self._session.folder):
+            return 404, f"Nothing is here. {OPEN}"
+        if scope["path"][len(self._session.folder) - 1 :] in ("/", "/api/session"):
             return 200, ""
-        given = headers.get(b"authorization", [])
-        if len(given) != 1 or not hmac.compare_digest(given[0], b"Bearer " + self._token):
-            return 401, "the token is missing or wrong: open the address that `sdc explore` printed"
+        if not self._session.holds(headers.get(b"cookie", [])):
+            return 401, f"this browser holds no session with the server. {OPEN}"
         return 200, ""

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,10 @@ from sdc_problems.studies.store.hypervolume import nondominated
 from sdc_problems.studies.store.reader import Run
 from sdc_problems.studies.store.tables import Axis, History, Solutions
 from sdc_problems.studies.tasks import Task, find_task
-from sdc_problems.studies.web.pictures import Detail, attributes, leaving
+from sdc_problems.studies.web.pictures import Detail, attributes, described, leaving
+
+if TYPE_CHECKING:
+    from sdc_problems.studies.study.schema import Study
 
 SCHEMA = "sdc-explorer/1"
 SHORTLIST = "shortlist.json"
@@ -49,6 +52,8 @@ class Source:
         Why it cannot be built; empty if it can.
     keep
         Columns without a role that may leave, as the study says.
+    study
+        The study, None if it cannot be built here.
     """
 
     run: Run
@@ -56,6 +61,7 @@ class Source:
     problem: SDCProblem | None
     closed: str
     keep: Sequence[str] | None = None
+    study: Study | None = None
 
     def __post_init__(self) -> None:
         self._lock = RLock()
@@ -70,11 +76,19 @@ class Source:
         run.verify()
         try:
             study, built, _ = reopen(run.path, data=data, search=False)
-            return cls(run, find_task(study.task), built.problem, "", study.sections.data.keep)
+            return cls(run, find_task(study.task), built.problem, "", study.sections.data.keep, study)
         except Untrue:
             raise
         except SDCError as error:
             return cls(run, None, None, str(error))
+
+    def brief(self, ident: str) -> list[str]:
+        """Sentences on one solution."""
+        solution = self.run.solution(ident)
+        if self.problem is None or solution.X is None:
+            return []
+        with self._lock:
+            return described(self.problem, self.problem.genome(solution.X[0]))
 
     def detail(self, ident: str) -> dict[str, Any]:
         """Everything the solution page says of one solution."""

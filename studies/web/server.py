@@ -1,9 +1,10 @@
-"""The live page: one small server on this machine, for whoever holds the token that it prints.
+"""The live page: one small server on this machine, for whoever opens the address that it prints.
 
-What is defended against: other users and programs of the machine (the token), web pages open in the same browser (the
-token travels in a header that they cannot set; Host and Origin are checked, also against names that are rebound to
-127.0.0.1), and text from a stranger's run folder (content security policy, no markup made of data). No path of a
-request reaches the file system: runs are named by number, solutions by id, files of a release by kind.
+What is defended against: other users and programs of the machine (a code that works once, exchanged for a cookie that
+the browser sends to a folder of a random name only), web pages open in the same browser (that cookie is never sent with
+their requests; Host, Origin and Sec-Fetch-Site are checked, also against names that are rebound to 127.0.0.1), and text
+from a stranger's run folder (content security policy, no markup made of data). No path of a request reaches the file
+system: runs are named by number, solutions by id, files of a release by kind.
 """
 
 from __future__ import annotations
@@ -13,21 +14,22 @@ import hashlib
 import json
 import re
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from sdc_problems.errors import SDCError, SDCFailure
 from sdc_problems.studies.store.folder import inside, write_atomically
-from sdc_problems.studies.web.guard import Guard
-from sdc_problems.studies.web.payload import SHORTLIST, Source, check_shortlist, overview
+from sdc_problems.studies.web.guard import OPEN, Guard
+from sdc_problems.studies.web.payload import SHORTLIST, Source, check_shortlist, overview, read_shortlist
 from sdc_problems.studies.web.report import DATA_SLOT, POLICY_SLOT, page, policy
+from sdc_problems.studies.web.session import Session
 
 LARGEST_BODY = 1_000_000
 MOST_STREAMS = 8
@@ -42,8 +44,8 @@ class Explorer:
     ----------
     sources
         The runs.
-    token
-        What a request must carry.
+    session
+        Folder, codes and cookie of the browsers that are answered.
     hosts
         Values of the Host header that are answered, such as ``127.0.0.1:8731``.
     read_only
@@ -58,7 +60,7 @@ class Explorer:
         self,
         sources: Sequence[Source],
         *,
-        token: str,
+        session: Session,
         hosts: Sequence[str],
         read_only: bool = False,
         data: Path | None = None,
@@ -71,28 +73,37 @@ class Explorer:
         html = page()
         self._policy = policy(html, connect="'self'") + "; frame-ancestors 'none'"
         self._page = html.replace(POLICY_SLOT, "").replace(DATA_SLOT, "")
-        self._token = token
+        self._style = re.search(r"<style>.*?</style>", html, flags=re.DOTALL)
+        self._session = session
         self._hosts = tuple(hosts)
         self._overview: tuple[Any, bytes] | None = None
         self._details: OrderedDict[tuple[int, str], bytes] = OrderedDict()
         self._released: dict[tuple[int, str], dict[str, Path]] = {}
-        self._work = asyncio.Lock()  # one overview or release at a time: they are heavy
+        self._looking = asyncio.Lock()  # one overview at a time, one release, and one change of the shortlist
+        self._releasing = asyncio.Lock()
+        self._keeping = asyncio.Lock()
         self._streams = 0
+        self.closing: Callable[[], bool] = lambda: False  # whether the server is about to end: then streams do, too
         overview(self.sources, points=0)  # refuses runs that do not fit together before anybody connects
 
     def app(self) -> Guard:
         """The ASGI application."""
         routes = [
             Route("/", self.index),
+            Route("/api/session", self.begin, methods=["POST"]),
             Route("/api/payload", self.payload),
+            Route("/api/brief", self.brief),
             Route("/api/detail", self.detail),
             Route("/api/events", self.events),
-            Route("/api/shortlist", self.shortlist, methods=["PUT"]),
+            Route("/api/shortlist", self.shortlist, methods=["GET", "PATCH"]),
+            Route("/api/terms", self.terms),
             Route("/api/release", self.release, methods=["POST"]),
             Route("/api/released", self.released),
         ]
-        inner = Starlette(routes=routes, exception_handlers={SDCError: _refused, SDCFailure: _failed})
-        return Guard(inner, token=self._token, hosts=self._hosts, policy=self._policy)
+        handlers: dict[Any, Any] = {SDCError: _refused, SDCFailure: _failed, ClientDisconnect: _gone}
+        inner = Starlette(routes=routes, exception_handlers=handlers)
+        style = self._style.group() if self._style else ""
+        return Guard(inner, session=self._session, hosts=self._hosts, policy=self._policy, style=style)
 
     # -- reading --------------------------------------------------------------------------------------------------
 
@@ -100,9 +111,17 @@ class Explorer:
         """The page, without any data."""
         return Response(self._page, media_type="text/html")
 
+    async def begin(self, request: Request) -> Response:
+        """Exchange the code of the printed address for the cookie."""
+        given = await _body(request)
+        cookie = self._session.redeem(given) if isinstance(given, str) else None
+        if cookie is None:
+            return JSONResponse({"error": f"this address was used before, or is an old one. {OPEN}"}, status_code=401)
+        return Response(status_code=204, headers={"set-cookie": cookie})
+
     async def payload(self, request: Request) -> Response:
         """Points, progress and aggregates."""
-        async with self._work:
+        async with self._looking:
             return Response(await run_in_threadpool(self._current), media_type="application/json")
 
     def _current(self) -> bytes:
@@ -116,10 +135,14 @@ class Explorer:
         states = [(s.chain, s.status) for source in self.sources for s in source.run.progress()]
         return (states, [_changed(source.run.path / SHORTLIST) for source in self.sources])
 
+    async def brief(self, request: Request) -> Response:
+        """Sentences on one solution: nothing is released for them."""
+        _, source, ident = self._named(request)
+        return JSONResponse({"sentences": await run_in_threadpool(source.brief, ident)})
+
     async def detail(self, request: Request) -> Response:
         """One solution."""
-        number, source = self._source(request.query_params.get("run"))
-        ident = str(request.query_params.get("id", ""))[:300]
+        number, source, ident = self._named(request)
         key = (number, ident)
         if key not in self._details:
             self._details[key] = _json(await run_in_threadpool(source.detail, ident))
@@ -139,7 +162,7 @@ class Explorer:
             seen = await run_in_threadpool(self._version)
             yield "retry: 2000\n\n"
             quiet = 0
-            while not await request.is_disconnected():
+            while not self.closing() and not await request.is_disconnected():
                 if await run_in_threadpool(self._finished):
                     yield "data: finished\n\n"
                     return
@@ -161,15 +184,51 @@ class Explorer:
     # -- writing --------------------------------------------------------------------------------------------------
 
     async def shortlist(self, request: Request) -> Response:
-        """Keep a run's shortlist in its folder."""
-        self._may_write()
+        """A run's shortlist, or changes of it: other pages may have changed other entries meanwhile."""
         _, source = self._source(request.query_params.get("run"))
-        entries = check_shortlist(await _body(request))
-        for entry in entries:
-            await run_in_threadpool(source.run.solution, entry["id"])
+        if request.method == "PATCH":
+            self._may_write()
+            wanted = await _body(request)
+            if not isinstance(wanted, dict) or set(wanted) != {"keep", "drop"}:
+                raise SDCError("a change of a shortlist says what to keep and what to drop")
+            keep, drop = check_shortlist(wanted["keep"]), wanted["drop"]
+            if not isinstance(drop, list) or not all(isinstance(ident, str) for ident in drop):
+                raise SDCError("what a shortlist drops is a list of ids")
+            async with self._keeping:
+                return JSONResponse(await run_in_threadpool(self._keep, source, keep, drop))
+        return JSONResponse(await run_in_threadpool(read_shortlist, source.run))
+
+    def _keep(self, source: Source, keep: list[dict[str, str]], drop: list[str]) -> list[dict[str, str]]:
+        for entry in keep:
+            source.run.solution(entry["id"])  # refuses an unknown one
+        notes = {entry["id"]: entry["note"] for entry in read_shortlist(source.run)}
+        notes.update({entry["id"]: entry["note"] for entry in keep})
+        entries = check_shortlist([{"id": k, "note": note} for k, note in notes.items() if k not in drop])
         text = json.dumps(entries, indent=1, ensure_ascii=True) + "\n"
-        await run_in_threadpool(write_atomically, inside(source.run.path, SHORTLIST), text)
-        return Response(status_code=204)
+        write_atomically(inside(source.run.path, SHORTLIST), text)
+        return entries
+
+    async def terms(self, request: Request) -> Response:
+        """Objections to a release of a solution, said before anybody asks for it."""
+        self._may_write()
+        _, source, ident = self._named(request)
+        async with self._releasing:
+            return JSONResponse(await run_in_threadpool(self._terms, source, ident))
+
+    def _terms(self, source: Source, ident: str) -> dict[str, Any]:
+        from sdc_problems.studies.release import objections
+
+        found = source.run.solution(ident)
+        out = _place(source, ident)
+        if source.task is None or source.problem is None or source.study is None:
+            return {"refused": source.closed, "broken": [], "met": [], "files": []}
+        told = objections(source.study, source.task, source.problem, found, out=out, folder=source.run.path)
+        return {
+            "refused": told.refused,
+            "broken": list(told.broken),
+            "met": list(told.met),
+            "files": [f"{out.parent.name}/{out.name}{end}" for end in ("", ".certificate.json", *told.private)],
+        }
 
     async def release(self, request: Request) -> Response:
         """Release a solution into a folder beside the run's, by the function behind ``sdc release``."""
@@ -184,21 +243,22 @@ class Explorer:
             raise SDCError("a reason has one to 1,000 characters")
         number, source = self._source(str(wanted["run"]))
         ident = wanted["id"]
-        async with self._work:
+        async with self._releasing:
             return JSONResponse(await run_in_threadpool(self._release, number, source, ident, override))
 
     def _release(self, number: int, source: Source, ident: str, override: str | None) -> dict[str, Any]:
         from sdc_problems.studies.release import release
 
         source.run.solution(ident)  # refuses an unknown id before it becomes a part of a name
-        folder = source.run.path.with_name(f"{source.run.path.name}-released")  # a run folder holds no record
+        out = _place(source, ident)
+        folder = out.parent
         if folder.is_symlink():
             raise SDCError(f"{folder.name} is a link: nothing is released through it")
         try:
             folder.mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
             raise SDCFailure(f"cannot make the folder {folder.name!r}: {error.strerror}") from None
-        out = inside(folder, f"released-{_plain(ident)}.csv")
+        out = inside(folder, out.name)
         done = release(source.run.path, ident, out, override=override, data=self.data, overwrite=True)
         files = {"table": done.file, "mapping": done.mapping, "certificate": done.certificate}
         if done.rows is not None:
@@ -234,10 +294,19 @@ class Explorer:
         if self.read_only:
             raise SDCError("this explorer is read only")
 
+    def _named(self, request: Request) -> tuple[int, Source, str]:
+        number, source = self._source(request.query_params.get("run"))
+        return number, source, str(request.query_params.get("id", ""))[:300]
+
     def _source(self, number: str | None) -> tuple[int, Source]:
         if number is None or not re.fullmatch(r"[0-9]{1,4}", number) or int(number) >= len(self.sources):
             raise SDCError(f"there is no such run; they are numbered 0 to {len(self.sources) - 1}")
         return int(number), self.sources[int(number)]
+
+
+def _place(source: Source, ident: str) -> Path:
+    """File of a release: in a folder beside the run's, which holds no record."""
+    return source.run.path.with_name(f"{source.run.path.name}-released") / f"released-{_plain(ident)}.csv"
 
 
 def _plain(ident: str) -> str:
@@ -276,6 +345,10 @@ async def _refused(request: Request, error: Exception) -> Response:
     from sdc_problems.studies.release import NeedsReason
 
     return JSONResponse({"error": str(error), "needs_reason": isinstance(error, NeedsReason)}, status_code=400)
+
+
+async def _gone(request: Request, error: Exception) -> Response:
+    return Response(status_code=400)  # nobody is there to read it
 
 
 async def _failed(request: Request, error: Exception) -> Response:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ipaddress
-import secrets
 import socket
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -22,27 +25,30 @@ def command(
 ) -> None:
     """Look at the run in FOLDERS (several if they have the same objectives) while it goes on, or long after.
 
-    Prints an address with a random token: whoever has it sees objective values and aggregates, keeps the shortlist, and
-    can release solutions into the run folder. Ctrl-C ends it.
+    Prints an address that opens the page once; Enter prints another. Who opened it sees objective values and
+    aggregates, keeps the shortlist, and can release solutions into a folder beside the run's. Ctrl-C ends it, when a
+    release that is being written is done.
     """
     from sdc_problems.errors import SDCError, SDCFailure
 
     try:
         import uvicorn
 
+        from sdc_problems.studies.web.connections import Connection
         from sdc_problems.studies.web.server import Explorer
     except ModuleNotFoundError as error:
         if error.name not in ("uvicorn", "starlette"):
             raise
         raise SDCError(f"the live page needs {error.name}: pip install 'sdc-problems[explore]'") from None
     from sdc_problems.studies.web.payload import Source
+    from sdc_problems.studies.web.session import Session
 
     address = _address(host)
     sources = [Source.open(folder, data=data) for folder in folders]
     for source in sources:
         if source.closed:
             click.echo(f"{source.run.name}: without pictures, for {source.closed}", err=True)
-    token = secrets.token_urlsafe(24)
+    session = Session()
     listening = socket.socket(socket.AF_INET6 if address.version == 6 else socket.AF_INET, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -53,24 +59,38 @@ def command(
     port = listening.getsockname()[1]
     name = f"[{address}]" if address.version == 6 else str(address)
     hosts = [f"{name}:{port}", *([f"localhost:{port}"] if address.is_loopback else [])]
-    explorer = Explorer(sources, token=token, hosts=hosts, read_only=read_only, data=data)
-    url = f"http://{name}:{port}/#token={token}"
-    click.echo(url)
+    explorer = Explorer(sources, session=session, hosts=hosts, read_only=read_only, data=data)
+
+    def url() -> str:
+        return f"http://{name}:{port}{session.folder}#code={session.code()}"
+
+    click.echo(url())
     if not address.is_loopback:
         click.echo("other machines can reach this page; what it sends is not encrypted", err=True)
     if open_browser:
         import webbrowser
 
-        webbrowser.open(url)
+        webbrowser.open(url())
+    if sys.stdin is not None and sys.stdin.isatty():
+        threading.Thread(target=_more, args=(url,), daemon=True).start()
     config = uvicorn.Config(
         explorer.app(),
         log_level="warning",
         access_log=False,
         server_header=False,
-        timeout_graceful_shutdown=1,
         lifespan="off",
+        http=Connection,
     )
-    uvicorn.Server(config).run(sockets=[listening])
+    server = uvicorn.Server(config)
+    explorer.closing = lambda: server.should_exit
+    with suppress(KeyboardInterrupt):  # it was heard: the server has ended in good order
+        server.run(sockets=[listening])
+
+
+def _more(url: Callable[[], str]) -> None:
+    """Print another address whenever somebody presses Enter."""
+    while sys.stdin.readline():
+        click.echo(url())
 
 
 def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:

@@ -12,9 +12,21 @@ export interface Details {
 
 export interface LiveLink {
   readOnly: boolean;
+  /** What a release would meet. */
+  terms(key: string): Promise<Terms>;
   /** Release a solution; `reason` overrides what speaks against it, and the certificate repeats it. */
   release(key: string, reason?: string): Promise<ReleaseResult>;
   fetchReleased(key: string, kind: string): Promise<Blob>;
+}
+
+/** What a release would meet, told before it is asked for. */
+export interface Terms {
+  /** Why it would be refused whatever reason is given. */
+  refused: string;
+  /** What only a reason overrides. */
+  broken: string[];
+  met: string[];
+  files: string[];
 }
 
 export interface ReleaseResult {

@@ -1,6 +1,6 @@
 // The point in hand, beside the map: what it does, what it scores, what can be done with it; and the shortlist.
 import { concerns, type App, type Part } from "./app";
-import { announce, button, h, replace } from "./dom";
+import { announce, button, h, replace, refocus } from "./dom";
 import { short, withUnit } from "./format";
 import { MOST_COMPARED } from "./state";
 import { ORIGINAL } from "./types";
@@ -64,7 +64,7 @@ export function cardPart(app: App): Part {
             shortlistButton(app, key),
           ),
     );
-    if (focused !== undefined) root.querySelector<HTMLElement>(`[data-action="${focused}"]`)?.focus();
+    if (focused !== undefined) refocus(root.querySelector<HTMLElement>(`[data-action="${focused}"]`));
     if (app.model.kind[i] !== ORIGINAL) {
       shownFor = key;
       void app.details.brief(key).then((sentences) => {
@@ -151,7 +151,7 @@ export function shortlistPart(app: App): Part {
       entries.length > 0 && h("div", { class: "row" }, go, hint),
     );
     refresh();
-    if (focused) document.getElementById(focused)?.focus();
+    if (focused) refocus(document.getElementById(focused));
   }
 
   return {

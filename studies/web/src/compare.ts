@@ -1,9 +1,8 @@
 // Two to four solutions side by side, their differences marked.
 import { concerns, type App, type Part } from "./app";
 import { button, checkbox, h, replace, type Child } from "./dom";
-import { num, short, visible, withUnit } from "./format";
+import { capital, num, short, visible, withUnit } from "./format";
 import { picturesOf } from "./pictures";
-import { capital } from "./solution";
 import type { Detail, Picture } from "./types";
 
 interface Row {

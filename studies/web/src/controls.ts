@@ -1,6 +1,6 @@
 // What is on the map: axes, scales, layers, runs and seeds.
 import { concerns, type App, type Part } from "./app";
-import { checkbox, h, replace, select, s } from "./dom";
+import { checkbox, h, replace, select, s, refocus } from "./dom";
 import { axisTitle, short } from "./format";
 import { skewed } from "./model";
 import type { Colour } from "./state";
@@ -111,7 +111,7 @@ export function controlsPart(app: App): Part {
     build();
     const seeds = root.querySelector("details");
     if (seeds) seeds.open = open;
-    if (at >= 0) [...root.querySelectorAll<HTMLElement>("input, select, summary")].at(at)?.focus();
+    if (at >= 0) refocus([...root.querySelectorAll<HTMLElement>("input, select, summary")].at(at));
   }
 
   onTheme(rebuild);

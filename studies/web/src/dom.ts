@@ -88,3 +88,8 @@ export function announcer(): HTMLElement {
 export function announce(text: string): void {
   announcer().textContent = text;
 }
+
+/** Give the keyboard's place back after a part was drawn anew; the page stays where it is. */
+export function refocus(element: HTMLElement | null | undefined): void {
+  element?.focus({ preventScroll: true });
+}

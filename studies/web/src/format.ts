@@ -55,3 +55,7 @@ export function binLabel(edges: number[], i: number): string {
 export function quoted(word: string): string {
   return /^[A-Za-z0-9_./:@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
+
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

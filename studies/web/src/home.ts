@@ -1,8 +1,8 @@
 // Take it home: the exact commands, the front as CSV, and (live) the release itself.
 import { concerns, NeedsReason, type App, type Part } from "./app";
-import { announce, button, h, replace } from "./dom";
+import { announce, append, button, h, replace } from "./dom";
 import { download } from "./figure";
-import { quoted, short, visible } from "./format";
+import { capital, quoted, short, visible } from "./format";
 import { splitKey } from "./model";
 import { FRONT } from "./types";
 
@@ -82,19 +82,27 @@ export function repeatRun(app: App, run: number): HTMLElement {
   );
 }
 
+/** The release itself: what it would meet is said before the click. */
 function release(app: App, key: string): HTMLElement {
+  const told = h("div", { class: "terms" }, h("p", { class: "muted" }, "Looking at what a release would meet …"));
   const result = h("div", { role: "status" });
   const reason = h("textarea", { rows: 2, maxlength: 1000, "aria-label": "Reason to release it in spite of this" });
-  const run = (why?: string): void => {
-    go.disabled = true;
+  const go = button("Release this solution now", () => { run(); }, { class: "primary" });
+  const anyway = button("Release it in spite of this", () => {
+    if (reason.value.trim() === "") reason.focus();
+    else run(reason.value.trim());
+  });
+
+  function run(why?: string): void {
+    go.disabled = anyway.disabled = true;
     replace(result, h("p", { class: "muted" }, "Releasing and checking …"));
     app.live!.release(key, why).then(
       (done) => {
-        go.disabled = false;
+        go.disabled = anyway.disabled = false;
         replace(
           result,
           done.summary.map((line) => h("p", {}, visible(line))),
-          h("p", {}, "Written into a folder beside the run folder. Save a copy:"),
+          h("p", {}, "Save a copy:"),
           h("div", { class: "row" }, done.files.map((file) =>
             button(short(file.name, 60), () => {
               void app.live!.fetchReleased(key, file.kind).then((blob) => { download(file.name, blob); });
@@ -103,18 +111,37 @@ function release(app: App, key: string): HTMLElement {
         );
       },
       (error: unknown) => {
-        go.disabled = false;
-        const told = h("p", { class: "notice" }, error instanceof Error ? visible(error.message) : "it could not be released");
-        const anyway = button("Release it in spite of this", () => {
-          if (reason.value.trim() === "") reason.focus();
-          else run(reason.value.trim());
-        });
-        replace(result, told, error instanceof NeedsReason && [h("label", {}, "Reason, which the certificate repeats", reason), anyway]);
+        go.disabled = anyway.disabled = false;
+        if (error instanceof NeedsReason) ask([error.message]);
+        replace(result, !(error instanceof NeedsReason) && h("p", { class: "notice" }, error instanceof Error ? visible(error.message) : "it could not be released"));
       },
     );
-  };
-  const go = button("Release this solution now", () => { run(); }, { class: "primary" });
-  return h("div", { class: "release" }, go, result);
+  }
+
+  /** What speaks against it, and where the reason goes. */
+  function ask(broken: string[]): void {
+    replace(
+      told,
+      h("div", { class: "notice" }, h("p", {}, "This speaks against releasing it:"), h("ul", {}, broken.map((line) => h("li", {}, visible(line)))), h("p", {}, "Choose another solution, or give the reason for this one. The certificate repeats it.")),
+      h("label", {}, "Reason ", reason),
+      h("div", { class: "row" }, anyway),
+    );
+  }
+
+  app.live!.terms(key).then(
+    ({ refused, broken, met, files }) => {
+      if (refused !== "") replace(told, h("p", { class: "notice" }, `This cannot be released: ${visible(refused)}.`));
+      else if (broken.length > 0) ask(broken);
+      else replace(told, h("div", { class: "row" }, go));
+      const [file, certificate, ...own] = files.map((name) => short(name, 120));
+      append(told, [
+        met.map((line) => h("p", { class: "met" }, `✓ ${visible(capital(line))}.`)),
+        refused === "" && h("p", { class: "hint" }, `Writes ${file} and ${certificate}, to be passed on, and for you only ${own.join(" and ")}, beside the run folder; a release of the same solution that is there is replaced.`),
+      ]);
+    },
+    (error: unknown) => { replace(told, h("p", { class: "notice" }, error instanceof Error ? visible(error.message) : "the server does not answer")); },
+  );
+  return h("div", { class: "release" }, told, result);
 }
 
 export function homePart(app: App): Part {

@@ -1,21 +1,21 @@
-// The link to the server: the token travels in a header, never in a URL that is kept.
-import { NeedsReason, type Details, type LiveLink, type ReleaseResult } from "./app";
+// The link to the server. What the page knows of it is a cookie that no script reads.
+import { NeedsReason, type Details, type LiveLink, type ReleaseResult, type Terms } from "./app";
 import { splitKey } from "./model";
 import { checkPayload, type Detail, type Payload, type ShortlistEntry } from "./types";
 
-const KEPT = "sdc-token";
-
-/** The token from the address that the server printed, or from an earlier load of this page in this tab. */
-export function takeToken(): string {
+/**
+ * Use up the code of the address that the server printed: the browser keeps a cookie for it.
+ *
+ * Returns why it was refused, or null. One that was used before does no harm in a browser that holds the cookie.
+ */
+export async function useCode(): Promise<Error | null> {
   const fragment = new URLSearchParams(location.hash.slice(1));
-  const given = fragment.get("token");
-  if (given !== null) {
-    sessionStorage.setItem(KEPT, given);
-    fragment.delete("token");
-    history.replaceState(null, "", `#${fragment.toString()}`);
-    return given;
-  }
-  return sessionStorage.getItem(KEPT) ?? "";
+  const code = fragment.get("code");
+  if (code === null) return null;
+  fragment.delete("code");
+  history.replaceState(null, "", `#${fragment.toString()}`);
+  const answer = await fetch("api/session", { method: "POST", body: JSON.stringify(code), headers: { "Content-Type": "application/json" } });
+  return answer.ok ? null : new Error(((await answer.json()) as { error: string }).error);
 }
 
 /** Complete events of a stream's text, and what is left over. */
@@ -29,13 +29,12 @@ export function events(text: string): [string[], string] {
 export class Server implements Details, LiveLink {
   readOnly = true;
   private readonly details = new Map<string, Promise<Detail | null>>();
-
-  constructor(private readonly token: string) {}
+  private readonly briefs = new Map<string, string[]>();
 
   private async ask(path: string, options: RequestInit = {}): Promise<Response> {
     const answer = await fetch(path, {
-      ...options, cache: "no-store", credentials: "omit", redirect: "error",
-      headers: { Authorization: `Bearer ${this.token}`, ...(options.body ? { "Content-Type": "application/json" } : {}) },
+      ...options, cache: "no-store", credentials: "same-origin", redirect: "error",
+      headers: options.body ? { "Content-Type": "application/json" } : {},
     });
     if (!answer.ok) {
       const text = await answer.text();
@@ -76,14 +75,35 @@ export class Server implements Details, LiveLink {
   private wanted = "";
   async brief(key: string): Promise<string[]> {
     // A pointer passes many points: only the one it rests on is asked for.
+    const known = this.briefs.get(key);
+    if (known !== undefined) return known;
     this.wanted = key;
-    if (!this.details.has(key)) await new Promise((resolve) => setTimeout(resolve, 120));
+    await new Promise((resolve) => setTimeout(resolve, 120));
     if (this.wanted !== key || key.endsWith(":original")) return [];
-    return (await this.get(key))?.sentences ?? [];
+    const [run, id] = splitKey(key);
+    const told = await this.ask(`api/brief?run=${run}&id=${encodeURIComponent(id)}`).then(
+      async (answer) => (await answer.json()) as { sentences: string[] },
+      () => ({ sentences: [] }),
+    );
+    if (told.sentences.length === 0) return [];
+    if (this.briefs.size > 2000) this.briefs.clear();
+    this.briefs.set(key, told.sentences);
+    return told.sentences;
   }
 
-  async keepShortlist(run: number, entries: ShortlistEntry[]): Promise<void> {
-    await this.ask(`api/shortlist?run=${run}`, { method: "PUT", body: JSON.stringify(entries) });
+  /** Entries of a run's shortlist as the folder holds them. */
+  async shortlist(run: number): Promise<ShortlistEntry[]> {
+    return (await (await this.ask(`api/shortlist?run=${run}`)).json()) as ShortlistEntry[];
+  }
+
+  async changeShortlist(run: number, keep: ShortlistEntry[], drop: string[]): Promise<ShortlistEntry[]> {
+    const answer = await this.ask(`api/shortlist?run=${run}`, { method: "PATCH", body: JSON.stringify({ keep, drop }) });
+    return (await answer.json()) as ShortlistEntry[];
+  }
+
+  async terms(key: string): Promise<Terms> {
+    const [run, id] = splitKey(key);
+    return (await (await this.ask(`api/terms?run=${run}&id=${encodeURIComponent(id)}`)).json()) as Terms;
   }
 
   async release(key: string, reason?: string): Promise<ReleaseResult> {

@@ -4,16 +4,21 @@ import { cardPart, shortlistPart } from "./card";
 import { comparePart } from "./compare";
 import { controlsPart } from "./controls";
 import { announce, announcer, button, h, replace } from "./dom";
+<<<<<<< HEAD
 import { count, short } from "./format";
 import { guidePart } from "./guide";
+=======
+import { capital, count, short } from "./format";
+>>>>>>> 9d171e0 (Explorer: terms before a release, one-time address, shared shortlist)
 import { homePart } from "./home";
-import { Server, takeToken } from "./live";
+import { Keeper, fromEntries } from "./keeper";
+import { Server, useCode } from "./live";
 import { mapPart } from "./map";
-import { Model, keyOf, skewed } from "./model";
+import { Model, skewed } from "./model";
 import { parallelPart } from "./parallel";
 import { progressPart } from "./progress";
 import { solutionPart } from "./solution";
-import { Store, fromFragment, shortlistOf, toFragment, type View } from "./state";
+import { Store, UNSAID, fromFragment, toFragment, type View } from "./state";
 import { tablePart } from "./table";
 import { watchTheme } from "./theme";
 import { checkPayload, FRONT, type Payload } from "./types";
@@ -22,7 +27,7 @@ const TITLES: Record<View, string> = { map: "Map", solution: "Solution", compare
 
 function fail(error: unknown): void {
   const text = error instanceof Error ? error.message : String(error);
-  replace(document.getElementById("app")!, h("main", { class: "view" }, h("h1", {}, "Nothing to show"), h("p", { class: "notice" }, short(text, 400))));
+  replace(document.getElementById("app")!, h("main", { class: "view" }, h("h1", {}, "Nothing to show"), h("p", { class: "notice" }, short(capital(text), 400))));
 }
 
 function inlined(): Payload | null {
@@ -37,8 +42,8 @@ function fromReport(payload: Payload): Details {
   };
 }
 
-function withStoredShortlist(payload: Payload): Map<string, string> {
-  return new Map(payload.runs.flatMap((run, r) => run.shortlist.map((entry) => [keyOf(r, entry.id), entry.note] as const)));
+function storedShortlist(payload: Payload): Map<string, string> {
+  return fromEntries(payload.runs.map((run) => run.shortlist));
 }
 
 function start(payload: Payload, details: Details, server: Server | null): App {
@@ -47,7 +52,8 @@ function start(payload: Payload, details: Details, server: Server | null): App {
   const given = new URLSearchParams(location.hash.slice(1));
   if (!given.has("logX")) state.logX = skewed(model, state.x);
   if (!given.has("logY")) state.logY = skewed(model, state.y);
-  if (state.shortlist.size === 0) state.shortlist = withStoredShortlist(payload);
+  if (state.shortlist.size === 0 || (server !== null && !server.readOnly)) state.shortlist = storedShortlist(payload);
+  state.compare = state.compare.filter((key) => state.shortlist.has(key));
   const store = new Store(state);
   const app: App = { model, store, details, live: server, seen: new Uint8Array(0), selected: new Uint8Array(0) };
   refilter(app);
@@ -115,26 +121,16 @@ function start(payload: Payload, details: Details, server: Server | null): App {
     for (const part of [...parts, ...Object.values(views)]) part.update(changed);
   }
 
-  let saving = 0;
+  const keeper = server === null || server.readOnly ? null
+    : new Keeper(server, store, payload.runs.length, state.shortlist, (text) => { status.textContent = short(text, 80); });
   let travelling = false; // back and forth in the browser's history adds nothing to it
   function keep(changed: ReadonlySet<string>): void {
-    const keepsOwn = server !== null && !server.readOnly;
-    const fragment = `#${toFragment(store.state, app.model.axes, !keepsOwn)}`;
+    const fragment = `#${toFragment(store.state, app.model.axes, keeper === null)}`;
     if (fragment !== location.hash) {
       if (!travelling && (changed.has("view") || changed.has("current"))) history.pushState(null, "", fragment);
       else history.replaceState(null, "", fragment);
     }
-    if (keepsOwn && changed.has("shortlist")) {
-      clearTimeout(saving);
-      saving = window.setTimeout(() => {
-        app.model.payload.runs.forEach((_, run) => {
-          server.keepShortlist(run, shortlistOf(store.state, run)).then(
-            () => { status.textContent = "shortlist kept"; },
-            (error: unknown) => { status.textContent = error instanceof Error ? short(error.message, 80) : "not kept"; },
-          );
-        });
-      }, 400);
-    }
+    if (changed.has("shortlist")) keeper?.changed();
   }
 
   store.listen((changed) => {
@@ -144,8 +140,10 @@ function start(payload: Payload, details: Details, server: Server | null): App {
   addEventListener("popstate", () => {
     travelling = true;
     const past = fromFragment(location.hash, app.model.axes);
-    if (server !== null && !server.readOnly) past.shortlist = store.state.shortlist;
-    store.set(past);
+    if (keeper !== null) past.shortlist = store.state.shortlist;
+    past.compare = past.compare.filter((key) => past.shortlist.has(key));
+    const unsaid = Object.fromEntries(UNSAID.map((name) => [name, store.state[name]]));
+    store.set({ ...past, ...unsaid });
     // The store tells of the change in the next frame.
     requestAnimationFrame(() => { requestAnimationFrame(() => { travelling = false; }); });
   });
@@ -157,11 +155,16 @@ function start(payload: Payload, details: Details, server: Server | null): App {
   if (server !== null) {
     const refresh = async (): Promise<void> => {
       const first = !app.model.kind.includes(FRONT);
-      app.model = new Model(await server.payload());
+      const document = await server.payload();
+      const pointed = store.hover < 0 ? null : app.model.keys[store.hover]; // points have other numbers from now on
+      app.model = new Model(document);
       if (first) store.set({ logX: skewed(app.model, store.state.x), logY: skewed(app.model, store.state.y) });
       refilter(app);
       heading();
+      store.setHover(-1);
       tell(new Set(["data"]));
+      store.setHover(app.model.find(pointed));
+      keeper?.take(storedShortlist(document));
       status.textContent = app.model.payload.runs.every((run) => run.finished) ? "finished" : `live · ${new Date().toLocaleTimeString("en-GB")}`;
     };
     status.textContent = payload.runs.every((run) => run.finished) ? "finished" : "live";
@@ -183,8 +186,9 @@ async function begin(): Promise<void> {
       start(payload, fromReport(payload), null);
       return;
     }
-    const server = new Server(takeToken());
-    start(await server.payload(), server, server);
+    const refused = await useCode();
+    const server = new Server();
+    start(await server.payload().catch((error: unknown) => { throw refused ?? error; }), server, server);
   } catch (error) {
     fail(error);
   }

@@ -362,7 +362,8 @@ export function mapPart(app: App): Part {
       if (store.hover >= 0) store.set({ current: app.model.keys[store.hover] });
     } else if (event.key.toLowerCase() === "s") {
       const i = store.hover >= 0 ? store.hover : app.model.find(store.state.current);
-      if (i >= 0) {
+      if (i >= 0 && app.model.kind[i] === ORIGINAL) announce("the original table is no solution: it cannot be put on the shortlist");
+      else if (i >= 0) {
         store.toggleShortlist(app.model.keys[i]);
         announce(`${app.model.name(i)} ${store.shortlisted(app.model.keys[i]) ? "is on" : "is off"} the shortlist`);
       }

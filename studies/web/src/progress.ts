@@ -2,7 +2,7 @@
 import { area, curveStepAfter, line } from "d3-shape";
 import { concerns, type App, type Part } from "./app";
 import { bottomAxis, leftAxis, scale } from "./axes";
-import { h, replace, s, select, type Child } from "./dom";
+import { h, replace, s, select, type Child, refocus } from "./dom";
 import { svgFigure, numbers } from "./figure";
 import { count, duration, num, short } from "./format";
 import { onTheme, seriesColour } from "./theme";
@@ -123,7 +123,7 @@ export function progressPart(app: App): Part {
       chart("Speed", "evaluations per second", curves((history, i) => rate.get(history)?.[i] ?? 0), [], 0),
     );
     [...root.querySelectorAll("details")].forEach((one, i) => { one.open = open[i] ?? false; });
-    if (focused) root.querySelector("select")?.focus();
+    if (focused) refocus(root.querySelector("select"));
   }
 
   const redraw = (): void => { if (store.state.view === "progress") build(); };

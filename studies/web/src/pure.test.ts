@@ -12,7 +12,8 @@ import { rounded } from "./parallel";
 import { verdict } from "./lattice";
 import { pictureRows } from "./compare";
 import { rates } from "./progress";
-import { fromFragment, initial, shortlistOf, toFragment } from "./state";
+import { changes, merged } from "./keeper";
+import { fromFragment, initial, toFragment } from "./state";
 import { checkPayload, type Axis, type Payload, type Run } from "./types";
 
 const axes: Axis[] = [
@@ -108,17 +109,23 @@ describe("the address", () => {
   test("leaves the shortlist to the server where there is one", () => {
     const state = { ...initial(axes), shortlist: new Map([["0:1-1", "secret"]]) };
     assert.ok(!toFragment(state, axes, false).includes("secret"));
-    assert.deepEqual(shortlistOf({ ...state, shortlist: new Map([["0:1-1", "n"], ["10:2", ""]]) }, 0), [{ id: "1-1", note: "n" }]);
+    assert.ok(toFragment({ ...state, compare: ["0:1-1", "0:1-2"] }, axes, false).includes("m=0%3A1-1"), "the comparison stays in the address");
+  });
+
+  test("the original table is never on the shortlist", () => {
+    const state = fromFragment("#s=0:original|n&s=0:1-1&m=0:original&m=0:1-1", axes);
+    assert.deepEqual([[...state.shortlist.keys()], state.compare], [["0:1-1"], ["0:1-1"]]);
   });
 
   test("of a stranger does no harm", () => {
-    const state = fromFragment("#v=evil&x=nothing&r=9,1,2&r=0,5,1&r=a,b,c&c=javascript:alert(1)&s=%00&s=x&m=0:1&colour=<", axes);
+    const state = fromFragment("#v=evil&x=nothing&r=9,1,2&r=0,5,1&r=a,b,c&c=javascript:alert(1)&s=%00&s=x&m=evil&colour=<", axes);
     assert.deepEqual(state, initial(axes));
     const long = fromFragment(`#s=0:1-1|${"x".repeat(5000)}`, axes);
     assert.equal(long.shortlist.get("0:1-1")?.length, 2000);
   });
 });
 
+<<<<<<< HEAD
 describe("the guided choice", () => {
   const k = [2, 8, 24, 42, 60];
   const il = [10, 12, 20, 24, 60];
@@ -151,6 +158,19 @@ describe("the guided choice", () => {
       "With information loss at most 20\u00a0%, the largest smallest class found is 24\u00a0records.",
       "With smallest class at least 50\u00a0records, the smallest information loss found is 60\u00a0%.",
     ]);
+=======
+describe("two pages with one shortlist", () => {
+  const before = new Map([["0:1-1", "a"], ["0:1-2", ""]]);
+  const mine = new Map([["0:1-1", "b"], ["0:1-3", ""]]);
+
+  test("send what they changed, and nothing else", () => {
+    assert.deepEqual(changes(before, mine), { keep: [["0:1-1", "b"], ["0:1-3", ""]], drop: ["0:1-2"] });
+  });
+
+  test("take what the other changed and keep their own", () => {
+    const stored = new Map([["0:1-1", "a"], ["0:1-2", ""], ["0:2-7", "theirs"]]);
+    assert.deepEqual([...merged(stored, before, mine)], [["0:1-1", "b"], ["0:2-7", "theirs"], ["0:1-3", ""]]);
+>>>>>>> 9d171e0 (Explorer: terms before a release, one-time address, shared shortlist)
   });
 });
 

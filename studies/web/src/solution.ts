@@ -1,8 +1,8 @@
 // One solution: what it does in sentences, its task's pictures, every measure, each attribute before and after.
 import { concerns, type App, type Part } from "./app";
-import { button, h, replace } from "./dom";
+import { button, h, replace, refocus } from "./dom";
 import { distribution } from "./distributions";
-import { short, visible, withUnit } from "./format";
+import { capital, short, visible, withUnit } from "./format";
 import { shortlistButton } from "./card";
 import { commands, repeatRun } from "./home";
 import { picturesOf } from "./pictures";
@@ -132,7 +132,7 @@ export function solutionPart(app: App): Part {
       if (shownFor === key) {
         const had = root.contains(document.activeElement) ? (document.activeElement?.textContent ?? "") : null;
         render(i, detail);
-        if (had !== null) [...root.querySelectorAll("button")].find((one) => one.textContent === had)?.focus();
+        if (had !== null) refocus([...root.querySelectorAll("button")].find((one) => one.textContent === had));
       }
     });
   }
@@ -143,8 +143,4 @@ export function solutionPart(app: App): Part {
       if (store.state.view === "solution" && concerns(changed, "view", "current", "shortlist", "data")) build();
     },
   };
-}
-
-export function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

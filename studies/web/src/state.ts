@@ -1,6 +1,6 @@
 // What the reader has chosen, who wants to hear of it, and its short form for the URL's fragment.
 import type { Range } from "./model";
-import type { Axis, ShortlistEntry } from "./types";
+import type { Axis } from "./types";
 
 export type View = "map" | "solution" | "compare" | "progress" | "home";
 export const VIEWS: readonly View[] = ["map", "solution", "compare", "progress", "home"];
@@ -92,7 +92,9 @@ export class Store {
     return this.state.shortlist.has(key);
   }
 
+  /** Put on the shortlist, or take off; the original table is no solution and stays off. */
   toggleShortlist(key: string): void {
+    if (isOriginal(key)) return;
     const shortlist = new Map(this.state.shortlist);
     if (!shortlist.delete(key)) shortlist.set(key, "");
     this.set({ shortlist, compare: this.state.compare.filter((k) => shortlist.has(k)) });
@@ -163,10 +165,11 @@ export function fromFragment(fragment: string, axes: Axis[]): State {
   for (const text of given.getAll("s").slice(0, MOST_SHORTLIST)) {
     const at = text.indexOf("|");
     const name = key(at < 0 ? text : text.slice(0, at));
-    if (name !== null) shortlist.set(name, at < 0 ? "" : text.slice(at + 1, at + 1 + MOST_NOTE));
+    if (name !== null && !isOriginal(name)) shortlist.set(name, at < 0 ? "" : text.slice(at + 1, at + 1 + MOST_NOTE));
   }
   state.shortlist = shortlist;
-  state.compare = given.getAll("m").filter((k) => shortlist.has(k)).slice(0, MOST_COMPARED);
+  // The shortlist may be kept elsewhere: whoever reads this puts the two together.
+  state.compare = given.getAll("m").filter((k) => key(k) !== null && !isOriginal(k)).slice(0, MOST_COMPARED);
   return state;
 }
 
@@ -174,10 +177,9 @@ function key(text: string | null): string | null {
   return text !== null && /^\d+:[^|]{1,300}$/.test(text) ? text : null;
 }
 
-/** A run's part of the shortlist, as the server keeps it. */
-export function shortlistOf(state: State, run: number): ShortlistEntry[] {
-  const prefix = `${run}:`;
-  return [...state.shortlist]
-    .filter(([name]) => name.startsWith(prefix))
-    .map(([name, note]) => ({ id: name.slice(prefix.length), note }));
+export function isOriginal(key: string): boolean {
+  return key.endsWith(":original");
 }
+
+/** What a fragment does not say stays as it is when the browser goes back and forth. */
+export const UNSAID = ["hiddenRuns", "hiddenSeeds", "sort", "descending"] as const;

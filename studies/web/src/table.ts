@@ -1,6 +1,6 @@
 // The selected points as a table: sorted by any column, linked with the map both ways.
 import { FILTERS, concerns, type App, type Part } from "./app";
-import { announce, button, checkbox, h, replace } from "./dom";
+import { announce, button, checkbox, h, replace, refocus } from "./dom";
 import { count, num, short } from "./format";
 import { ordered } from "./model";
 import { ORIGINAL, OWN_FRONT } from "./types";
@@ -66,7 +66,7 @@ export function tablePart(app: App): Part {
         );
       }),
     );
-    if (focused !== undefined) head.querySelector<HTMLElement>(`[data-column="${CSS.escape(focused)}"]`)?.focus();
+    if (focused !== undefined) refocus(head.querySelector<HTMLElement>(`[data-column="${CSS.escape(focused)}"]`));
   }
 
   function listed(): number[] {
@@ -120,7 +120,7 @@ export function tablePart(app: App): Part {
       all.length > shown && button(`Show ${Math.min(PAGE * 2, all.length - shown)} more`, () => { shown += PAGE * 2; buildBody(); }, { class: "quiet" }),
     );
     if (focus !== undefined) {
-      body.querySelector<HTMLElement>(`[data-${starred ? "star" : "key"}="${CSS.escape(focus)}"]`)?.focus();
+      refocus(body.querySelector<HTMLElement>(`[data-${starred ? "star" : "key"}="${CSS.escape(focus)}"]`));
     }
     highlight(store.hover);
   }

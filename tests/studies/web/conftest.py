@@ -289,7 +289,10 @@ def open_tab(browser: Any) -> Iterator[Callable[..., Tab]]:
     """``open_tab(url, width=…)``; at the end no tab may have complained, or asked for anything else."""
     tabs: list[Tab] = []
 
-    def open_(url: str, *, width: int = 1440, scheme: str = "light", offline: bool = True, touch: bool = False) -> Tab:
+    def open_(
+        url: str, *, width: int = 1440, scheme: str = "light", offline: bool = True, touch: bool = False,
+        heading: bool = True,
+    ) -> Tab:  # fmt: skip
         context = browser.new_context(
             viewport={"width": width, "height": 900 if width > 600 else 740},
             color_scheme=scheme,
@@ -307,7 +310,8 @@ def open_tab(browser: Any) -> Iterator[Callable[..., Tab]]:
         page.on("dialog", lambda d: tab.complaints.append(f"a dialog: {d.message}"))
         page.on("request", lambda r: None if r.url.startswith((own, "blob:", "data:")) else tab.requests.append(r.url))
         page.goto(url)
-        page.wait_for_selector("h1")
+        if heading:
+            page.wait_for_selector("h1")
         tabs.append(tab)
         return tab
 

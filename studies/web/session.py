@@ -1,0 +1,58 @@
+"""Session with a browser: a code that works once is exchanged for a cookie.
+
+The code stands in the fragment of the printed address, which no request and no log carries. The cookie is sent for the
+session's folder only, whose name is random: a browser sends cookies to every port of a machine, and another program
+that listens on one cannot know the folder.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import Sequence
+
+COOKIE = "sdc-explorer"
+_MOST_CODES = 8  # that were printed and not used yet
+
+
+class Session:
+    """Codes that were not used yet, and the cookie of those who used one.
+
+    Attributes
+    ----------
+    folder
+        Path below which everything is served, with a slash at both ends.
+
+    Examples
+    --------
+    >>> session = Session()
+    >>> code = session.code()
+    >>> session.redeem(code) is None, session.redeem(code) is None
+    (False, True)
+    """
+
+    def __init__(self) -> None:
+        self.folder = f"/{secrets.token_urlsafe(12)}/"
+        self._key = secrets.token_urlsafe(32)
+        self._codes: list[bytes] = []
+
+    def code(self) -> str:
+        """A new code."""
+        code = secrets.token_urlsafe(24)
+        self._codes = [*self._codes, code.encode()][-_MOST_CODES:]
+        return code
+
+    def redeem(self, code: str) -> str | None:
+        """Use up a code: the value of the Set-Cookie header, or None for a code that is unknown or used."""
+        given = code.encode("utf-8", "replace")
+        for known in self._codes:
+            if hmac.compare_digest(given, known):
+                self._codes.remove(known)
+                return f"{COOKIE}={self._key}; Path={self.folder}; HttpOnly; SameSite=Strict"
+        return None
+
+    def holds(self, cookies: Sequence[bytes]) -> bool:
+        """Whether Cookie headers carry the session's cookie."""
+        given = [part.strip().partition(b"=") for header in cookies for part in header.split(b";")]
+        wanted = self._key.encode()
+        return any(name == COOKIE.encode() and hmac.compare_digest(value, wanted) for name, _, value in given)
