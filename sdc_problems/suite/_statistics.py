@@ -83,10 +83,37 @@ def pairs_by_instance(samples: Samples) -> list[Pair]:
     return [Pair(i, a, b, p, float(q), e) for (i, a, b, p, e), q in zip(found, adjusted, strict=True)]
 
 
+def block(samples: Mapping[str, Mapping[str, object]]) -> tuple[list[str], list[str]]:
+    """Instances and algorithms that can be compared over instances: all of these have run on all of those.
+
+    An algorithm that ran on few instances, such as one for a single task, is left out where more comparisons of pairs
+    on instances are possible without it.
+
+    Parameters
+    ----------
+    samples
+        What each algorithm has of each instance.
+
+    Examples
+    --------
+    >>> block({"one": {"a": [1], "b": [2], "c": [1]}, "two": {"a": [1], "b": [3]}, "three": {"a": [1], "b": [1]}})
+    (['one', 'two', 'three'], ['a', 'b'])
+    """
+    ran = {name: [i for i, by in samples.items() if by.get(name)] for values in samples.values() for name in values}
+    best: tuple[list[str], list[str]] = ([], list(ran))
+    most = -1
+    for least in sorted({len(where) for where in ran.values()}):
+        names = [name for name, where in ran.items() if len(where) >= least]
+        shared = [i for i in samples if all(i in ran[name] for name in names)]
+        compared = len(shared) * len(names) * (len(names) - 1)
+        if compared > most:
+            best, most = (shared, names), compared
+    return best
+
+
 def medians(samples: Samples) -> tuple[list[str], list[str], FloatArray]:
-    """Instances that every algorithm has run on, the algorithms, and the medians (instances × algorithms)."""
-    algorithms = list(dict.fromkeys(name for values in samples.values() for name in values))
-    shared = [i for i, values in samples.items() if all(len(values.get(name, ())) for name in algorithms)]
+    """Instances and algorithms as of ``block``, and the medians (instances × algorithms)."""
+    shared, algorithms = block(samples)
     M = np.array([[float(np.median(samples[i][name])) for name in algorithms] for i in shared])
     return shared, algorithms, M.reshape(len(shared), len(algorithms))
 
@@ -97,7 +124,7 @@ def pairs_over_instances(samples: Samples) -> list[Pair]:
     Parameters
     ----------
     samples
-        An indicator, of which less is better; instances count that every algorithm has run on.
+        An indicator, of which less is better; instances and algorithms count as of ``block``.
     """
     from scipy.stats import wilcoxon
 
@@ -114,7 +141,7 @@ def pairs_over_instances(samples: Samples) -> list[Pair]:
 
 
 def mean_ranks(samples: Samples) -> dict[str, float]:
-    """Mean rank of each algorithm's median over the instances that all have run on; 1 is best, ties share."""
+    """Mean rank of each algorithm's median over the instances of ``block``; 1 is best, ties share."""
     from scipy.stats import rankdata
 
     _, algorithms, M = medians(samples)

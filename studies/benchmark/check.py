@@ -18,11 +18,14 @@ from pydantic import Field
 
 from sdc_problems._files import input_file
 from sdc_problems.errors import SDCError
-from sdc_problems.studies.benchmark.tables import record_files
+from sdc_problems.studies.benchmark.shipped import differences, planned, read_table, shipped
+from sdc_problems.studies.benchmark.tables import every_budget, read_entries, record_files
 from sdc_problems.studies.study.validation import Section, validated
-from sdc_problems.suite import Record, instance
+from sdc_problems.suite import Record, instance, instances
 
 SUBMISSION = "submission.toml"
+TABLE = "table.csv"
+"""Table of a submission, which it may leave out."""
 LARGEST = 100_000
 """Bytes that a submission's text may have."""
 TOLERANCE = 1e-9
@@ -124,11 +127,41 @@ def check(folder: Path, *, tell: Callable[[str], None] = lambda line: None) -> R
         seen[record.algorithm, record.instance, record.seed, record.budget] += 1
         tell(f"{name}: {len(record)} solutions, {'as they measure' if not found else found[0]}")
     problems += [f"{key[1]}: seed {key[2]} of {key[0]} is there {n} times" for key, n in seen.items() if n > 1]
+    if paths and (folder / TABLE).exists():
+        problems += [f"{TABLE}: {sentence}" for sentence in _table_problems(folder)]
     seeds = Counter((key[0], key[1], key[3]) for key in seen)
     if seeds and min(seeds.values()) < 3:
         notes.append("fewer than three seeds of some: no test will compare them")
     notes.append("that the evaluations are counted truly cannot be seen from records: only the author can vouch for it")
     return Report(said, len(paths), solutions, problems, notes)
+
+
+def check_shipped() -> Report:
+    """Check the results that come with the suite: they are of the instances, budgets and plan that are here."""
+    try:
+        table = shipped()
+    except SDCError as error:
+        return Report(None, 0, 0, [str(error)])
+    problems = []
+    planned_seeds = Counter((job.algorithm, job.instance) for job in planned(instances("core")))
+    for row in table.to_dict("records"):
+        what = f"{row['algorithm']} on {row['instance']} after {row['budget']}"
+        if row["budget"] not in instance(row["instance"]).budgets.values():
+            problems.append(f"{what}: no budget of the instance")
+        if not row["seeds"] == len(row["gaps"]) <= planned_seeds[row["algorithm"], row["instance"]]:
+            problems.append(f"{what}: {row['seeds']} seeds are not as planned")
+    return Report(None, int(table.groupby(["instance", "algorithm"])["seeds"].max().sum()), 0, problems)
+
+
+def _table_problems(folder: Path) -> Iterator[str]:
+    """Sentences on a submission's own table."""
+    if (folder / TABLE).is_symlink():
+        yield "is a link"
+        return
+    try:
+        yield from differences(read_table(folder / TABLE), every_budget(read_entries([folder])))
+    except SDCError as error:
+        yield str(error).removeprefix(f"{TABLE} ")
 
 
 @functools.cache

@@ -85,9 +85,11 @@ def leaderboard(folders: Sequence[Path], *, budget: str | int = "long", verify: 
             said[label if label in single else f"{folder.name}/{label}"] = (submission, standing)
     frame = assessed(entries, budget)
     names = list(dict.fromkeys(frame["instance"]))
+    marks = best_of(samples(frame))
     return _document(
         f"{len(names)} instances, after the budget {budget}",
-        _overall(entries, frame, said, budget) + "".join(_instance(entries, frame, name, budget) for name in names),
+        _overall(entries, frame, said, budget)
+        + "".join(_instance(entries, marks[name], name, budget) for name in names),
     )
 
 
@@ -146,7 +148,8 @@ def _overall(
         "Targets: share of 51 gaps to the front, and the whole front, that were reached, the mean of all seeds and"
         " instances. Front found, gap, area: means over instances of the medians of the seeds; gap is the share of the"
         " front's hypervolume that is missing, area its mean over the run. Mean rank: of the median gaps, over the"
-        " instances that all have run on; do not read it alone. What is not verified was not measured again here."
+        " instances that all with a rank have run on; do not read it alone. What is not verified was not measured again"
+        " here."
     )
     return f'<h2>All instances</h2>{_table(heads, [cells for _, cells in rows])}<p class="muted">{escape(note)}</p>'
 
@@ -156,9 +159,8 @@ def _mean(values: Any) -> float:
     return float(kept.mean()) if len(kept) else math.nan
 
 
-def _instance(entries: Sequence[Entry], frame: Any, name: str, budget: str | int) -> str:
+def _instance(entries: Sequence[Entry], marks: Mapping[str, str], name: str, budget: str | int) -> str:
     found = next(entry.instance for entry in entries if entry.record.instance == name)
-    marks = best_of(frame)[name]
     rows = []
     for row in summary([e for e in entries if e.record.instance == name], budget).to_dict("records"):
         best = marks[row["algorithm"]]

@@ -20,7 +20,7 @@ from sdc_problems.studies.benchmark.tables import Entry, assessed, looks, sample
 from sdc_problems.studies.report.plots import COLOURS, STYLE
 from sdc_problems.studies.report.terminal import plain
 from sdc_problems.suite._indicators import volume
-from sdc_problems.suite._statistics import alike, mean_ranks, pairs_over_instances
+from sdc_problems.suite._statistics import alike, block, mean_ranks, pairs_over_instances
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -159,7 +159,7 @@ def ecdf_picture(entries: Sequence[Entry], *, seed: int = 0) -> Figure:
     Parameters
     ----------
     entries
-        Runs; instances count that all algorithms have run on.
+        Runs; algorithms that ran on few instances are left out, and instances that not all others ran on.
     seed
         Of the bootstrap, which draws each instance's runs anew.
     """
@@ -170,7 +170,7 @@ def ecdf_picture(entries: Sequence[Entry], *, seed: int = 0) -> Figure:
         for label in names
         for name in ids
     }
-    shared = [name for name in ids if all(by[label, name] for label in names)]
+    shared, names = block({name: {label: by[label, name] for label in names} for name in ids})
     if not shared:
         raise SDCError("there is no instance that all these algorithms have run on")
     styles = colours_of(entries)
@@ -368,7 +368,7 @@ def critical_difference_picture(entries: Sequence[Entry], budget: str | int = "l
     Parameters
     ----------
     entries
-        Runs; instances count that all algorithms have run on.
+        Runs; algorithms that ran on few instances are left out, and instances that not all others ran on.
     budget
         Evaluations after which to look.
     indicator

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 from sdc_problems.studies.benchmark.tables import LEVEL, Entry, assessed, best_of, samples, summary
 from sdc_problems.studies.report.terminal import console, plain
 from sdc_problems.suite import instance
-from sdc_problems.suite._statistics import Pair, alike, mean_ranks, pairs_by_instance, pairs_over_instances
+from sdc_problems.suite._statistics import (
+    Pair,
+    Samples,
+    alike,
+    block,
+    mean_ranks,
+    pairs_by_instance,
+    pairs_over_instances,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,23 +31,35 @@ def table_payload(entries: Sequence[Entry], budget: str | int, indicator: str) -
     entries, budget, indicator
         As for ``assessed`` and ``samples``.
     """
-    frame = assessed(entries, budget)
-    values = samples(frame, indicator)
+    values = samples(assessed(entries, budget), indicator)
+    return payload_of(summary(entries, budget), values, budget, indicator)
+
+
+def payload_of(table: pd.DataFrame, values: Samples, budget: str | int, indicator: str) -> dict[str, Any]:
+    """Plain values of a summary and of the tests that samples allow.
+
+    Parameters
+    ----------
+    table
+        As from ``summary``.
+    values
+        Values of each seed, as from ``samples``.
+    budget, indicator
+        What they are of.
+    """
     pairs, over = pairs_by_instance(values), pairs_over_instances(values)
-    best = best_of(frame, indicator, pairs)
-    rows = [{str(k): v for k, v in row.items()} for row in summary(entries, budget).to_dict("records")]
-    known = {entry.record.instance: entry.instance.known for entry in entries}
+    best = best_of(values, pairs)
+    rows = rows_of(table)
     for row in rows:
         row["mark"] = best[row["instance"]].get(row["algorithm"], "")
-        row["known"] = known[row["instance"]]
     ranks = mean_ranks(values)
     return {
         "budget": budget,
         "indicator": indicator,
-        "rows": [{key: _plain(value) for key, value in row.items()} for row in rows],
+        "rows": rows,
         "pairs": [vars(pair) for pair in pairs],
         "over_instances": [vars(pair) for pair in over],
-        "shared": sum(all(name in values[key] for name in ranks) for key in values),
+        "shared": len(block(values)[0]),
         "mean_ranks": {name: _plain(rank) for name, rank in ranks.items()},
         "alike": [list(group) for group in alike(ranks, over)],
     }
@@ -47,24 +67,24 @@ def table_payload(entries: Sequence[Entry], budget: str | int, indicator: str) -
 
 def _plain(value: Any) -> Any:
     """JSON has no infinity and no NaN."""
+    if isinstance(value, list):
+        return [_plain(part) for part in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value.item() if hasattr(value, "item") else value
 
 
 def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Plain values of a summary whose records are elsewhere: only the best median is marked, no test is made.
+    """Plain values of a summary, and what is known of each instance's front.
 
     Parameters
     ----------
     frame
         As from ``summary``.
     """
-    least = frame.groupby(["instance", "budget"])["gap"].min()
     rows = [{str(k): _plain(v) for k, v in row.items()} for row in frame.to_dict("records")]
     for row in rows:
         row["known"] = instance(row["instance"]).known
-        row["mark"] = "*" if row["gap"] == least[row["instance"], row["budget"]] else ""
     return rows
 
 
@@ -83,7 +103,7 @@ def print_table(payload: dict[str, Any], *, pairs: bool) -> None:
     _print_tests(payload, pairs)
 
 
-def print_rows(rows: Sequence[dict[str, Any]], budget: str | int, mark: str = "*: best median gap") -> None:
+def print_rows(rows: Sequence[dict[str, Any]], budget: str | int, mark: str) -> None:
     """Print rows of a table, and what its columns mean.
 
     Parameters
@@ -160,8 +180,13 @@ def _print_tests(payload: dict[str, Any], pairs: bool) -> None:
         out.print("fewer than three seeds each: no test of whether a difference is luck")
     if payload["shared"] < 2 or not payload["over_instances"]:
         return
+    named = dict.fromkeys(row["algorithm"] for row in payload["rows"])
+    few = [plain(name, 40) for name in named if name not in payload["mean_ranks"]]
+    without = f", without {', '.join(few)}" if few else ""
     out.print(
-        f"\nOver the {payload['shared']} instances that all have run on (Wilcoxon on medians; Holm over all pairs)"
+        f"\nOver the {payload['shared']} instances that all have run on{without} (Wilcoxon on medians; Holm over all"
+        " pairs)",
+        soft_wrap=True,
     )
     if payload["shared"] < 6:
         out.print("fewer than six instances: no p of this test can be below 0.03")

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sdc_problems import suite
 from sdc_problems.errors import SDCError
 from sdc_problems.suite import Instance, Record, instance
 from sdc_problems.suite._citation import SUITE_VERSION
@@ -24,9 +23,9 @@ if TYPE_CHECKING:
 
 FloatArray = NDArray[np.float64]
 
-RESULTS = Path(str(suite.__file__)).parent / "results" / str(SUITE_VERSION)
-"""Folder of the results that come with this version of the suite."""
 LEVEL = 0.05
+BY_SEED = ("gaps", "shares")
+"""Columns of a summary that hold a value for each seed: ``gap`` and ``found``."""
 INDICATORS = ("gap", "area", "epsilon", "igd_plus")
 """Indicators that tests compare; of each less is better."""
 
@@ -176,6 +175,7 @@ def summary(entries: Sequence[Entry], budget: str | int) -> pd.DataFrame:
     import pandas as pd
 
     frame = assessed(entries, budget)
+    ran_on = {entry.record.instance: entry.instance for entry in entries}
     times: dict[tuple[str, str], list[tuple[FloatArray, int]]] = {}
     for entry in entries:
         evaluations = looks(entry, budget)
@@ -188,9 +188,12 @@ def summary(entries: Sequence[Entry], budget: str | int) -> pd.DataFrame:
         runs = times[str(name), str(algorithm)]
         table = np.array([reached for reached, _ in runs])
         expected = expected_runtimes(table, [spent for _, spent in runs])
+        group = group.sort_values("seed", kind="stable")
         rows.append(
             {
                 "instance": name,
+                "suite": f"{ran_on[str(name)].suite}@{SUITE_VERSION}",
+                "digest": ran_on[str(name)].digest,
                 "algorithm": algorithm,
                 "budget": int(group["budget"].iloc[0]),
                 "seeds": len(group),
@@ -207,26 +210,23 @@ def summary(entries: Sequence[Entry], budget: str | int) -> pd.DataFrame:
                     key: pd.to_numeric(group[key]).median()
                     for key in ("different", "seconds_measuring", "seconds_algorithm")
                 },
+                "gaps": group["gap"].tolist(),
+                "shares": group["found"].dropna().tolist(),
             }
         )
     return pd.DataFrame(rows).sort_values(["instance", "budget"], kind="stable", ignore_index=True)
 
 
-def best_of(
-    frame: pd.DataFrame, indicator: str = "gap", pairs: Sequence[Pair] | None = None
-) -> dict[str, dict[str, str]]:
+def best_of(values: Samples, pairs: Sequence[Pair] | None = None) -> dict[str, dict[str, str]]:
     """Marks of the algorithms on each instance: ``*`` of the best median, ``~`` where tests do not tell it from that.
 
     Parameters
     ----------
-    frame
-        As from ``assessed``.
-    indicator
-        Its name.
+    values
+        As from ``samples``.
     pairs
         Tests, as from ``pairs_by_instance``; made if not given.
     """
-    values = samples(frame, indicator)
     tests = pairs_by_instance(values) if pairs is None else pairs
     alike = {(pair.instance, frozenset((pair.first, pair.second))) for pair in tests if pair.p_holm >= LEVEL}
     found: dict[str, dict[str, str]] = {}
@@ -261,29 +261,6 @@ def every_budget(entries: Sequence[Entry]) -> pd.DataFrame:
     return frame.sort_values(["instance", "budget"], kind="stable", ignore_index=True)
 
 
-def shipped(names: Iterable[str] = (), budget: str | int | None = None) -> pd.DataFrame:
-    """Results that come with this version of the suite, as ``every_budget`` gives them.
-
-    Parameters
-    ----------
-    names
-        Ids of instances; all if none are given.
-    budget
-        Name of one of the instances' budgets, or a number of evaluations; every one if not given.
-    """
-    import pandas as pd
-
-    frame = pd.read_csv(RESULTS / "table.csv")
-    wanted = {instance(name).id for name in names} or set(frame["instance"])
-    kept = frame["instance"].isin(wanted)
-    if budget is not None:
-        after = {name: budget if isinstance(budget, int) else instance(name).budgets.get(budget) for name in wanted}
-        kept &= frame["budget"] == frame["instance"].map(after)
-    if not kept.any():
-        raise SDCError(f"no results of {', '.join(sorted(wanted)[:5])} come with the suite for that budget")
-    return frame[kept].reset_index(drop=True)
-
-
 def written(frame: pd.DataFrame) -> str:
     """Table as CSV text, with numbers that are the same on every machine: six significant digits.
 
@@ -292,4 +269,5 @@ def written(frame: pd.DataFrame) -> str:
     frame
         As from ``summary``.
     """
-    return frame.to_csv(index=False, float_format="%.6g", lineterminator="\n")
+    said = frame.assign(**{key: [" ".join(f"{v:.6g}" for v in row) for row in frame[key]] for key in BY_SEED})
+    return said.to_csv(index=False, float_format="%.6g", lineterminator="\n")

@@ -141,8 +141,8 @@ def run_command(
     """
     from sdc_problems.errors import SDCError
     from sdc_problems.parallel._threads import processors
-    from sdc_problems.studies.benchmark.plan import planned
     from sdc_problems.studies.benchmark.runs import jobs, run_all
+    from sdc_problems.studies.benchmark.shipped import planned
     from sdc_problems.studies.report.terminal import console, plain
 
     err = console(stderr=True)
@@ -220,27 +220,31 @@ def table_command(
     """Compare the algorithms whose records are in FOLDERS: indicators, expected runtimes, tests.
 
     All is computed from the archives that the runs had after BUDGET evaluations, never from final populations. The CSV
-    has every named budget if `--budget every` asks for it. Without FOLDERS: the results that come with the suite.
+    has every named budget if `--budget every` asks for it. Without FOLDERS: the results that come with the suite, whose
+    table has the gap of each seed, and no other indicator.
     """
-    from sdc_problems.studies.benchmark.show import print_rows, print_table, rows_of, table_payload
-    from sdc_problems.studies.benchmark.tables import every_budget, read_entries, shipped, summary, written
+    from sdc_problems.errors import SDCError
+    from sdc_problems.studies.benchmark.shipped import samples_of, shipped
+    from sdc_problems.studies.benchmark.show import payload_of, print_table, table_payload
+    from sdc_problems.studies.benchmark.tables import every_budget, read_entries, summary, written
     from sdc_problems.studies.report.text import as_json as to_json
 
+    after = _budget(budget)
+    if budget == "every" and not as_csv:
+        raise SDCError("--budget every is for --csv: tests look at one budget")
     if not folders:
-        table = shipped(names, None if budget == "every" else _budget(budget))
+        table = shipped(names, None if budget == "every" else after)
+        if not as_csv:
+            payload = payload_of(table, samples_of(table, indicator), after, indicator)
+    else:
+        entries = read_entries(folders, names)
         if as_csv:
-            click.echo(written(table), nl=False)
-        elif as_json:
-            click.echo(to_json({"schema": SCHEMA, "budget": budget, "rows": rows_of(table)}))
+            table = every_budget(entries) if budget == "every" else summary(entries, after)
         else:
-            print_rows(rows_of(table), budget)
-        return
-    entries = read_entries(folders, names)
+            payload = table_payload(entries, after, indicator)
     if as_csv:
-        click.echo(written(every_budget(entries) if budget == "every" else summary(entries, _budget(budget))), nl=False)
-        return
-    payload = table_payload(entries, _budget(budget), indicator)
-    if as_json:
+        click.echo(written(table), nl=False)
+    elif as_json:
         click.echo(to_json({"schema": SCHEMA, **payload}))
     else:
         print_table(payload, pairs=pairs)
@@ -292,25 +296,28 @@ def plot_command(
 
 
 @command.command(name="check")
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", required=False, type=click.Path(path_type=Path))
 @json_option
-def check_command(folder: Path, as_json: bool) -> None:
+def check_command(folder: Path | None, as_json: bool) -> None:
     """Check a submission: submission.toml, digests, budgets, and that each F is what its X measures.
 
-    Nothing in the folder is executed or unpickled. Exit code 1: something is wrong.
+    A table.csv in the folder must be what its records say. Nothing in the folder is executed or unpickled. Without
+    FOLDER: whether the results that come with the suite are of the instances as they are here. Exit code 1: something
+    is wrong.
     """
-    from sdc_problems.studies.benchmark.check import check
+    from sdc_problems.studies.benchmark.check import check, check_shipped
     from sdc_problems.studies.report.terminal import console, plain
     from sdc_problems.studies.report.text import as_json as to_json
 
     err = console(stderr=True)
-    report = check(folder, tell=lambda line: err.print(plain(line, 500)))
+    report = check_shipped() if folder is None else check(folder, tell=lambda line: err.print(plain(line, 500)))
     if as_json:
         said = None if report.submission is None else report.submission.model_dump()
         click.echo(to_json({"schema": SCHEMA, **vars(report), "submission": said}))
     else:
         out = console()
-        out.print(f"{report.records} records, {report.solutions:,} solutions measured again")
+        measured = f", {report.solutions:,} solutions measured again" if folder is not None else " behind the table"
+        out.print(f"{report.records:,} records{measured}")
         for line in (*report.problems, *(f"note: {note}" for note in report.notes)):
             out.print(plain(line, 1000), soft_wrap=True)
         out.print("all is as it should be" if not report.problems else f"{len(report.problems)} problems")

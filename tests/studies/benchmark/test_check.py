@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 from sdc_problems import SDCError
-from sdc_problems.studies.benchmark.check import SUBMISSION, check, read_submission
+from sdc_problems.studies.benchmark.check import SUBMISSION, TABLE, check, read_submission
 from sdc_problems.studies.benchmark.runs import Job, make
+from sdc_problems.studies.benchmark.tables import every_budget, read_entries, written
 from sdc_problems.suite import Record
 
 NAME = "pbg-people-k-glm@1"
@@ -48,6 +49,35 @@ def test_honest_submission_passes(tmp_path: Path, record: Record) -> None:
     assert report.submission is not None
     assert report.submission.authors == ["A. Person"]
     assert any("fewer than three seeds" in note for note in report.notes)
+
+
+def test_table_of_a_submission_must_be_what_its_records_say(tmp_path: Path, record: Record) -> None:
+    folder = submission(tmp_path, record)
+    text = written(every_budget(read_entries([folder])))
+    (folder / TABLE).write_text(text, encoding="utf-8")
+    assert check(folder).problems == []
+    head, row = text.splitlines()
+    cells = dict(zip(head.split(","), row.split(","), strict=True))
+
+    def changed(**values: str) -> str:
+        return head + "\n" + ",".join((cells | values).values()) + "\n"
+
+    for said, sentence in (
+        (changed(gap="0.001"), "gap of random on pbg-people-k-glm@1 after 500 is not what the records say"),
+        (changed(gaps="0.001"), "gaps of random on pbg-people-k-glm@1 after 500 is not"),
+        (changed(digest="0" * 64), "has results of another pbg-people-k-glm@1"),
+        (changed(algorithm="mine"), "there are no records of mine on pbg-people-k-glm@1 after 500"),
+        (changed(seconds_algorithm="7"), None),
+        (text + row + "\n", "it has a row twice"),
+        ("nothing", "is no table of `sdc benchmark table --csv`"),
+    ):
+        (folder / TABLE).write_text(said, encoding="utf-8")
+        problems = check(folder).problems
+        assert bool(problems) == (sentence is not None), said
+        assert sentence is None or (problems[0].startswith(TABLE) and sentence in problems[0])
+    (folder / TABLE).rename(tmp_path / "elsewhere.csv")
+    (folder / TABLE).symlink_to(tmp_path / "elsewhere.csv")
+    assert check(folder).problems == [f"{TABLE}: is a link"]
 
 
 def better(record: Record) -> Record:

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from sdc_problems import SDCError
 from sdc_problems.studies.benchmark.algorithms import OWN, find_algorithm, named
-from sdc_problems.studies.benchmark.plan import planned
+from sdc_problems.studies.benchmark.shipped import planned
 from sdc_problems.studies.cli import cli
 from sdc_problems.suite import instance, instances
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from sdc_problems import SDCError
+from sdc_problems.studies.benchmark.check import check_shipped
 from sdc_problems.studies.benchmark.runs import jobs, run_all
-from sdc_problems.studies.benchmark.tables import every_budget, read_entries, shipped
+from sdc_problems.studies.benchmark.shipped import TABLE, differences, read_table, samples_of, shipped
+from sdc_problems.studies.benchmark.tables import every_budget, read_entries
 from sdc_problems.studies.cli import cli
 from sdc_problems.suite import instance, instances
 
@@ -45,6 +49,38 @@ def test_command_prints_them_without_a_folder() -> None:
         shipped(["pbg-people-k-glm"], 7)
 
 
+def test_they_say_what_they_were_run_on(tmp_path: Path) -> None:
+    report = check_shipped()
+    assert report.problems == []
+    assert report.records > 400
+    text = TABLE.read_text(encoding="utf-8")
+    found = instance("pbg-people-k-glm@1")
+    for before, after, sentence in (
+        (found.digest, "0" * 64, "has results of another pbg-people-k-glm@1: the digest differs"),
+        (f"{found.id},core@1,", f"{found.id},core@2,", "has results of pbg-people-k-glm@1 in core@2, not in core@1"),
+        ("gaps", "things", "is no table of `sdc benchmark table --csv`"),
+    ):
+        (tmp_path / "table.csv").write_text(text.replace(before, after), encoding="utf-8")
+        with pytest.raises(SDCError, match=sentence):
+            read_table(tmp_path / "table.csv")
+
+
+def test_their_tests_are_made_from_the_gap_of_each_seed() -> None:
+    said = json.loads(CliRunner().invoke(cli, ["benchmark", "table", "--json"], catch_exceptions=False).stdout)
+    table = shipped((), "long")
+    assert len(said["rows"]) == len(table)
+    for row in table.itertuples():
+        assert len(row.gaps) == row.seeds
+        assert np.median(row.gaps) == pytest.approx(row.gap, rel=1e-4, abs=1e-9)
+        assert len(row.shares) == (0 if np.isnan(row.found) else row.seeds)
+    pairs = {(pair["instance"], pair["first"], pair["second"]) for pair in said["pairs"]}
+    assert ("pbg-people-k-glm@1", "NSGA2", "random") in pairs
+    assert said["shared"] >= 19
+    assert not {"PBGEA", "GOMM"} & set(said["mean_ranks"])
+    with pytest.raises(SDCError, match="indicator must be gap or missing"):
+        samples_of(table, "epsilon")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "algorithm"), CELLS)
 def test_cells_come_out_again(tmp_path: Path, name: str, algorithm: str) -> None:
@@ -54,6 +90,10 @@ def test_cells_come_out_again(tmp_path: Path, name: str, algorithm: str) -> None
     found = every_budget(read_entries([tmp_path]))
     assert found["budget"].tolist() == expected["budget"].tolist()
     for column in expected.columns:
-        if column in ("instance", "algorithm") or column.startswith("seconds"):
+        if column in ("instance", "suite", "digest", "algorithm", "gaps", "shares") or column.startswith("seconds"):
             continue
         assert found[column].tolist() == pytest.approx(expected[column].tolist(), rel=1e-5, nan_ok=True), column
+    for column in ("gaps", "shares"):
+        for mine, theirs in zip(found[column], expected[column], strict=True):
+            assert mine == pytest.approx(theirs, rel=1e-5, abs=1e-12)
+    assert list(differences(expected, found)) == []

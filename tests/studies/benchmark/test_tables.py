@@ -66,12 +66,12 @@ def test_smaller_budget_looks_at_the_archive_of_that_moment(entries: list[Entry]
 
 
 def test_marks_tell_the_best_from_what_is_worse(entries: list[Entry]) -> None:
-    marks = best_of(assessed(entries, "short"))
+    marks = best_of(samples(assessed(entries, "short")))
     assert marks == {name: {"PBGEA": "*", "random": ""} for name in NAMES}
     few = assessed([e for e in entries if (e.record.seed or 0) < 3], "short")
-    assert best_of(few)[NAMES[0]] == {"PBGEA": "*", "random": ""}, "two seeds are not tested"
+    assert best_of(samples(few))[NAMES[0]] == {"PBGEA": "*", "random": ""}, "two seeds are not tested"
     some = assessed([e for e in entries if (e.record.seed or 0) < 4], "short")
-    assert best_of(some)[NAMES[0]] == {"PBGEA": "*", "random": "~"}
+    assert best_of(samples(some))[NAMES[0]] == {"PBGEA": "*", "random": "~"}
 
 
 def test_same_algorithm_of_two_folders_is_named_with_its_folder(folder: Path, tmp_path: Path) -> None:
