@@ -4,12 +4,8 @@ import { cardPart, shortlistPart } from "./card";
 import { comparePart } from "./compare";
 import { controlsPart } from "./controls";
 import { announce, announcer, button, h, replace } from "./dom";
-<<<<<<< HEAD
-import { count, short } from "./format";
-import { guidePart } from "./guide";
-=======
 import { capital, count, short } from "./format";
->>>>>>> 9d171e0 (Explorer: terms before a release, one-time address, shared shortlist)
+import { guidePart } from "./guide";
 import { homePart } from "./home";
 import { Keeper, fromEntries } from "./keeper";
 import { Server, useCode } from "./live";

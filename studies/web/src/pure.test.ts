@@ -125,7 +125,6 @@ describe("the address", () => {
   });
 });
 
-<<<<<<< HEAD
 describe("the guided choice", () => {
   const k = [2, 8, 24, 42, 60];
   const il = [10, 12, 20, 24, 60];
@@ -158,7 +157,6 @@ describe("the guided choice", () => {
       "With information loss at most 20\u00a0%, the largest smallest class found is 24\u00a0records.",
       "With smallest class at least 50\u00a0records, the smallest information loss found is 60\u00a0%.",
     ]);
-=======
 describe("two pages with one shortlist", () => {
   const before = new Map([["0:1-1", "a"], ["0:1-2", ""]]);
   const mine = new Map([["0:1-1", "b"], ["0:1-3", ""]]);
@@ -170,7 +168,6 @@ describe("two pages with one shortlist", () => {
   test("take what the other changed and keep their own", () => {
     const stored = new Map([["0:1-1", "a"], ["0:1-2", ""], ["0:2-7", "theirs"]]);
     assert.deepEqual([...merged(stored, before, mine)], [["0:1-1", "b"], ["0:2-7", "theirs"], ["0:1-3", ""]]);
->>>>>>> 9d171e0 (Explorer: terms before a release, one-time address, shared shortlist)
   });
 });
 
