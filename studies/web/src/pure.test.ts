@@ -157,6 +157,9 @@ describe("the guided choice", () => {
       "With information loss at most 20\u00a0%, the largest smallest class found is 24\u00a0records.",
       "With smallest class at least 50\u00a0records, the smallest information loss found is 60\u00a0%.",
     ]);
+  });
+});
+
 describe("two pages with one shortlist", () => {
   const before = new Map([["0:1-1", "a"], ["0:1-2", ""]]);
   const mine = new Map([["0:1-1", "b"], ["0:1-3", ""]]);
