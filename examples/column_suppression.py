@@ -17,9 +17,8 @@ from pymoo.core.sampling import Sampling
 from pymoo.operators.crossover.ux import UniformCrossover
 
 from sdc_problems import Microdata, Objective, SDCProblem
-from sdc_problems.problem import STAR, by_name
 
-OBJECTIVES = by_name(
+OBJECTIVES = (
     Objective(
         "k", "smallest class", "max", (1, np.inf), "records",
         meaning="Number of records in the smallest class of records that look alike.",
@@ -31,6 +30,7 @@ OBJECTIVES = by_name(
         formula="sum of x",
     ),
 )  # fmt: skip
+CATALOGUE = {objective.name: objective for objective in OBJECTIVES}
 
 
 class RandomBits(Sampling):
@@ -61,7 +61,7 @@ class ColumnSuppressionProblem(SDCProblem):
         super().__init__(
             data=data,
             objectives=objectives,
-            catalogue=OBJECTIVES,
+            catalogue=CATALOGUE,
             require=require,
             n_var=len(data.quasi_identifiers),
             xl=0,
@@ -97,15 +97,15 @@ class ColumnSuppressionProblem(SDCProblem):
 
     def figures(self, x: ArrayLike) -> dict[str, float]:
         row = self.genome(x)
-        values = self._measure(row[None, :], list(OBJECTIVES))[0]
-        return {**dict(zip(OBJECTIVES, map(float, values), strict=True)), **self._own_figures(row)}
+        values = self._measure(row[None, :], list(CATALOGUE))[0]
+        return {**dict(zip(CATALOGUE, map(float, values), strict=True)), **self._own_figures(row)}
 
     def describe(self, x: ArrayLike) -> tuple[str, ...]:
         blanked = self.decode(x)
         return (f"blank out {', '.join(blanked)}",) if blanked else ("change nothing",)
 
     def release(self, x: ArrayLike, *, seed: int | None = None) -> pd.DataFrame:
-        return self._publishable().assign(**dict.fromkeys(self.decode(x), STAR))
+        return self._publishable().assign(**dict.fromkeys(self.decode(x), "*"))  # a star is a suppressed cell
 
     def baselines(self) -> dict[str, NDArray[Any]]:
         return {"nothing": np.zeros(self.n_var, self.dtype), "everything": np.ones(self.n_var, self.dtype)}

@@ -86,7 +86,7 @@ class Task:
     arguments: Mapping[str, Argument] = field(default_factory=lambda: MappingProxyType({}))
     searches: tuple[Search, ...] = ()
     random: bool = False
-    suppressed_rows: Callable[[Any, NDArray[Any], pd.DataFrame], NDArray[np.bool_]] | None = None
+    suppressed_rows: Callable[[Any, NDArray[Any], pd.DataFrame], NDArray[np.bool]] | None = None
     clusters: Callable[[Any, NDArray[Any]], NDArray[Any]] | None = None
 
     @property

@@ -12,7 +12,7 @@ from types import ModuleType
 
 import pytest
 
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 @pytest.fixture(scope="module")
@@ -75,17 +75,7 @@ def test_solutions_that_the_texts_release_can_be_released(tmp_path: Path) -> Non
         sdc("release", "runs/generalise", "--solution", solution, "--out", f"{solution}.csv")
 
 
-def test_recipes_work_as_the_guide_says(capsys: pytest.CaptureFixture[str]) -> None:
-    text = (DOCS / "recipes.md").read_text(encoding="utf-8")
-    names: dict[str, object] = {}
-    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    assert len(blocks) == 2
-    for block in blocks:
-        exec(block, names)
-    assert "[[step]]" in capsys.readouterr().out
-
-
-@pytest.mark.slow
+@pytest.mark.docs
 def test_benchmarking_works_as_the_guide_says(tmp_path: Path) -> None:
     """Every block is executed, in order, in one folder."""
     text = (DOCS / "benchmarking.md").read_text(encoding="utf-8")
@@ -113,7 +103,7 @@ SECTIONS = [section.partition("\n") for section in FRAMEWORKS.split("\n## ")[1:]
 EXAMPLES = [(title, text.split("```python\n")[1].split("```")[0]) for title, _, text in SECTIONS if "```python" in text]
 
 
-@pytest.mark.slow
+@pytest.mark.docs
 @pytest.mark.parametrize(("title", "code"), EXAMPLES, ids=[title for title, _ in EXAMPLES])
 def test_examples_of_other_frameworks_run(title: str, code: str, tmp_path: Path) -> None:
     module = {"jMetalPy": "jmetal", "Any language": "subprocess"}.get(title, title.lower())

@@ -1,0 +1,74 @@
+"""Site of the documentation: nothing public is left out of it, and its links lead somewhere."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from tests.docs.test_blocks import BLOCKS, ROOT, pages
+from tests.test_public_api import ROOMS
+
+DOCS = ROOT / "docs"
+IMPORT = re.compile(r"^from (sdc_problems[\w.]*) import ([\w, ]+)", re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def generate() -> Iterator[ModuleType]:
+    """Package of the generators, importable as it is for Sphinx."""
+    sys.path.insert(0, str(DOCS))
+    try:
+        yield importlib.import_module("generate.reference")
+    finally:
+        sys.path.remove(str(DOCS))
+
+
+def test_every_public_room_is_in_the_reference(generate: ModuleType) -> None:
+    assert set(ROOMS) <= set(generate.ROOMS)
+
+
+def test_every_name_that_pages_and_examples_import_is_in_the_reference(generate: ModuleType) -> None:
+    shown = [value for room in generate.ROOMS for _, value in generate.public(room)]
+    texts = [block.text for name in pages() for block in BLOCKS.blocks((ROOT / name).read_text(encoding="utf-8"))]
+    texts += [
+        path.read_text(encoding="utf-8") for path in [*(ROOT / "examples").glob("*.py"), *DOCS.glob("gallery/*.py")]
+    ]
+    imported = {found for text in texts for found in IMPORT.findall(text)}
+    assert len(imported) > 20
+    missing = []
+    for module, names in imported:
+        for name in re.findall(r"\w+", names):
+            value = getattr(importlib.import_module(module), name)
+            if not any(value is other for other in shown) and not inspect.ismodule(value):
+                missing.append(f"{module}.{name}")
+    assert missing == []
+
+
+def test_every_public_name_has_a_page_with_what_its_docstring_says(generate: ModuleType) -> None:
+    made = generate.pages()
+    for room in generate.ROOMS:
+        for name, value in generate.public(room):
+            home = generate.home(room, name, value)
+            assert f"{home}\n" in made[f"reference/{home}.rst"]
+            if callable(value):
+                assert generate.summary(value), home
+
+
+def test_links_that_lead_nowhere_are_found(tmp_path: Path) -> None:
+    spec = importlib.util.spec_from_file_location("check", DOCS / "check.py")
+    assert spec is not None
+    assert spec.loader is not None
+    check = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(check)
+    (tmp_path / "a.html").write_text(
+        '<p id="x"><a href="b.html#y"></a><a href="b.html#z"></a><img src="c.png">', "utf-8"
+    )
+    (tmp_path / "b.html").write_text('<p id="y"><a href="a.html#x"></a><a href="https://pymoo.org"></a>', "utf-8")
+    assert check.broken(tmp_path) == ["a.html: b.html#z", "a.html: c.png"]
