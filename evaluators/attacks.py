@@ -20,7 +20,7 @@ from sdc_problems.errors import SDCError
 from sdc_problems.evaluators._codes import pair_counts, ranks
 from sdc_problems.evaluators.disclosure_risk import interval_disclosure_rank
 from sdc_problems.evaluators.information_loss.numeric import location_and_scale
-from sdc_problems.evaluators.linkage._nearest import Tree, tree_of, tree_second
+from sdc_problems.evaluators.linkage._nearest import Tree, own_distances, tree_of, tree_second
 from sdc_problems.evaluators.linkage._repeated import tree_copies
 from sdc_problems.evaluators.linkage.distance import distance_linkage
 from sdc_problems.evaluators.linkage.probabilistic import probabilistic_linkage
@@ -34,6 +34,8 @@ PERCENTS = tuple(range(1, 11))
 
 _TREE_FROM = 5000  # records; fewer are compared with each other in about the time that a tree takes
 _LEAF = 64
+_CANDIDATES = 2**18  # looked at together where nothing is compiled
+_WIDER = 1.0 + 1e-12  # what rounding may move a border by, and more
 _ROWS = 128  # whose distances to all others are held at once where nothing is compiled
 
 
@@ -325,45 +327,50 @@ def copies(X: object, Y: object, *, reach: float = 0.5) -> float:
 
 
 def _plain_links(
-    X: Any, Y: Any, w: Any, low: Any, high: Any, by_value: Any, begin: Any, end: Any, best: Any, ties: Any,
-    first: int, last: int,
+    X: Any, Y: Any, w: Any, low: Any, high: Any, own: Any, turn: Any, best: Any, begin: Any, end: Any, by_value: Any,
+    ties: Any, first: int, last: int,
 ) -> None:  # fmt: skip
-    step = max(1, 1_000_000 // len(Y))
-    for a in range(first, last, step):
-        b = min(a + step, last)
-        inside = np.ones((b - a, len(Y)), dtype=np.bool_)
+    before = np.concatenate([[0], np.cumsum(end - begin)])
+    while first < last:
+        stop = int(np.searchsorted(before, before[first] + _CANDIDATES))
+        stop = min(max(stop, first + 1), last)
+        width = end[first:stop] - begin[first:stop]
+        of = np.repeat(np.arange(first, stop), width)
+        place = np.arange(len(of)) - np.repeat(np.cumsum(width) - width, width)
+        i, k = turn[of], by_value[begin[of] + place, best[of]]
+        inside = np.ones(len(of), dtype=np.bool_)
+        d = np.zeros(len(of))
         for j in range(X.shape[1]):
-            inside &= (Y[:, j] >= low[a:b, j, None]) & (Y[:, j] <= high[a:b, j, None])
-        i, k = np.nonzero(inside)
-        d = np.zeros(len(i))
-        for j in range(X.shape[1]):
-            d += ((X[a + i, j] - Y[k, j]) * w[j]) ** 2
-        nearest = np.full(b - a, np.inf)
-        np.minimum.at(nearest, i, d)
-        i, k = i[d == nearest[i]], k[d == nearest[i]]
-        own = i[k == a + i]
-        ties[a + own] = np.bincount(i, minlength=b - a)[own]
+            x, y = X[i, j], Y[k, j]
+            inside &= (y >= low[i, j]) & (y <= high[i, j])
+            d += ((x - y) * w[j]) ** 2
+        tied = np.bincount(i[inside & (d == own[i])], minlength=len(X))
+        tied[i[inside & (d < own[i])]] = 0
+        ties[turn[first:stop]] = tied[turn[first:stop]]
+        first = stop
 
 
-def _plain_link_seconds(X: Any, Y: Any, w: Any, low: Any, high: Any, by_value: Any, begin: Any, end: Any,
-                        best: Any, ties: Any, first: int, last: int) -> float:  # fmt: skip
-    inside = (end[first:last] - begin[first:last]).sum()  # at most
-    cells = (last - first) * len(Y) * (X.shape[1] + 1)
-    return float(2e-4 + cells * 2.5e-9 + inside * X.shape[1] * 2e-8)
+def _plain_link_seconds(X: Any, Y: Any, w: Any, low: Any, high: Any, own: Any, turn: Any, best: Any, begin: Any,
+                        end: Any, by_value: Any, ties: Any, first: int, last: int) -> float:  # fmt: skip
+    candidates = (end[first:last] - begin[first:last]).sum()
+    return float(2e-4 + candidates * X.shape[1] * 3e-8)
 
 
 @kernel(cost=_plain_link_seconds, plain=_plain_links)
 def _rank_links(
-    X: Any, Y: Any, w: Any, low: Any, high: Any, by_value: Any, begin: Any, end: Any, best: Any, ties: Any,
-    first: int, last: int,
+    X: Any, Y: Any, w: Any, low: Any, high: Any, own: Any, turn: Any, best: Any, begin: Any, end: Any, by_value: Any,
+    ties: Any, first: int, last: int,
 ) -> None:  # fmt: skip
-    """Per original record, among how many equally near candidates its own protected record is; 0: not among them."""
+    """Per original record, among how many equally near candidates its own protected record is; 0: one is nearer."""
     p = X.shape[1]
-    for i in range(first, last):
-        narrow = best[i]
-        nearest, found, own = np.inf, 0, False
-        for e in range(begin[i], end[i]):
+    for at in range(first, last):
+        i, narrow, found = turn[at], best[at], 0
+        e = begin[at] + (end[at] - begin[at]) // 2  # the nearest stand about in the middle
+        for _ in range(begin[at], end[at]):
             k = by_value[e, narrow]
+            e += 1
+            if e == end[at]:
+                e = begin[at]
             inside = True
             for j in range(p):
                 if Y[k, j] < low[i, j] or Y[k, j] > high[i, j]:
@@ -375,13 +382,12 @@ def _rank_links(
             for j in range(p):
                 t = (X[i, j] - Y[k, j]) * w[j]
                 d += t * t
-            if d < nearest:
-                nearest, found, own = d, 1, k == i
-            elif d == nearest:
+            if d < own[i]:
+                found = 0
+                break
+            if d == own[i]:
                 found += 1
-                own = own or k == i
-        if own:
-            ties[i] = found
+        ties[i] = found
 
 
 def rsrl(X: object, Y: object, *, percent: float) -> float:
@@ -407,7 +413,8 @@ def rsrl(X: object, Y: object, *, percent: float) -> float:
     Notes
     -----
     A record with ties in the original attribute has the ranks of all of them. Distances as in
-    :func:`~sdc_problems.evaluators.distance_linkage`. O(n·c·p) with c records in reach in the most selective attribute.
+    :func:`~sdc_problems.evaluators.distance_linkage`. O(n·p·(log n + c)) with c records that are, in the most selective
+    attribute, no farther away than the own record.
 
     Examples
     --------
@@ -419,24 +426,31 @@ def rsrl(X: object, Y: object, *, percent: float) -> float:
     original, protected = pair(X, Y)
     n, p = original.shape
     w = int(number(percent, "percent", low=0.0, high=100.0) * n / 100.0)
+    weights = inverse_scale(original)
+    own: FloatArray = own_distances(original, protected, weights, p, p, 1.0)
     low, high = np.empty((n, p)), np.empty((n, p))
-    by_value = np.argsort(protected, axis=0, kind="stable")
-    begin, end = np.empty((n, p), dtype=np.int64), np.empty((n, p), dtype=np.int64)
     for j in range(p):
-        ordered, after = np.sort(original[:, j]), np.sort(protected[:, j])
+        ordered = np.sort(original[:, j])
         first = np.searchsorted(ordered, original[:, j], side="left")
         last = np.searchsorted(ordered, original[:, j], side="right") - 1
         low[:, j] = ordered[np.maximum(first - w, 0)]
         high[:, j] = ordered[np.minimum(last + w, n - 1)]
-        begin[:, j] = np.searchsorted(after, low[:, j], side="left")
-        end[:, j] = np.searchsorted(after, high[:, j], side="right")
+    turn = np.flatnonzero(((protected >= low) & (protected <= high)).all(axis=1))  # others are not found
+    by_value = np.argsort(protected, axis=0, kind="stable")
+    begin, end = np.empty((len(turn), p), dtype=np.int64), np.empty((len(turn), p), dtype=np.int64)
+    for j in range(p):
+        # In an attribute nobody may be farther away who is to be as near as the own record, whatever is rounded.
+        x, after = original[turn, j], protected[by_value[:, j], j]
+        reach = np.sqrt(own[turn]) / weights[j] * _WIDER if weights[j] > 0 else np.full(len(turn), np.inf)
+        reach += np.abs(x) * (_WIDER - 1.0)
+        begin[:, j] = np.searchsorted(after, np.maximum(low[turn, j], x - reach), side="left")
+        end[:, j] = np.searchsorted(after, np.minimum(high[turn, j], x + reach), side="right")
     best = np.argmin(end - begin, axis=1)
-    rows = np.arange(n)
-    weights = inverse_scale(original)
+    some = np.arange(len(turn)), best
     found: IntArray = np.zeros(n, dtype=np.int64)
-    reach = begin[rows, best], end[rows, best], best, found
-    longest = int((reach[1] - reach[0]).max())
-    for least, most in slices(n, steps=longest * p, what="records linked by rank"):
-        _rank_links(original, protected, weights, low, high, by_value, *reach, least, most)
+    longest = int((end[some] - begin[some]).max(initial=1))
+    for least, most in slices(len(turn), steps=longest * p, what="records linked by rank"):
+        _rank_links(original, protected, weights, low, high, own, turn, best, begin[some], end[some], by_value, found,
+                    least, most)  # fmt: skip
     tied, records = np.unique(found[found > 0], return_counts=True)
     return float(100.0 * math.fsum(records / tied) / n)
