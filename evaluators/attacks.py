@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from sdc_problems._kernel import SLICE, kernel
+from sdc_problems._kernel import SLICE, Kernel, kernel
 from sdc_problems._slices import slices, tell
 from sdc_problems._validation import FloatArray, IntArray, code_pair, number, pair
 from sdc_problems._validation import kinds as check_kinds
@@ -21,6 +21,7 @@ from sdc_problems.evaluators._codes import pair_counts, ranks
 from sdc_problems.evaluators.disclosure_risk import interval_disclosure_rank
 from sdc_problems.evaluators.information_loss.numeric import location_and_scale
 from sdc_problems.evaluators.linkage._nearest import Tree, own_distances, tree_of, tree_second
+from sdc_problems.evaluators.linkage._neighbors import settle_copies, settle_second
 from sdc_problems.evaluators.linkage._repeated import tree_copies
 from sdc_problems.evaluators.linkage.distance import distance_linkage
 from sdc_problems.evaluators.linkage.probabilistic import probabilistic_linkage
@@ -207,23 +208,25 @@ def nearest_others(X: FloatArray, w: FloatArray) -> FloatArray:
     """
     nearest = np.full(len(X), np.inf)
     if len(X) >= _TREE_FROM:
-        tree, turn, budget = _tree(X, w)
-        at = done = 0
-        while at < len(X):
-            done, at = at, tree_second(X, turn, tree, w, nearest, at, budget)
-            if at < len(X) or done > 0:
-                tell("records compared", at, len(X))
+        left = settle_second(cast(Kernel, tree_second), X, w, nearest)
+        if len(left):
+            tree, turn, budget = _tree(X, w, left)
+            at = done = 0
+            while at < len(turn):
+                done, at = at, tree_second(X, turn, tree, w, nearest, at, budget)
+                if at < len(turn) or done > 0:
+                    tell("records compared", at, len(turn))
         return nearest
     for low, high in slices(len(X), steps=X.size, what="records compared"):
         _look_for_others(X, w, nearest, low, high)
     return nearest
 
 
-def _tree(X: FloatArray, w: FloatArray) -> tuple[Tree, IntArray, int]:
-    """Tree over records whose counts are their numbers, an order of near ones, and what to do in one call."""
+def _tree(X: FloatArray, w: FloatArray, some: IntArray) -> tuple[Tree, IntArray, int]:
+    """Tree over records whose counts are their numbers, some of them by nearness, and what to do in one call."""
     p = X.shape[1]
     tree = tree_of(X, np.arange(len(X)), w, p, p, 1.0, _LEAF, SLICE)
-    return tree, np.argsort(tree.leaf_of, kind="stable"), max(1, SLICE // (4 * p))
+    return tree, some[np.argsort(tree.leaf_of[some], kind="stable")], max(1, SLICE // (4 * p))
 
 
 @kernel()
@@ -266,13 +269,15 @@ def _count_copies(Y: Any, X: Any, w: Any, apart: Any, factor: float) -> int:
 
 def _find_copies(Y: FloatArray, X: FloatArray, w: FloatArray, apart: FloatArray, factor: float) -> int:
     """Number of rows of Y for which ``is_copy`` holds, found on a tree."""
-    tree, turn, budget = _tree(X, w)
     found = np.zeros(len(Y), dtype=np.bool_)
-    at = done = 0
-    while at < len(Y):
-        done, at = at, tree_copies(Y, turn, tree, w, apart, factor, found, at, budget)
-        if at < len(Y) or done > 0:
-            tell("records looked for", at, len(Y))
+    left = settle_copies(cast(Kernel, tree_copies), Y, X, w, apart, factor, found)
+    if len(left):
+        tree, turn, budget = _tree(X, w, left)
+        at = done = 0
+        while at < len(turn):
+            done, at = at, tree_copies(Y, turn, tree, w, apart, factor, found, at, budget)
+            if at < len(turn) or done > 0:
+                tell("records looked for", at, len(turn))
     return int(found.sum())
 
 

@@ -25,7 +25,7 @@ settings.register_profile(
 )
 settings.register_profile("new", settings.get_profile("fixed"), derandomize=False, database=None, print_blob=True)
 settings.load_profile("new" if "SDC_NEW_EXAMPLES" in os.environ else "fixed")
-_kernel.Tiered.patience = (0.0, 0.0)  # kernels are tested compiled; test_plain_forms.py compares their plain forms
+_kernel.Kernel.patience = (0.0, 0.0)  # kernels are tested compiled; test_plain_forms.py compares their plain forms
 
 
 @pytest.fixture

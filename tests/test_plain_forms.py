@@ -282,7 +282,7 @@ def test_partitions(name: str, seed: int, n: int, p: int, k: int) -> None:
     found = []
     for patience in (0.0, np.inf):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Tiered, "patience", (patience, patience))
+            patch.setattr(Kernel, "patience", (patience, patience))
             patch.setattr(Tiered, "is_plain_for", lambda *_, plain=patience > 0.0: plain)
             found.append(PARTITIONS[name](Z, min(k, n // 2)))
     np.testing.assert_array_equal(*found)
@@ -303,15 +303,21 @@ def test_plain_until_it_has_taken_as_long_as_loading(monkeypatch: pytest.MonkeyP
         return "plain"
 
     kernel = Tiered(work, parallel=False, cost=lambda seconds: seconds, plain=work)
-    monkeypatch.setattr(Tiered, "patience", (0.5, 2.0))
-    monkeypatch.setattr(Tiered, "spent", 0.0)
+    monkeypatch.setattr(Kernel, "patience", (0.5, 2.0))
+    monkeypatch.setattr(Kernel, "spent", 0.0)
     kernel.__dict__["_is_compiled"] = True
     assert [kernel.is_plain_for(s) for s in (0.4, 0.6)] == [True, False]
     assert kernel(0.4) == "plain"
     kernel.__dict__["_is_compiled"] = False
     assert [kernel.is_plain_for(s) for s in (1.9, 2.1)] == [True, False]
-    Tiered.spent = 1.9
+    Kernel.spent = 1.9
     assert not kernel.is_plain_for(0.2)
+    dear = Tiered(work, parallel=False, compiling=1.5, cost=lambda seconds: seconds, plain=work)
+    dear.__dict__["_is_compiled"] = False
+    assert [dear.is_plain_for(s) for s in (2.9, 3.1)] == [True, False]
+    dear.spend(2.8)
+    assert not dear.is_plain_for(0.3)
+    assert Kernel.spent == 1.9
     kernel.__dict__["outer"] = lambda seconds: "compiled"
     assert kernel(0.0) == "compiled"
     assert asked == [0.4]

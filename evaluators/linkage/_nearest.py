@@ -394,7 +394,7 @@ def tree_of(
     return tree
 
 
-@kernel()
+@kernel(compiling=2.0)
 def tree_ties(
     A: Any, radius: Any, start: Any, turn: Any, tree: Any, w: Any, a: int, b: int, unit: float, ties: Any, at: int,
     budget: int,
@@ -459,7 +459,7 @@ def tree_ties(
     return at
 
 
-@kernel()
+@kernel(compiling=1.0)
 def tree_second(A: Any, turn: Any, tree: Any, w: Any, found: Any, at: int, budget: int) -> int:
     """Second smallest squared distance of the rows ``turn[at]``, … to the records of a tree, each one's own among them.
 

@@ -10,7 +10,7 @@ from sdc_problems._kernel import kernel
 from sdc_problems.evaluators.linkage._nearest import _BOXES, FAN, _box_squares, _squares
 
 
-@kernel()
+@kernel(compiling=1.0)
 def tree_copies(
     A: Any, turn: Any, tree: Any, w: Any, apart: Any, factor: float, found: Any, at: int, budget: int
 ) -> int:  # fmt: skip

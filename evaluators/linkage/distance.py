@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
-from sdc_problems._kernel import SLICE
+from sdc_problems._kernel import SLICE, Kernel
 from sdc_problems._slices import tell
 from sdc_problems._validation import FloatArray, IntArray, cell_mask, choice, domain_sizes, kinds, pair
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators.information_loss.numeric import location_and_scale
 from sdc_problems.evaluators.linkage._nearest import brute_ties, in_blocks, own_distances, tree_of, tree_ties
+from sdc_problems.evaluators.linkage._neighbors import settle_ties
 from sdc_problems.evaluators.linkage._same_rows import same_rows, smallest_of
 from sdc_problems.evaluators.linkage._views import Recoding, View, all_views, check_recodings
 from sdc_problems.evaluators.linkage.probabilistic import (
@@ -45,6 +46,7 @@ _WHOLE = 2**53  # largest sum of whole-number category distances that a double h
 _LEAF = 64
 _BLOCK = 128
 _FEW_PAIRS = 2**14
+_FEW_CELLS = 2**24  # compared without a tree, where nothing is compiled, before SciPy's is imported
 
 
 Scales = tuple[int, int, float]
@@ -234,6 +236,22 @@ def _found(
     """
     first, which, count = _distinct(B, how)
     targets = B if len(first) == len(B) else B[first]
+    leaf = None if closest is None else which[closest]
+    if how != "auto" or scales[0] < len(weights) or len(rows) * targets.size < _FEW_CELLS:
+        return _searched(rows, radius, leaf, targets, count, weights, scales, how)
+    found = np.empty(len(rows), dtype=np.int64)
+    rest = settle_ties(cast(Kernel, tree_ties), rows, radius, targets, count, weights, found)
+    if len(rest):
+        some = None if leaf is None else leaf[rest]
+        found[rest] = _searched(rows[rest], radius[rest], some, targets, count, weights, scales, how)
+    return found
+
+
+def _searched(
+    rows: FloatArray, radius: FloatArray, closest: IntArray | None, targets: FloatArray, count: IntArray,
+    weights: FloatArray, scales: Scales, how: str,
+) -> IntArray:  # fmt: skip
+    """As ``_found``, among distinct targets that occur ``count`` times."""
     found = np.empty(len(rows), dtype=np.int64)
     budget = max(1, SLICE // (4 * rows.shape[1]))
     few = len(rows) * len(targets) <= _FEW_PAIRS or len(targets) <= _LEAF
@@ -247,7 +265,7 @@ def _found(
             return int(brute_ties(rows, radius, blocks, weights, *scales, found, at, budget))
     else:
         tree = tree_of(targets, count, weights, *scales, _LEAF, SLICE)
-        start = np.full(len(rows), -1) if closest is None else tree.leaf_of[which[closest]]
+        start = np.full(len(rows), -1) if closest is None else tree.leaf_of[closest]
         # Neighbors look at the same leaves; 16 bits make that a radix sort.
         turn = np.argsort(start.astype(np.int16) if len(tree.sizes) < 2**15 else start, kind="stable")
 

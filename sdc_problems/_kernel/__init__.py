@@ -26,7 +26,11 @@ Cost = Callable[..., float]
 
 
 def kernel(
-    *, parallel: bool = False, cost: Cost | None = None, plain: Callable[..., Any] | None = None
+    *,
+    parallel: bool = False,
+    cost: Cost | None = None,
+    plain: Callable[..., Any] | None = None,
+    compiling: float | None = None,
 ) -> Callable[[F], F]:
     """Compile a hot loop: cached on disk, without the GIL, and never ``fastmath`` (ties and own distances decide).
 
@@ -40,23 +44,37 @@ def kernel(
         Given where small work need not wait for that: estimates the seconds that the plain form takes.
     plain
         The plain form, which gives the same bytes; the function itself, interpreted, if not given.
+    compiling
+        Seconds that compiling takes, with what is called, where that is more than one.
     """
 
     def compile_(function: F) -> F:
         if cost is None:
-            return cast(F, Kernel(function, parallel=parallel))
-        return cast(F, Tiered(function, parallel=parallel, cost=cost, plain=plain))
+            return cast(F, Kernel(function, parallel=parallel, compiling=compiling))
+        return cast(F, Tiered(function, parallel=parallel, compiling=compiling, cost=cost, plain=plain))
 
     return compile_
 
 
 class Kernel:
-    """A function that is compiled when it is first called; ``py_func`` is the function as it is written."""
+    """A function that is compiled when it is first called; ``py_func`` is the function as it is written.
 
-    def __init__(self, function: Callable[..., Any], *, parallel: bool) -> None:
+    Other code may do small work in its place: ``patience`` holds the seconds of that in one process, where the compiled
+    code is there to be loaded, and where it must be made first. Kernels that take long to compile have an account of
+    their own. All ways give the same bytes, so nobody can tell which one was taken.
+    """
+
+    patience = (0.4, 1.0)
+    spent = 0.0
+
+    def __init__(self, function: Callable[..., Any], *, parallel: bool, compiling: float | None = None) -> None:
         functools.update_wrapper(self, function)
         self.py_func = function
         self.parallel = parallel
+        self._compiling = compiling or 1.0
+        self._account: Any = Kernel
+        if compiling is not None:
+            self._account, self.spent = self, 0.0
 
     def __call__(self, *args: Any) -> Any:
         return self.outer(*args)
@@ -78,6 +96,23 @@ class Kernel:
 
         return dispatcher(self, inner=True)
 
+    def spares(self, seconds: float) -> bool:
+        """Whether this much other work in its place takes no longer than to load or compile it."""
+        if "outer" in self.__dict__:
+            return False
+        after, (loading, compiling) = self._account.spent + seconds, self.patience
+        return after <= loading or (after <= compiling * self._compiling and not self._is_compiled)
+
+    def spend(self, seconds: float) -> None:
+        """Count work that was done in its place."""
+        self._account.spent += seconds
+
+    @functools.cached_property
+    def _is_compiled(self) -> bool:
+        from sdc_problems._kernel._cache import is_compiled
+
+        return is_compiled(self.py_func)
+
 
 def _interpreted(function: Callable[..., Any], made: dict[Any, Any]) -> Callable[..., Any]:
     """Copy of a kernel's function that calls the functions of other kernels, not their compiled code."""
@@ -92,19 +127,18 @@ def _interpreted(function: Callable[..., Any], made: dict[Any, Any]) -> Callable
 
 
 class Tiered(Kernel):
-    """A kernel whose small work is done in plain form, until that has taken about as long as compiled code would take.
-
-    ``patience`` holds the seconds of plain work in one process: where the compiled code is there to be loaded, and
-    where it must be made first. Both forms give the same bytes, so nobody can tell which one was used.
-    """
-
-    patience = (0.4, 1.0)
-    spent = 0.0
+    """A kernel whose small work is done in plain form, until that takes as long as to load or compile it."""
 
     def __init__(
-        self, function: Callable[..., Any], *, parallel: bool, cost: Cost, plain: Callable[..., Any] | None
+        self,
+        function: Callable[..., Any],
+        *,
+        parallel: bool,
+        cost: Cost,
+        plain: Callable[..., Any] | None,
+        compiling: float | None = None,
     ) -> None:
-        super().__init__(function, parallel=parallel)
+        super().__init__(function, parallel=parallel, compiling=compiling)
         self._plain = plain
         self._cost = cost
 
@@ -118,18 +152,9 @@ class Tiered(Kernel):
             return self.outer(*args)
         begin = time.thread_time()
         found = self.plain(*args)
-        Tiered.spent += time.thread_time() - begin
+        self.spend(time.thread_time() - begin)
         return found
 
     def is_plain_for(self, *args: Any) -> bool:
         """Whether a call with these arguments is left to the plain form."""
-        if "outer" in self.__dict__:
-            return False
-        after = Tiered.spent + self._cost(*args)
-        return after <= self.patience[0] or (after <= self.patience[1] and not self._is_compiled)
-
-    @functools.cached_property
-    def _is_compiled(self) -> bool:
-        from sdc_problems._kernel._cache import is_compiled
-
-        return is_compiled(self.py_func)
+        return "outer" not in self.__dict__ and self.spares(self._cost(*args))
