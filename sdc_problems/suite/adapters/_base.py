@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from operator import attrgetter
 from typing import Any, Protocol, TypeAlias
@@ -181,6 +181,16 @@ class Adapted:
         rows = self.vary.canonical(x)
         found: list[float] = (self._last[1] if rows.tobytes() == self._last[0] else self.measure(rows)[2])[0].tolist()
         return found
+
+    def named(self, violations: Iterable[float]) -> dict[str, float]:
+        """Name what violates each requirement, for frameworks whose constraints have names.
+
+        Parameters
+        ----------
+        violations
+            One number for each requirement.
+        """
+        return {f"requirement {number}": value for number, value in enumerate(violations)}
 
 
 class Tied:

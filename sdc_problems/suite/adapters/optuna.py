@@ -46,14 +46,14 @@ class OptunaProblem(BaseProblem):
         return self.task.measure([[params[name] for name in self.space]])[1][0].tolist()
 
     def evaluate_constraints(self, params: dict[str, Any]) -> Any:
-        return self.task.violations([params[name] for name in self.space])
+        return self.task.named(self.task.violations([params[name] for name in self.space]))
 
     def __call__(self, trial: optuna.Trial) -> Any:
         row = [trial.suggest_int(name, *bounds) for name, bounds in self.task.ranges.items()]
         with ends(lambda: trial.study.stop(), optuna.TrialPruned()):
             _, (F,), (G,) = self.task.measure([row])
-        for number, violation in enumerate(G):
-            trial.set_constraint(f"requirement {number}", violation)
+        for name, violation in self.task.named(G).items():
+            trial.set_constraint(name, violation)
         return F.tolist()
 
     def sampler(self, population_size: int = 100) -> NSGAIISampler:

@@ -328,10 +328,20 @@ def check_command(folder: Path | None, as_json: bool) -> None:
 @command.command(name="export")
 @folders_argument
 @instance_option
-@click.option("--format", "kind", type=click.Choice(["ioh", "moocore"]), required=True, help="Format of another tool.")
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(["ioh", "moocore", "paretobench"]),
+    required=True,
+    help="Format of another tool.",
+)
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder to write into.")
 def export_command(folders: tuple[Path, ...], names: tuple[str, ...], kind: str, out: Path) -> None:
-    """Write records for other tools: IOHanalyzer (gaps over the run), moocore and R's eaf (archives at the end)."""
+    """Write records for other tools: gaps over the run, or archives.
+
+    IOHanalyzer gets the gaps, moocore and R's eaf the archives at the end, ParetoBench those of 20 moments of each run
+    (HDF5, which needs h5py).
+    """
     from sdc_problems.studies.benchmark.export import export
     from sdc_problems.studies.benchmark.tables import read_entries
     from sdc_problems.studies.report.terminal import console, plain

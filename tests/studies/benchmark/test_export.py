@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import moocore
@@ -48,6 +49,33 @@ def test_ioh_has_the_gaps_of_every_run(tmp_path: Path, entries: list[Entry]) -> 
         assert run["best"]["y"] == pytest.approx(rows[:, 1].min())
 
 
+def test_paretobench_reads_the_archives_of_every_moment(tmp_path: Path, entries: list[Entry]) -> None:
+    paretobench = pytest.importorskip("paretobench")
+    (path,) = export(entries, "paretobench", tmp_path)
+    read = paretobench.Experiment.load(path)
+    assert (read.name, read.software, len(read.runs)) == ("random", "sdc-problems", 3)
+    for entry, run in zip(entries, read.runs, strict=True):
+        assert (run.problem, run.metadata["seed"], run.metadata["digest"]) == (
+            NAME, entry.record.seed, entry.instance.digest,
+        )  # fmt: skip
+        assert [report.fevals for report in run.reports] == list(range(10, 201, 10))
+        for report in run.reports:
+            there = entry.record.front(report.fevals)
+            assert np.array_equal(report.f, entry.record.F[there])
+            assert np.array_equal(report.x, entry.record.X[there])
+        assert run.reports[0].names_f == ["k", "glm"]
+        assert len(run.to_nondominated().reports) == 20
+
+
+def test_paretobench_without_h5py_says_what_is_missing(
+    tmp_path: Path, entries: list[Entry], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    with pytest.raises(SDCError, match="needs h5py: pip install h5py"):
+        export(entries, "paretobench", tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
 def test_unknown_format_is_refused(tmp_path: Path, entries: list[Entry]) -> None:
-    with pytest.raises(SDCError, match="format must be ioh or moocore"):
+    with pytest.raises(SDCError, match="format must be ioh, moocore or paretobench"):
         export(entries, "hdf5", tmp_path)

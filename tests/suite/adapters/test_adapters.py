@@ -8,6 +8,7 @@ import inspect
 import io
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -293,7 +294,7 @@ class TestOptuna(OnEveryTask):
         params = dict(zip(adapted.search_space, x.tolist(), strict=True))
         losses = adapted(optuna.trial.FixedTrial(params))
         assert adapted.evaluate(params) == losses
-        return losses, adapted.evaluate_constraints(params)
+        return losses, list(adapted.evaluate_constraints(params).values())
 
     def bounds(self, adapted: Any) -> Any:
         return tuple([getattr(space, end) for space in adapted.search_space.values()] for end in ("low", "high"))
@@ -311,6 +312,27 @@ class TestOptuna(OnEveryTask):
             F, G = problem.task.problem.evaluate(np.array([row]), return_values_of=["F", "G"])
             assert (G <= 0).all()
             assert trial.values == F[0].tolist()
+
+    @pytest.mark.parametrize("name", ["pbg-people-k-glm", "gomm-firms9-il-dr"])
+    def test_it_is_a_problem_of_optunahub(self, name: str) -> None:
+        """OptunaHub's own way to call it measures what ours does, constraints by name included."""
+        hub = pytest.importorskip("optunahub.benchmarks")
+        import optuna
+
+        problem = self.adapt(instance(name).problem(), np.random.default_rng(1))
+        assert isinstance(problem, hub.BaseProblem)
+        study = optuna.create_study(directions=problem.directions, sampler=optuna.samplers.RandomSampler(seed=1))
+        with warnings.catch_warnings(action="error", category=FutureWarning):
+            study.optimize(lambda trial: hub.BaseProblem.__call__(problem, trial), n_trials=20)
+        rows = [[trial.params[name] for name in problem.search_space] for trial in study.trials]
+        F = problem.task.problem.evaluate(problem.task.vary.canonical(rows), return_values_of=["F"])
+        np.testing.assert_array_equal([trial.values for trial in study.trials], F)
+        required = self.adapt(TASKS["requirements"](), np.random.default_rng(1))
+        params = {name: space.low for name, space in required.search_space.items()}
+        trial = optuna.create_study(directions=required.directions).ask(required.search_space)
+        hub.BaseProblem.__call__(required, trial)
+        assert list(required.evaluate_constraints(params)) == ["requirement 0", "requirement 1"]
+        required(optuna.trial.FixedTrial(params))
 
     def test_spent_budget_stops_the_study(self) -> None:
         import optuna
