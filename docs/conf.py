@@ -53,7 +53,7 @@ html_theme_options = {
     "show_nav_level": 1,
     "navigation_depth": 3,
     "show_toc_level": 2,
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 9,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],

@@ -92,16 +92,24 @@ def suite_instances(suite: str) -> str:
     )
 
 
+RECORDS, ATTRIBUTES, SECRETS = 1000, 8, 12
+"""Size of the table for which pages say an objective's range."""
+
+CATALOGUES: dict[str, Mapping[str, Objective]] = {
+    "PBGProblem": generalization_objectives(RECORDS, ATTRIBUTES, SECRETS),
+    "GOMMProblem": grouping_objectives(ATTRIBUTES),
+    "MaskingProblem, numeric": masking_objectives(numeric=True, guard=True),
+    "MaskingProblem, categorical": masking_objectives(numeric=False, guard=True),
+    "MicroaggregationProblem": partition_objectives(2, RECORDS),
+    "PRAMProblem and PRAMEquationProblem": CATALOGUE,
+    "RecipeProblem": recipe_objectives(RECORDS, numbers=True, categories=True),
+    "SocialGraphProblem": graph_objectives(2, RECORDS),
+}
+"""Objectives by the problems that have them."""
+
 TABLES: dict[str, Callable[[], str]] = {
     "methods": methods,
-    "objectives of PBGProblem": partial(objectives, generalization_objectives(1, 1, 2)),
-    "objectives of GOMMProblem": partial(objectives, grouping_objectives(2)),
-    "objectives of MaskingProblem, numeric": partial(objectives, masking_objectives(numeric=True, guard=True)),
-    "objectives of MaskingProblem, categorical": partial(objectives, masking_objectives(numeric=False, guard=True)),
-    "objectives of MicroaggregationProblem": partial(objectives, partition_objectives(2, 3)),
-    "objectives of PRAMProblem and PRAMEquationProblem": partial(objectives, CATALOGUE),
-    "objectives of RecipeProblem": partial(objectives, recipe_objectives(2, numbers=True, categories=True)),
-    "objectives of SocialGraphProblem": partial(objectives, graph_objectives(2, 3)),
+    **{f"objectives of {problem}": partial(objectives, found) for problem, found in CATALOGUES.items()},
     "core instances": partial(suite_instances, "core"),
     "public instances": partial(suite_instances, "public"),
 }

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from typing import Any
 
 from docutils import nodes
 from sphinx.addnodes import pending_xref
+from sphinx.util.inspect import stringify_signature
 
 # Files on top of the repository, and the page that shows each.
 TOP = {"CONTRIBUTING.md": "contributing", "CHANGELOG.md": "changelog", "SECURITY.md": "security", "README.md": "index"}
@@ -68,9 +70,21 @@ def bars(app: Any, what: str, name: str, value: Any, options: Any, lines: list[s
         lines[number] = "".join(parts)
 
 
+def signature(app: Any, what: str, name: str, value: Any, *rest: Any) -> tuple[str, None] | None:
+    """Signature of a constructor: problems have a ``__new__`` that would hide it."""
+    if what != "class" or "__init__" not in dir(value):
+        return None
+    if not any("__new__" in vars(base) for base in value.__mro__[:-1] if base.__module__.startswith("sdc_problems")):
+        return None
+    found = inspect.signature(value.__init__)
+    given = list(found.parameters.values())[1:]
+    return stringify_signature(found.replace(parameters=given), show_annotation=False), None
+
+
 def setup(app: Any) -> None:
     """Connect the rules."""
     app.connect("source-read", rewrite)
     app.connect("doctree-resolved", name_links)
+    app.connect("autodoc-process-signature", signature)
     app.connect("autodoc-process-docstring", bars)
     app.connect("missing-reference", missing)

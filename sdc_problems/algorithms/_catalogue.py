@@ -15,6 +15,9 @@ METHODS = (
         kinds=("numeric",),
         guarantee="k",
         search=True,
+        formula="min over partitions into groups of k to 2k − 1: SSE",
+        use="The smallest loss of microaggregation, for seconds to minutes of computing.",
+        avoid="The table has a million records: `mdav` is there in a moment.",
     ),
     Method(
         "hybrid",
@@ -25,6 +28,9 @@ METHODS = (
         guarantee="k",
         search=True,
         fixed={"steps": 2},
+        formula="min SSE inside macrogroups of MDAV's groups, by a genetic algorithm",
+        use="A published method is to be compared with, or repeated.",
+        avoid="The smallest loss is wanted: `memetic` loses less in the same time.",
     ),
     Method(
         "hybrid-one-step",
@@ -35,6 +41,9 @@ METHODS = (
         guarantee="k",
         search=True,
         fixed={"steps": 1},
+        formula="min SSE inside MDAV's groups of macrogroup size, by a genetic algorithm",
+        use="A published method is to be compared with, or repeated.",
+        avoid="The smallest loss is wanted: `memetic` loses less in the same time.",
     ),
     Method(
         "ga",
@@ -44,6 +53,9 @@ METHODS = (
         kinds=("numeric",),
         guarantee="k",
         search=True,
+        formula="min SSE, by a genetic algorithm over group labels",
+        use="A published method is to be compared with, on up to about 50 records.",
+        avoid="More records: use `memetic`.",
     ),
     Method(
         "lattice",
@@ -53,5 +65,8 @@ METHODS = (
         guarantee="k",
         search=True,
         suppresses=True,
+        formula="min over levels per column: Σ over cells of (leaves under the label − 1)/(leaves − 1), subject to k",
+        use="Every row has the same categories, the optimum is proven, and a few records may be left out.",
+        avoid="Many columns with few records: one level for all rows loses much; compare with `local-recoding`.",
     ),
 )

@@ -21,6 +21,15 @@ METHODS = (
         guarantee="k",
         joint=True,
         steps=_SIZES,
+        formula="SSE = Σ over groups G, records x of G: ‖z(x) − mean of z over G‖², |G| = k but for the last group",
+        use=(
+            "Numbers that stay useful as means: totals, means and regressions change little, and k is "
+            "promised for all columns together."
+        ),
+        avoid=(
+            "Released values must be ones that somebody has, or many columns are grouped at once: with ten "
+            "columns or more the groups are wide."
+        ),
     ),
     Method(
         "v-mdav",
@@ -31,6 +40,11 @@ METHODS = (
         guarantee="k",
         joint=True,
         steps=_SIZES,
+        formula=(
+            "|G| in [k, 2k − 1]; a record joins if d(record, G) < gamma · its distance to the nearest record outside"
+        ),
+        use="The records form clumps of different size: groups may grow to follow them.",
+        avoid="The data are spread evenly: it then costs what `mdav` costs, with one option more to choose.",
     ),
     Method(
         "mhm",
@@ -42,6 +56,12 @@ METHODS = (
         fixed={"order": "mdav"},
         joint=True,
         steps=_SIZES,
+        formula="min over cuts of the path: Σ SSE of its runs, each of k to 2k − 1 records",
+        use="A loss that is never larger than that of `mdav` at little extra time.",
+        avoid=(
+            "Columns that are not numeric, or tables of a million records and many columns: the path takes "
+            "O(n²) at worst."
+        ),
     ),
     Method(
         "mhm-nearest",
@@ -53,6 +73,9 @@ METHODS = (
         fixed={"order": "nearest"},
         joint=True,
         steps=_SIZES,
+        formula="min over cuts of the path: Σ SSE of its runs, each of k to 2k − 1 records",
+        use="Few columns that depend on each other, so that the nearest-point path follows the data.",
+        avoid="Many columns: the path jumps at its end, and `mhm` loses less.",
     ),
     Method(
         "univariate",
@@ -62,6 +85,11 @@ METHODS = (
         kinds=("numeric",),
         guarantee="k",
         steps=_SIZES,
+        formula="min over partitions into groups of at least k values: Σ over groups G, x of G: (x − mean of G)²",
+        use="One column is to be protected by itself, with the smallest loss there is.",
+        avoid=(
+            "Several columns are known to others: each is protected on its own, and their combination may stay unique."
+        ),
     ),
     Method(
         "exhaustive",
@@ -70,6 +98,9 @@ METHODS = (
         "partition",
         kinds=("numeric",),
         guarantee="k",
+        formula="min over all partitions into groups of at least k: SSE",
+        use="A check of other methods on a dozen records.",
+        avoid="More than 12 records.",
     ),
     Method(
         "mondrian",
@@ -79,6 +110,12 @@ METHODS = (
         guarantee="k",
         joint=True,
         steps=_SIZES,
+        formula="cut the region at the median of its widest column, as long as both halves keep k records",
+        use=(
+            "True values at several granularities in one table: each group gets its own intervals or labels, "
+            "and less is lost than by one level for all."
+        ),
+        avoid="Whoever analyzes the file needs the same categories in every row.",
     ),
     Method(
         "precluster",
@@ -88,6 +125,9 @@ METHODS = (
         guarantee="k",
         search=True,
         example={"clusters": 2},
+        formula="c-median clusters, those below k joined; then microaggregation or Mondrian inside each",
+        use="Few ordinal or nominal columns with many equal records.",
+        avoid="Many numeric columns: clusters add nothing that `mdav` does not find.",
     ),
     Method(
         "local-recoding",
@@ -97,6 +137,9 @@ METHODS = (
         guarantee="k",
         joint=True,
         steps=_SIZES,
+        formula="min Σ over cells of (leaves under the label − 1)/(leaves − 1), each class at labels of its own",
+        use="The least detail may be lost and labels of the hierarchies are wanted; nobody has to be left out.",
+        avoid="Every row must use the same categories: `lattice` gives one level per column.",
     ),
     Method(
         "suppress-cells",
@@ -106,6 +149,9 @@ METHODS = (
         guarantee="k",
         joint=True,
         steps=_SIZES,
+        formula="min number of stars such that every combination, a star being a value of its own, occurs k times",
+        use="Few records break k: the rest of the file stays exactly as it is.",
+        avoid="Most records are unique: the file becomes a field of stars. Recode first.",
     ),
     Method(
         "suppress-cells-wildcard",
@@ -115,6 +161,9 @@ METHODS = (
         guarantee="k_wildcard",
         joint=True,
         steps=_SIZES,
+        formula="min number of stars such that every record matches k records, a star matching every value",
+        use="The usual reading of local suppression (sdcMicro's), with the fewest stars.",
+        avoid="Readers of the file count stars as a value: then k does not hold; use `suppress-cells`.",
     ),
     Method(
         "generalize",
@@ -122,6 +171,9 @@ METHODS = (
         _RECODING + "_generalize:generalize",
         "table",
         example={"levels": {"age": 1}},
+        formula="value → its label at the given level of the hierarchy",
+        use="The levels are decided already, by law or by last year's release.",
+        avoid="A guarantee is needed: nothing is promised. `lattice` finds levels that have one.",
     ),
     Method(
         "recode-level",
@@ -130,6 +182,9 @@ METHODS = (
         "table",
         example={"level": 1},
         steps={"level": tuple(range(1, 12))},
+        formula="value → its label at one level, the same for all columns",
+        use="A quick look at what coarser data would be like.",
+        avoid="The columns identify to different degrees: one level for all loses more than it must.",
     ),
     Method(
         "recode-intervals",
@@ -139,6 +194,9 @@ METHODS = (
         kinds=("numeric",),
         example={"bins": 3},
         steps={"bins": (50, 25, 20, 15, 12, 10, 8, 6, 5, 4, 3, 2), "spacing": ("equal_count", "equal_width")},
+        formula="x → [a, b) with a ≤ x < b; equal_count: a, b are quantiles; equal_width: b − a is constant",
+        use="Numbers that readers want as bands.",
+        avoid="Outliers matter, with equal_width: the last bands hold one person. A guarantee is needed.",
     ),
     Method(
         "recode-map",
@@ -147,6 +205,9 @@ METHODS = (
         "table",
         kinds=("ordinal", "nominal"),
         example={"groups": {"town": [["Olot", "Reus"]]}},
+        formula="every category of a group → the most frequent one of the group",
+        use="You know which categories belong together.",
+        avoid="The merged category must be recognizable as merged: it is called as its most frequent member.",
     ),
     Method(
         "recode-rare",
@@ -156,6 +217,9 @@ METHODS = (
         kinds=("ordinal", "nominal"),
         example={"categories": 2},
         steps={"categories": tuple(range(2, 12))},
+        formula="the m least frequent categories → the most frequent one of them",
+        use="A tail of rare categories singles people out.",
+        avoid="The rare categories are what the analysis is about.",
     ),
     Method(
         "top-code",
@@ -166,6 +230,9 @@ METHODS = (
         example={"threshold": {"age": 60}},
         steps={"percent": (99, 98, 95, 90)},
         step_kinds=("numeric",),
+        formula="x → min(x, limit), or what stands for the values beyond",
+        use="A few very high incomes or ages are recognizable by themselves.",
+        avoid="Totals and tails are analyzed; or unusual combinations, not high values, are the risk.",
     ),
     Method(
         "bottom-code",
@@ -176,6 +243,9 @@ METHODS = (
         example={"threshold": {"age": 25}},
         steps={"percent": (1, 2, 5, 10)},
         step_kinds=("numeric",),
+        formula="x → max(x, limit), or what stands for the values beyond",
+        use="A few very low values are recognizable by themselves.",
+        avoid="Totals and tails are analyzed; or unusual combinations, not low values, are the risk.",
     ),
     Method(
         "rank-swap",
@@ -185,6 +255,12 @@ METHODS = (
         kinds=("numeric", "ordinal"),
         example={"window": 4},
         steps={"percent": (1, 2, 3, 5, 7, 10, 12, 15, 20)},
+        formula="x of rank r ↔ x' of rank r', |r − r'| ≤ percent · n/100, drawn evenly",
+        use=(
+            "Each column must keep exactly its values (its mean, quantiles and shares), and records need not "
+            "hold true values."
+        ),
+        avoid="Relations between columns or small subgroups are analyzed, unless the window is small; a k is required.",
     ),
     Method(
         "swap-records",
@@ -193,6 +269,9 @@ METHODS = (
         "table",
         example={"percent": 50},
         steps={"percent": (2, 5, 10, 20, 35, 50, 75, 100)},
+        formula="pairs of records exchange all protected values; `within` columns agree in a pair",
+        use="Tables of the protected columns must stay exact within regions or other strata.",
+        avoid="The relation of protected to other columns is analyzed; a k is required.",
     ),
     Method(
         "add-noise",
@@ -206,6 +285,12 @@ METHODS = (
             "amplitude": (0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0),
             "structure": ("independent", "correlated", "moments"),
         },
+        formula="y = x + a · s · ε, ε ~ N(0, 1); correlated: the noise has the covariances of the file",
+        use="Means and, with structure = moments, covariances are analyzed, and readers can account for noise.",
+        avoid=(
+            "Outliers exist: noise in proportion to the spread leaves them recognizable. Zeros or sums must "
+            "hold exactly."
+        ),
     ),
     Method(
         "rank-shuffle",
@@ -215,6 +300,9 @@ METHODS = (
         kinds=("numeric",),
         joint=True,
         steps={"target": ("pearson", "spearman")},
+        formula="values of each column in the order of normal scores drawn with the correlations of the file",
+        use="A synthetic file with the columns' own values and pairwise correlations is enough.",
+        avoid="Anything is said of single records, or relations are other than monotone.",
     ),
     Method(
         "pram",
@@ -223,5 +311,8 @@ METHODS = (
         "cells",
         kinds=("ordinal", "nominal"),
         steps={"stay": (0.95, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5, 0.4), "matrix": ("frequency", "max_entropy")},
+        formula="P(released = b | original = a) = p_ab, the transition matrix of the column",
+        use="Categories of which frequencies are estimated: with the published matrix they are estimated without bias.",
+        avoid="Combinations that cannot be (a pregnant man) would be noticed; a k is required.",
     ),
 )

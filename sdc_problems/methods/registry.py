@@ -95,6 +95,10 @@ class Method:
     example
         Options that it can be tried with, if it has some that must be said: shown by its help, and used by the tests.
         Values by column may name the numeric ``age`` and the nominal ``town`` (Olot, Reus).
+    formula
+        What it computes, as plain text.
+    use, avoid
+        When it is the right method, and when another one is: a sentence or two, for its page.
 
     Notes
     -----
@@ -130,6 +134,9 @@ class Method:
     steps: Mapping[str, tuple[Any, ...]] = field(default_factory=lambda: MappingProxyType({}))
     step_kinds: tuple[str, ...] | None = None
     example: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    formula: str = field(default="", kw_only=True)
+    use: str = field(default="", kw_only=True)
+    avoid: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
         if self.form not in FORMS:

@@ -72,3 +72,13 @@ def test_links_that_lead_nowhere_are_found(tmp_path: Path) -> None:
     )
     (tmp_path / "b.html").write_text('<p id="y"><a href="a.html#x"></a><a href="https://pymoo.org"></a>', "utf-8")
     assert check.broken(tmp_path) == ["a.html: b.html#z", "a.html: c.png"]
+
+
+def test_every_objective_that_a_problem_can_have_is_on_the_site(generate: ModuleType) -> None:
+    """The catalogues of the pages are those of the problems that studies can name."""
+    from sdc_problems.studies.tasks import available_tasks
+
+    tables = importlib.import_module("tables")
+    shown = ", ".join(tables.CATALOGUES)
+    for task in available_tasks().values():
+        assert task.problem_class.__name__ in shown, task.name

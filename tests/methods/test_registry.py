@@ -76,6 +76,9 @@ def test_a_method_returns_its_form_for_every_kind_that_it_accepts(method: Method
 @pytest.mark.parametrize("method", METHODS, ids=lambda m: m.name)
 def test_what_a_method_says_of_itself(method: Method) -> None:
     assert method.title
+    assert method.formula
+    assert method.use.endswith(".")
+    assert method.avoid.endswith(".")
     assert method.form in FORMS
     assert all(option.help for option in method.options), "every option is documented"
     assert not method.signature.keys() & method.fixed.keys() - set(method.signature)

@@ -234,6 +234,8 @@ def about(method: Method) -> list[str]:
         f"{' Needs ' + ' and '.join(needs) + '.' if needs else ''}",
         f"Guarantee: {method.promise}.",
         drawn if method.random else "Draws no random numbers.",
+        *([f"Use it when: {method.use}"] if method.use else []),
+        *([f"Another one when: {method.avoid}"] if method.avoid else []),
         *([f"Example: --method {method.name} {shlex.join(as_typed(method.example))}"] if method.example else []),
     ]
 
