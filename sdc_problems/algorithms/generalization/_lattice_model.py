@@ -1,4 +1,4 @@
-"""Model of a lattice's unmeasured nodes: a Gaussian process per objective, within bounds."""
+"""Model of a lattice's unmeasured nodes: a Gaussian process per objective, which grows with what is measured."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_solve, solve_triangular
+from scipy.linalg import solve_triangular
 from scipy.spatial.distance import cdist
 
 FloatArray = NDArray[np.float64]
@@ -30,140 +30,251 @@ def to_scale(values: FloatArray, logarithm: bool) -> FloatArray:
     return np.sign(values) * np.log1p(np.abs(values)) if logarithm else values
 
 
-@dataclass(frozen=True)
-class Prediction:
-    """Expected values, standard deviations and bounds: nodes × objectives."""
-
-    means: FloatArray
-    deviations: FloatArray
-    low: FloatArray
-    high: FloatArray
-
-    def widened(self, by: float | FloatArray = 1.0) -> tuple[FloatArray, FloatArray]:
-        """Means and so many times the deviations, both within the bounds."""
-        means = np.clip(self.means, self.low, self.high)
-        return means, np.minimum(by * self.deviations, (self.high - self.low) / 2)
-
-
 class LatticeModel:
     """Predicts objectives of nodes from those of nodes that were measured.
 
     The covariance of two nodes is a part that grows with the levels they share, so that effects of single levels add
     up, and a part that falls off exponentially with the steps between them. How fast it falls, and whether the
     objective or its logarithm is modelled, is what predicts the measured nodes best when each is left out in turn.
-    Where an objective has only ever risen, or only ever fallen, from a node to a more general one, what was measured
-    above and below a node bounds the prediction.
+
+    Parameters
+    ----------
+    top
+        Highest level of each attribute.
+
+    Attributes
+    ----------
+    surprise
+        By how many standard deviations a prediction was off at most, per objective.
 
     Notes
     -----
-    With *n* measured nodes, O(n³) for a fit and O(n²) for each prediction.
+    With *n* measured nodes, learning *b* more takes O(n²b), and predicting *p* nodes O(nbp) where they were predicted
+    before and O(n²p) where they were not: nothing is solved anew until the shapes are chosen anew.
     """
 
-    def __init__(self) -> None:
-        self.X: FloatArray = np.zeros((0, 0))
+    def __init__(self, top: NDArray[np.integer]) -> None:
+        self._unit = 1.0 + float(np.sum(top)) / 2  # levels that nodes share are counted in those of a middle node
+        self.X: FloatArray = np.zeros((0, len(top)))
         self.F: FloatArray = np.zeros((0, 0))
         self.shapes: list[Shape] = []
         self.surprise: FloatArray = np.ones(0)
-        self._steps: FloatArray = np.zeros((0, 0))
-        self._factors: dict[float, FloatArray] = {}
+        self._factors: dict[float, _Factor] = {}
         self._choose_at = 0.0
+        self._slots: dict[int, int] = {}  # of watched nodes, by their numbers
+        self._watched: FloatArray = np.zeros((0, len(top)))
 
     def add(self, X: NDArray[np.integer], F: FloatArray) -> None:
-        """Learn measured nodes, and by how many standard deviations they were off at most, per objective."""
+        """Learn measured nodes, and by how many standard deviations their predictions were off."""
         new = X.astype(float)
         if not len(self.X):
-            self.X, self.F, self._steps = new, F.astype(float), cdist(new, new, "cityblock")
-            self.surprise = np.ones(F.shape[1])
-            return
-        if self.shapes:
-            expected = self.predict(X)
-            for j, shape in enumerate(self.shapes):
-                error = np.abs(to_scale(F[:, j], shape.logarithm) - expected.means[:, j]) / expected.deviations[:, j]
-                self.surprise[j] = max(self.surprise[j], float(error.max()))
-        across, within = cdist(self.X, new, "cityblock"), cdist(new, new, "cityblock")
-        self._steps = np.block([[self._steps, across], [across.T, within]])
+            self.F, self.surprise = np.zeros((0, F.shape[1])), np.ones(F.shape[1])
+        for j, shape in enumerate(self.shapes):
+            factor = self._factors[shape.decay]
+            one = factor.explained(self._covariance(self.X, new, shape.decay))
+            means, deviations = self._expected(j, one.sums, one.squares, self._variance(new))
+            error = np.abs(to_scale(F[:, j], shape.logarithm) - means)
+            self.surprise[j] = max(self.surprise[j], float((error / deviations).max()))
+        for decay, factor in self._factors.items():
+            factor.append(
+                self._covariance(self.X, new, decay),
+                self._covariance(new, new, decay),
+                self._covariance(new, self._watched, decay),
+                _columns(F),
+            )
         self.X, self.F = np.concatenate([self.X, new]), np.concatenate([self.F, F])
-        self._factors = {}
         if len(self.X) >= self._choose_at:
             self.shapes = []
 
-    def predict(self, U: NDArray[np.integer]) -> Prediction:
-        """Predict the objectives of other nodes, each on the scale of its model."""
+    def keep(self, rows: NDArray[np.integer]) -> None:
+        """Forget all measured nodes but some, the rows of X."""
+        self.X, self.F = self.X[rows], self.F[rows]
+        self._factors, self.shapes = {}, []
+
+    def predict(self, U: NDArray[np.integer], numbers: NDArray[np.integer]) -> tuple[FloatArray, FloatArray]:
+        """Expected values and standard deviations of other nodes, on the scale of each objective's model.
+
+        Parameters
+        ----------
+        U
+            Nodes × attributes.
+        numbers
+            A number for each node, its own as long as it is predicted each time: by it the node is known again.
+        """
         if not self.shapes:
-            self.shapes = self._chosen_shapes()
+            self._choose_shapes()
             self._choose_at = GROWTH * len(self.X)
-        new = U.astype(float)
-        steps = cdist(new, self.X, "cityblock")
-        own, other = self.X.sum(axis=1), new.sum(axis=1)
-        shared, unit = self._shared()
-        shared_new = (1 + (other[:, None] + own - steps) / 2) / unit
-        variance = (1 + other) / unit + 1
-        parts: dict[float, tuple[FloatArray, FloatArray, FloatArray]] = {}
-        for decay in {shape.decay: None for shape in self.shapes}:
-            if decay not in self._factors:
-                kernel = shared + np.exp(-decay * self._steps) + NUGGET * np.eye(len(self.X))
-                self._factors[decay] = np.asarray(np.linalg.cholesky(kernel), dtype=float)
-            factor = self._factors[decay]
-            covariance: FloatArray = shared_new + np.exp(-decay * steps)
-            explained = solve_triangular(factor, covariance.T, lower=True, check_finite=False)
-            left: FloatArray = np.sqrt(np.maximum(variance - np.einsum("ij,ij->j", explained, explained), NUGGET**2))
-            parts[decay] = factor, covariance, left
-        means, deviations = np.empty((len(U), self.F.shape[1])), np.empty((len(U), self.F.shape[1]))
+        slots = self._watch(U.astype(float), numbers.tolist())
+        variance = self._variance(self._watched[slots])
+        means, deviations = np.empty((2, len(U), self.F.shape[1]))
         for j, shape in enumerate(self.shapes):
-            factor, covariance, left = parts[shape.decay]
-            values, centre, spread = _standardized(to_scale(self.F[:, j], shape.logarithm))
-            weights = cho_solve((factor, True), values, check_finite=False)
-            means[:, j] = centre + spread * (covariance @ weights)
-            deviations[:, j] = spread * left * np.sqrt(max(float(values @ weights) / len(values), NUGGET**2))
-        return Prediction(means, deviations, *self._bounds(steps, own, other))
+            watched = self._factors[shape.decay].watched
+            means[:, j], deviations[:, j] = self._expected(j, watched.sums[:, slots], watched.squares[slots], variance)
+        return means, deviations
 
-    def _shared(self) -> tuple[FloatArray, float]:
-        """Levels that measured nodes share: Σ min(x, y) = (Σ x + Σ y - steps between them) / 2; one on average."""
-        own = self.X.sum(axis=1)
-        shared = 1 + (own[:, None] + own - self._steps) / 2
-        unit = float(shared.diagonal().mean())
-        return shared / unit, unit
+    def _watch(self, U: FloatArray, numbers: list[int]) -> NDArray[np.int64]:
+        """Slots of nodes; those that were not watched get the slots of those that no longer are."""
+        wanted = set(numbers)
+        free = [slot for number, slot in self._slots.items() if number not in wanted]
+        self._slots = {number: slot for number, slot in self._slots.items() if number in wanted}
+        fresh = [i for i, number in enumerate(numbers) if number not in self._slots]
+        n_slots = len(self._watched)
+        free += range(n_slots, n_slots + len(fresh) - len(free))
+        taken = np.array(free[: len(fresh)], dtype=np.int64)
+        self._slots.update(zip((numbers[i] for i in fresh), taken.tolist(), strict=True))
+        if len(taken):
+            new = U[fresh]
+            room = max(n_slots, int(taken.max()) + 1)
+            self._watched = np.concatenate([self._watched, np.zeros((room - n_slots, U.shape[1]))])
+            self._watched[taken] = new
+            for decay, factor in self._factors.items():
+                factor.watch(taken, self._covariance(self.X, new, decay))
+        return np.array([self._slots[number] for number in numbers], dtype=np.int64)
 
-    def _chosen_shapes(self) -> list[Shape]:
+    def _expected(
+        self, j: int, sums: FloatArray, squares: FloatArray, variance: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Mean and standard deviation of an objective where so much of it is explained."""
+        shape = self.shapes[j]
+        column = 1 + j + (self.F.shape[1] if shape.logarithm else 0)
+        solved = self._factors[shape.decay].solved
+        centre, spread = _centre_and_spread(to_scale(self.F[:, j], shape.logarithm))
+        weights = (solved[:, column] - centre * solved[:, 0]) / spread
+        scale = spread * np.sqrt(max(float(weights @ weights) / len(weights), NUGGET**2))
+        means: FloatArray = centre + sums[column] - centre * sums[0]
+        deviations: FloatArray = scale * np.sqrt(np.maximum(variance - squares, NUGGET**2))
+        return means, deviations
+
+    def _covariance(self, X: FloatArray, Y: FloatArray, decay: float) -> FloatArray:
+        """Levels that nodes share, Σ min(x, y) = (Σ x + Σ y - steps between them) / 2, and nearness."""
+        steps = cdist(X, Y, "cityblock")
+        shared = (1 + (X.sum(axis=1)[:, None] + Y.sum(axis=1) - steps) / 2) / self._unit
+        covariance: FloatArray = shared + np.exp(-decay * steps)
+        return covariance
+
+    def _variance(self, X: FloatArray) -> FloatArray:
+        variance: FloatArray = (1 + X.sum(axis=1)) / self._unit + 1
+        return variance
+
+    def _choose_shapes(self) -> None:
         """Per objective, the shape under which leaving out each node in turn surprises least (log density)."""
         n, n_obj = self.F.shape
         best, chosen = [np.inf] * n_obj, [Shape(DECAYS[0], False)] * n_obj
-        shared, _ = self._shared()
-        for decay in DECAYS:
-            inverse = np.linalg.inv(shared + np.exp(-decay * self._steps) + NUGGET * np.eye(n))
-            variance = 1 / inverse.diagonal()
+        factors = {decay: self._factors.get(decay) or self._factor(decay) for decay in DECAYS}
+        for decay, factor in factors.items():
+            variance = 1 / np.einsum("ij,ij->j", factor.inverse, factor.inverse)
             for j in range(n_obj):
                 one_sign = self.F[:, j].min() >= 0 or self.F[:, j].max() <= 0
                 for logarithm in (False, True) if one_sign else (False,):
-                    values, _, spread = _standardized(to_scale(self.F[:, j], logarithm))
-                    error = (inverse @ values) * variance
+                    values = to_scale(self.F[:, j], logarithm)
+                    centre, spread = _centre_and_spread(values)
+                    weights = factor.solved[:, 1 + j + n_obj * logarithm] - centre * factor.solved[:, 0]
+                    error = (weights / spread) @ factor.inverse * variance
                     surprise = 0.5 * n * np.log(max(float(np.mean(error**2 / variance)), 1e-12))
                     surprise += 0.5 * float(np.log(variance).sum()) + n * np.log(spread)
                     if logarithm:  # the density of the logarithm is not that of the value
                         surprise += float(np.log1p(np.abs(self.F[:, j])).sum())
                     if surprise < best[j]:
                         best[j], chosen[j] = surprise, Shape(decay, logarithm)
-        return chosen
+        self.shapes = chosen
+        for decay in {shape.decay: None for shape in chosen}:
+            if decay not in self._factors and len(self._watched):
+                factors[decay].watch(np.arange(len(self._watched)), self._covariance(self.X, self._watched, decay))
+        self._factors = {decay: factors[decay] for decay in {shape.decay: None for shape in chosen}}
 
-    def _bounds(self, steps: FloatArray, own: FloatArray, other: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Least and largest values that other nodes can have, as far as objectives go one way only."""
-        # One node generalises another exactly if as many steps are between them as their levels differ in sum.
-        finer, coarser = other[:, None] - own == steps, own - other[:, None] == steps
-        general = own[:, None] - own == self._steps
-        low, high = np.full((2, len(other), self.F.shape[1]), -np.inf)
-        high = -high
-        for j, shape in enumerate(self.shapes):
-            F = self.F[:, j]
-            change = np.where(general, F[:, None] - F, 0.0)  # from a node (column) to a more general one (row)
-            if change.min() < 0 < change.max():
-                continue
-            below, above = (finer, coarser) if change.max() > 0 else (coarser, finer)
-            low[:, j] = to_scale(np.where(below, F, -np.inf).max(axis=1), shape.logarithm)
-            high[:, j] = to_scale(np.where(above, F, np.inf).min(axis=1), shape.logarithm)
-        return low, high
+    def _factor(self, decay: float) -> _Factor:
+        """Factor of all measured nodes, made anew."""
+        return _Factor(self._covariance(self.X, self.X, decay), _columns(self.F))
 
 
-def _standardized(values: FloatArray) -> tuple[FloatArray, float, float]:
-    centre, spread = float(values.mean()), float(values.std())
-    spread = spread if spread > 0 else 1.0
-    return (values - centre) / spread, centre, spread
+@dataclass
+class _Explained:
+    """What measured nodes explain of others: sums by column of `_columns` × nodes, and squares by node."""
+
+    sums: FloatArray
+    squares: FloatArray
+
+
+class _Factor:
+    """Inverse of the triangular factor of the covariances of measured nodes, and what it makes of other things.
+
+    Rows are appended as nodes are measured, columns as nodes are watched; arrays have room ahead.
+
+    Attributes
+    ----------
+    solved
+        The inverse times the columns of `_columns`: measured nodes × columns.
+    watched
+        What is explained of the watched nodes.
+    """
+
+    def __init__(self, covariance: FloatArray, columns: FloatArray) -> None:
+        n = len(covariance)
+        lower = np.linalg.cholesky(covariance + NUGGET * np.eye(n))
+        self._n = n
+        self._inverse: FloatArray = solve_triangular(lower, np.eye(n), lower=True, check_finite=False)
+        self.solved: FloatArray = self.inverse @ columns
+        self._of_watched: FloatArray = np.zeros((n, 0))  # inverse times their covariances
+        self.watched = _Explained(np.zeros((columns.shape[1], 0)), np.zeros(0))
+
+    @property
+    def inverse(self) -> FloatArray:
+        """Inverse of the triangular factor."""
+        return self._inverse[: self._n, : self._n]
+
+    def explained(self, covariance: FloatArray) -> _Explained:
+        """What is explained of nodes with these covariances: measured × nodes."""
+        part = self.inverse @ covariance
+        return _Explained(self.solved.T @ part, np.einsum("ij,ij->j", part, part))
+
+    def watch(self, slots: NDArray[np.int64], covariance: FloatArray) -> None:
+        """Put nodes into slots, with their covariances: measured × nodes."""
+        n_slots = max(int(slots.max()) + 1, len(self.watched.squares))
+        if n_slots > self._of_watched.shape[1]:
+            self._of_watched = _with_room(self._of_watched, (len(self._of_watched), n_slots + n_slots // 4))
+        more = n_slots - len(self.watched.squares)
+        self.watched.sums = np.pad(self.watched.sums, ((0, 0), (0, more)))
+        self.watched.squares = np.pad(self.watched.squares, (0, more))
+        part = self.inverse @ covariance
+        self._of_watched[: self._n, slots] = part
+        self.watched.sums[:, slots] = self.solved.T @ part
+        self.watched.squares[slots] = np.einsum("ij,ij->j", part, part)
+
+    def append(self, across: FloatArray, within: FloatArray, watched: FloatArray, columns: FloatArray) -> None:
+        """Take in measured nodes: their covariances with the others, each other and the watched, and their columns."""
+        n, b = self._n, len(within)
+        part = self.inverse @ across
+        lower = np.linalg.cholesky(within + NUGGET * np.eye(b) - part.T @ part)
+        corner = solve_triangular(lower, np.eye(b), lower=True, check_finite=False)
+        if n + b > len(self._inverse):
+            room = n + b + n // 2
+            self._inverse = _with_room(self._inverse, (room, room))
+        if n + b > len(self._of_watched):
+            self._of_watched = _with_room(self._of_watched, (n + b + n // 2, self._of_watched.shape[1]))
+        self._inverse[n : n + b, :n] = -corner @ (part.T @ self.inverse)
+        self._inverse[n : n + b, n : n + b] = corner
+        solved = corner @ (columns - part.T @ self.solved)
+        self.solved = np.concatenate([self.solved, solved])
+        n_slots = watched.shape[1]
+        fresh = corner @ (watched - part.T @ self._of_watched[:n, :n_slots])
+        self._of_watched[n : n + b, :n_slots] = fresh
+        self.watched.sums += solved.T @ fresh
+        self.watched.squares += np.einsum("ij,ij->j", fresh, fresh)
+        self._n = n + b
+
+
+def _columns(F: FloatArray) -> FloatArray:
+    """What is modelled of measured nodes: one, each objective, and the logarithm of each."""
+    return np.column_stack([np.ones(len(F)), F, to_scale(F, True)])
+
+
+def _with_room(array: FloatArray, shape: tuple[int, int]) -> FloatArray:
+    """A larger array with this one in its first corner, and nothing elsewhere."""
+    larger = np.zeros(shape)
+    larger[: array.shape[0], : array.shape[1]] = array
+    return larger
+
+
+def _centre_and_spread(values: FloatArray) -> tuple[float, float]:
+    spread = float(values.std())
+    return float(values.mean()), spread if spread > 0 else 1.0

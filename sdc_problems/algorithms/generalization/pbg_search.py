@@ -9,16 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.evaluator import Evaluator
 from pymoo.core.population import Population
-from scipy.spatial.distance import cdist
 
 from sdc_problems._validation import whole
+from sdc_problems.algorithms.generalization._lattice_kernels import most_promising, nearest
 from sdc_problems.algorithms.generalization._lattice_model import LatticeModel, to_scale
+from sdc_problems.algorithms.generalization._surroundings import Surroundings
 from sdc_problems.algorithms.generalization.pbg_ea import ArchiveSearch
 from sdc_problems.operators.duplicates import row_keys
 from sdc_problems.operators.lattice import LatticeSampling
 
 REACH = 2  # steps from a member of the archive within which nodes are considered
 POOL = 4096  # nodes considered at once
+MODELED = 1024  # measured nodes that the model is made from, at most; then half of them, the nearest to the archive
 DECIMALS = 6  # of a score: what rounding may change must not decide
 
 
@@ -87,9 +89,8 @@ class PBGSearch(ArchiveSearch):
             self.termination = NoTermination()
         self._top: NDArray[np.int64] = np.asarray(problem.xu, dtype=np.int64)[: self._n_levels]
         self._lattice_size = int(np.prod(self._top + 1, dtype=object))
-        self._pool: dict[bytes, NDArray[Any]] = {}
-        self._model = LatticeModel()
-        self._offsets = _ball(self._n_levels, REACH)
+        self._around = Surroundings(self._top, REACH)
+        self._model = LatticeModel(self._top)
 
     def _initialize_infill(self) -> Population:
         n = min(2 + 4 * self._n_levels, self.max_evaluations)
@@ -102,14 +103,26 @@ class PBGSearch(ArchiveSearch):
 
     def _infill(self) -> Population:
         n = min(self.batch_size, self.max_evaluations - self.n_nodes, self._lattice_size - self.n_nodes)
-        U, steps = self._candidates()
+        around = self._around
+        # The nearest first; which of those two steps away is left to chance.
+        chosen = np.sort(np.lexsort((around.chances, around.steps))[:POOL])
+        U = around.nodes[chosen].astype(self.archive.X.dtype)
         if len(U) <= n:
             return self._rows(np.concatenate([U, self._unmeasured(n - len(U), U)]))
-        expected = self._model.predict(U)
-        order = np.argsort(self._scores(*expected.widened()), kind="stable")
-        near = order[steps[order] == 1][: n - n // 2]
-        order = np.argsort(self._scores(*expected.widened(self._model.surprise)), kind="stable")
-        far = order[~np.isin(order, near)][: n - len(near)]
+        means, deviations = self._model.predict(U, around.numbers[chosen])
+        needed, (low, high) = self._better_boxes(), (bound[chosen] for bound in around.bounds())
+        for j, shape in enumerate(self._model.shapes):
+            for values in (needed, low, high):
+                values[:, j] = to_scale(values[:, j], shape.logarithm)
+        means, most = np.clip(means, low, high), (high - low) / 2
+
+        def promising(by: float | NDArray[np.float64], among: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+            widened = np.maximum(np.minimum(by * deviations, most), 1e-12 * (1 + np.abs(means)))
+            return among[most_promising(means[among], widened[among], needed, count, 10.0**DECIMALS)]
+
+        near = promising(1.0, np.flatnonzero(around.steps[chosen] == 1), n - n // 2)
+        far = promising(self._model.surprise, np.arange(len(U)), n)
+        far = far[~np.isin(far, near)][: n - len(near)]
         return self._rows(U[np.concatenate([near, far])])
 
     def _advance(self, infills: Population | None = None, **kwargs: Any) -> None:
@@ -128,51 +141,27 @@ class PBGSearch(ArchiveSearch):
         X, F = infills.get("X"), infills.get("F")
         self.pop = infills
         self.archive.add(infills)
-        fresh = X[self.archive.statuses > 0][:, : self._n_levels]
         nodes = X[:, : self._n_levels]
         if self.free:  # what the largest threshold gives says best what a node is worth; it stands last
             _, back = np.unique(nodes[::-1], axis=0, return_index=True)
             last = np.sort(len(nodes) - 1 - back)
             nodes, F = nodes[last], F[last]
         self._model.add(nodes, F)
+        if len(self._model.X) > MODELED:
+            distance, _ = nearest(self._model.X.astype(np.int64), self._members())
+            self._model.keep(np.sort(np.argsort(distance, kind="stable")[: MODELED // 2]))
         self._see(nodes)
-        for key in row_keys(nodes):
-            self._pool.pop(key, None)
-        for x in fresh:
-            around = x + self._offsets
-            around = around[((around >= 0) & (around <= self._top)).all(axis=1)].astype(X.dtype)
-            for key, node in zip(row_keys(around), around, strict=True):
-                if key not in self._seen:
-                    self._pool.setdefault(key, node)
+        self._around.learn(nodes, F)
+        self._around.follow(self._members(), self.random_state)
+        self._around.exclude(np.ascontiguousarray(self.archive.F))
         if self.n_nodes >= min(self.max_evaluations, self._lattice_size):
             self.termination.terminate()
 
     # -- choosing -------------------------------------------------------------------------------------------------
 
-    def _candidates(self) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """Unmeasured nodes within reach of the archive, and their steps from it."""
-        X = self.archive.X[:, : self._n_levels]
-        if not self._pool:
-            return X[:0], np.zeros(0)
-        U = np.array(list(self._pool.values()))
-        steps = cdist(U, X, "cityblock").min(axis=1)
-        kept = np.flatnonzero(steps <= REACH)
-        if len(kept) > POOL:
-            # The nearest first; which of those two steps away is left to chance.
-            chance = self.random_state.random(len(kept))
-            kept = np.sort(kept[np.lexsort((chance, steps[kept]))[:POOL]])
-        return U[kept], steps[kept]
-
-    def _scores(self, means: NDArray[np.float64], deviations: NDArray[np.float64]) -> NDArray[np.float64]:
-        """By how many standard deviations a node falls short of entering; the lowest are the most promising."""
-        needed = self._better_boxes()
-        for j, shape in enumerate(self._model.shapes):
-            needed[:, j] = to_scale(needed[:, j], shape.logarithm)
-        deviations = np.maximum(deviations, 1e-12 * (1 + np.abs(means)))
-        short = np.full(len(means), -np.inf)
-        for member in needed:
-            np.maximum(short, ((means - member) / deviations).min(axis=1), out=short)
-        return np.round(short, DECIMALS)
+    def _members(self) -> NDArray[np.int64]:
+        """Nodes of the archive."""
+        return np.ascontiguousarray(self.archive.X[:, : self._n_levels], dtype=np.int64)
 
     def _better_boxes(self) -> NDArray[np.float64]:
         """Per member and objective, the value at which the next better box begins."""
@@ -199,14 +188,3 @@ class PBGSearch(ArchiveSearch):
                 taken.add(key)
                 found.append(node)
         return np.array(found, dtype=besides.dtype).reshape(-1, len(self._top))
-
-
-def _ball(n_var: int, reach: int) -> NDArray[np.int64]:
-    """Every change of a node by at most so many steps, the nearest first."""
-    steps = np.concatenate([np.eye(n_var, dtype=np.int64), -np.eye(n_var, dtype=np.int64)])
-    ball = np.zeros((1, n_var), dtype=np.int64)
-    for _ in range(reach):
-        ball = np.concatenate([ball, (ball[:, None, :] + steps).reshape(-1, n_var)])
-        _, first = np.unique(ball, axis=0, return_index=True)
-        ball = ball[np.sort(first)]
-    return ball[1:]

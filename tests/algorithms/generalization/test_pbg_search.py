@@ -8,8 +8,6 @@ from pymoo.optimize import minimize
 
 from sdc_problems import PBGProblem, SDCError, load
 from sdc_problems.algorithms import PBGEA, PBGSearch
-from sdc_problems.algorithms.generalization._lattice_model import LatticeModel
-from sdc_problems.algorithms.generalization.pbg_search import _ball
 from sdc_problems.datasets import people
 from sdc_problems.evaluators.indicators import representation_ratio
 
@@ -91,30 +89,6 @@ def test_the_free_front_is_found_from_as_few_nodes_as_that_of_the_budget(problem
 
 def test_a_termination_may_end_it_earlier(problem: PBGProblem) -> None:
     assert minimize(problem, PBGSearch(500), ("n_eval", 100), seed=1).algorithm.evaluator.n_unique < 120
-
-
-def test_the_ball_is_every_change_within_reach() -> None:
-    ball = _ball(3, 2)
-    grid = np.indices((5, 5, 5)).reshape(3, -1).T - 2
-    expected = {tuple(x) for x in grid if 0 < np.abs(x).sum() <= 2}
-    assert {tuple(x) for x in ball} == expected
-    assert len(ball) == len(expected)
-
-
-def test_the_model_predicts_what_adds_up_and_keeps_its_bounds(rng: np.random.Generator) -> None:
-    X = rng.integers(0, 5, size=(80, 4)).astype(np.int16)
-    X = X[np.sort(np.unique(X, axis=0, return_index=True)[1])]
-    F = np.column_stack([X @ [3.0, 1.0, 4.0, 1.5], -np.exp(0.4 * X.sum(axis=1))])
-    model = LatticeModel()
-    model.add(X[:50], F[:50])
-    expected = model.predict(X[50:])
-    means, deviations = expected.widened()
-    np.testing.assert_allclose(means[:, 0], F[50:, 0], atol=0.2)
-    assert (means >= expected.low).all()
-    assert (means <= expected.high).all()
-    assert (deviations >= 0).all()
-    model.add(X[50:], F[50:])
-    assert (model.surprise >= 1).all()
 
 
 @pytest.mark.parametrize("options", [{"max_evaluations": 1}, {"batch_size": 0}, {"epsilon": -1}])
