@@ -6,6 +6,7 @@ original values come back.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import secrets
 import shlex
@@ -28,6 +29,7 @@ from sdc_problems.studies.release.csv_text import PLAIN, Form, as_written
 from sdc_problems.studies.release.guarantees import Guarantee
 from sdc_problems.studies.release.row_order import KEPT_SENTENCE, SHUFFLED_SENTENCE, RowOrder
 from sdc_problems.studies.release.value_mapping import ROWS_SEED, SEED, kept_seed, record_by_record, value_mapping
+from sdc_problems.studies.report.decision import decision_page, read_decision
 from sdc_problems.studies.report.kept_records import kept_of, left_out, with_records_kept
 from sdc_problems.studies.run.runner import reopen
 from sdc_problems.studies.store.folder import STUDY, check_folder, inside
@@ -74,6 +76,8 @@ class Released:
         The certificate.
     edges
         Where the links are, if the records have any.
+    decision
+        Where the page of the decision record is, if one was kept in the run folder.
     """
 
     file: Path
@@ -82,6 +86,7 @@ class Released:
     rows: Path | None
     content: dict[str, Any]
     edges: Path | None = None
+    decision: Path | None = None
 
 
 def release(
@@ -156,11 +161,16 @@ def release(
     with Run(folder) as run:
         found = run.solution(solution)
         fingerprint = run.fingerprint()
+        decided = read_decision(run)
+        record = b"" if decided is None else decision_page(decided, run).encode()
     assert found.X is not None
     x = problem.genome(found.X[0])
     _same_measures(problem, x, found.F[0], solution)
     values = {o.name: float(v) for o, v in zip(problem.objectives, problem.natural(found.F[0]), strict=True)}
     broken = _broken_requirements(study, problem, values)
+    if decided is not None and decided["solution"] != solution:
+        broken.append(f"the decision record of the run is for solution {decided['solution']}, not {solution}")
+        decided = None
     if broken and override is None:
         raise _not_released(broken)
     protected = protected_columns(problem)
@@ -266,6 +276,7 @@ def release(
                     name: wanted.model_dump(exclude_none=True) for name, wanted in study.sections.require.items()
                 },
                 "override": {"reason": override, "broken": broken} if broken else None,
+                **({} if decided is None else _decision_entry(decided, record, places)),
                 **({} if linked is None else linked.entry(written, places)),
             },
             {
@@ -311,9 +322,24 @@ def release(
         notes=notes,
         form=_form(study, built.table.file, places.file),
         graph=None if linked is None else linked.published,
+        decision=None if decided is None else record,
     )
     written_rows = places.rows if order.private_file else None
-    return Released(places.file, places.certificate, places.mapping, written_rows, content, places.file_of_links)
+    page = None if decided is None else places.decision
+    return Released(places.file, places.certificate, places.mapping, written_rows, content, places.file_of_links, page)
+
+
+def _decision_entry(decided: Mapping[str, Any], page: bytes, places: Places) -> dict[str, Any]:
+    """Entry of the certificate on the decision record: its page beside the file, and what that says in short."""
+    return {
+        "decision": {
+            "file": places.decision.name,
+            "sha256": hashlib.sha256(page).hexdigest(),
+            "why": decided["why"],
+            "rejected": [one["solution"] for one in decided["rejected"]],
+            "written": decided["written"],
+        }
+    }
 
 
 @dataclass(frozen=True)

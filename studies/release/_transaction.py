@@ -66,6 +66,8 @@ class Places:
         goes if there are none.
     edges
         Whether there are any.
+    decision
+        The page of the decision record, if one was kept; what a former release left there goes if none was.
     """
 
     file: Path
@@ -73,20 +75,21 @@ class Places:
     mapping: Path
     rows: Path
     links: Path
-    edges: bool = False
+    edges: bool
+    decision: Path
 
     @classmethod
     def of(cls, out: Path, *, edges: bool = False) -> Places:
         """Place the other files beside the protected one."""
         out = Path(out)
-        names = ("certificate.json", "mapping.csv", "rows.csv", "edges.csv")
-        certificate, mapping, rows, links = (out.with_name(f"{out.name}.{name}") for name in names)
-        return cls(out, certificate, mapping, rows, links, edges)
+        names = ("certificate.json", "mapping.csv", "rows.csv", "edges.csv", "decision.html")
+        certificate, mapping, rows, links, decision = (out.with_name(f"{out.name}.{name}") for name in names)
+        return cls(out, certificate, mapping, rows, links, edges, decision)
 
     @property
     def all(self) -> list[Path]:
         """Every file that is written or goes."""
-        return [self.file, self.certificate, self.mapping, self.rows, self.links]
+        return [self.file, self.certificate, self.mapping, self.rows, self.links, self.decision]
 
     @property
     def markup(self) -> str | None:
@@ -176,6 +179,7 @@ def write(
     notes: dict[Path, str] | None = None,
     form: Form = PLAIN,
     graph: ProtectedGraph | None = None,
+    decision: bytes | None = None,
 ) -> tuple[Written, dict[str, Any]]:
     """Write a protected table, count its promises in the file, and give all its files their names.
 
@@ -200,6 +204,8 @@ def write(
         How the protected file is written.
     graph
         The table as nodes, in the order in which they are written, with their links.
+    decision
+        Page of the decision record.
 
     Returns
     -------
@@ -247,6 +253,8 @@ def write(
         renames.append((make(places.rows, records, private=True) if rows.private_file else None, places.rows))
         renames.append((make(places.certificate, text.encode("ascii"), private=False), places.certificate))
         renames.append((linked, places.links))  # links of what is replaced go, too
+        paper = None if decision is None else make(places.decision, decision, private=False)
+        renames.append((paper, places.decision))  # and so does its decision record
         _rename_all([*renames, (temporary, places.file)])
     return done, certificate
 

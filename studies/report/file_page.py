@@ -45,6 +45,7 @@ td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; } tr.chosen 
 @media (max-width: 46rem) { .pair { grid-template-columns: 1fr; } }
 svg { width: 100%; height: auto; display: block; } svg text { fill: var(--ink); font-size: 12px; }
 svg rect { fill: var(--bar); } svg .count { fill: var(--muted); }
+@media print { html { background: none; color: #000; font-size: 11pt; } h2 { margin-top: 1rem; padding-top: .5rem; } }
 """
 
 
@@ -61,17 +62,15 @@ def file_page(data: Microdata, done: Protected) -> str:
         What became of it.
     """
     name = "the protected table" if done.places is None else done.places.file.name
-    digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     body = [
-        f"<h1>{_text(name)}</h1>",
+        f"<h1>{safe(name)}</h1>",
         "<h2>What was done</h2>",
-        *(f"<p>{_text(sentence, 1000)}</p>" for sentence in done.what_was_done),
+        *(f"<p>{safe(sentence, 1000)}</p>" for sentence in done.what_was_done),
         *_costs(done),
         "<h2>What was counted in the file</h2>",
-        _table(
+        table(
             ("promise", "found", "promised"),
-            [(_text(g.sentence, 300), number(g.found), number(g.promised)) for g in done.guarantees],
+            [(safe(g.sentence, 300), number(g.found), number(g.promised)) for g in done.guarantees],
         ),
         "<h2>Risk before and after</h2>",
         *_risk(data, done),
@@ -80,19 +79,27 @@ def file_page(data: Microdata, done: Protected) -> str:
         "<h2>Columns before and after</h2>",
         *(part for name in data.quasi_identifiers for part in _column(data, data.attribute(name), done.records)),
     ]
+    return whole_page(name, body)
+
+
+def whole_page(title: str, body: Iterable[str]) -> str:
+    """Page of safe HTML: its own style by its digest, and nothing else."""
+    digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{_text(name)}</title><style>{STYLE}</style></head>\n<body>\n" + "\n".join(body) + "\n</body></html>\n"
+        f"<title>{safe(title)}</title><style>{STYLE}</style></head>\n<body>\n" + "\n".join(body) + "\n</body></html>\n"
     )
 
 
-def _text(text: str, longest: int = 80) -> str:
-    return escape(plain(text, longest))
+def safe(said: str, longest: int = 80) -> str:
+    """Text that is safe between tags."""
+    return escape(plain(said, longest))
 
 
-def _table(
+def table(
     head: Sequence[str], rows: Iterable[Sequence[str]], chosen: int | None = None, *, words: Sequence[int] = (0, 3)
 ) -> str:
     """Table whose cells are safe already; all columns but those of words hold numbers."""
@@ -115,14 +122,14 @@ def _costs(done: Protected) -> list[str]:
         costs = [candidate.glm_percent, candidate.cost] if price else [candidate.glm_percent]
         lost = ["–" if candidate.done is None else f"{cost:.3g}" for cost in costs]
         k = "–" if candidate.done is None else f"{candidate.k:,}"
-        rows.append((_text(candidate.method), *lost, k, _text(candidate.note, 200)))
+        rows.append((safe(candidate.method), *lost, k, safe(candidate.note, 200)))
     where = done.choice.candidates.index(done.choice.chosen)
     said = " ".join(done.choice.why()[:1])
     head = ("method", "detail lost, %", *(["with price, %"] if price else []), "k", "")
     return [
         "<h2>What each method costs</h2>",
-        f"<p>{_text(said, 300)}</p>",
-        _table(head, rows, where, words=(0, len(head) - 1)),
+        f"<p>{safe(said, 300)}</p>",
+        table(head, rows, where, words=(0, len(head) - 1)),
     ]
 
 
@@ -141,7 +148,7 @@ def _risk(data: Microdata, done: Protected) -> list[str]:
         f" {when}."
         for when, sizes in (("the original", before), ("the file", after))
     ] + _by_degree(done)
-    return [f"<p>{_text(sentence, 500)}</p>" for sentence in said] + [f'<div class="pair">{"".join(both)}</div>']
+    return [f"<p>{safe(sentence, 500)}</p>" for sentence in said] + [f'<div class="pair">{"".join(both)}</div>']
 
 
 def _by_degree(done: Protected) -> list[str]:
@@ -183,12 +190,12 @@ def _suppressed(data: Microdata, done: Protected) -> list[str]:
     frame = done.records
     out = len(data) - len(frame)
     rows = [
-        (_text(name), _few(int((frame[name].astype(str) == STAR).sum())), f"{len(frame):,}")
+        (safe(name), _few(int((frame[name].astype(str) == STAR).sum())), f"{len(frame):,}")
         for name in data.quasi_identifiers
         if name in frame.columns
     ]
     said = f"{_few(out)} of {len(data):,} records were left out."
-    return [f"<p>{said}</p>", _table(("column", "cells that show a star", "of"), rows)]
+    return [f"<p>{said}</p>", table(("column", "cells that show a star", "of"), rows)]
 
 
 def _few(count: int) -> str:
@@ -211,7 +218,7 @@ def _column(data: Microdata, attribute: Attribute, frame: pd.DataFrame) -> list[
         _figure("before", before, attribute.name),
         _figure("after", after if whole else rounded(after), attribute.name),
     ]
-    return [f"<h3>{_text(attribute.name)}</h3>", f'<div class="pair">{"".join(pair)}</div>']
+    return [f"<h3>{safe(attribute.name)}</h3>", f'<div class="pair">{"".join(pair)}</div>']
 
 
 def _after(attribute: Attribute, column: pd.Series[Any], edges: NDArray[np.float64] | None) -> dict[str, Any]:
@@ -261,7 +268,7 @@ def _figure(title: str, bars: dict[str, Any], about: str) -> str:
     for i, (text, count) in enumerate(drawn):
         y, width = 20 * i, 210 * count / most
         rows.append(
-            f'<text x="168" y="{y + 14}" text-anchor="end">{_text(text, 24)}</text>'
+            f'<text x="168" y="{y + 14}" text-anchor="end">{safe(text, 24)}</text>'
             f'<rect x="176" y="{y + 3}" width="{width:.1f}" height="14" rx="2"/>'
             f'<text class="count" x="{182 + width:.1f}" y="{y + 14}">{count:,}</text>'
         )
@@ -275,6 +282,6 @@ def _figure(title: str, bars: dict[str, Any], about: str) -> str:
     height = max(20 * len(drawn), 20)
     said = f"{about}, {title}: " + "; ".join(f"{text} {count:,}" for text, count in drawn)
     return (
-        f'<figure><figcaption>{_text(title)}</figcaption><svg viewBox="0 0 470 {height}" role="img"'
-        f' aria-label="{_text(said, 2000)}">{"".join(rows)}</svg></figure>'
+        f'<figure><figcaption>{safe(title)}</figcaption><svg viewBox="0 0 470 {height}" role="img"'
+        f' aria-label="{safe(said, 2000)}">{"".join(rows)}</svg></figure>'
     )

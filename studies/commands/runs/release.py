@@ -102,6 +102,8 @@ def command(
     if done.edges not in (None, done.file):
         out_console.print(f"links: {plain(str(done.edges), 500)}")
     out_console.print(f"certificate: {plain(str(done.certificate), 500)}")
+    if done.decision is not None:
+        out_console.print(f"decision record: {plain(str(done.decision), 500)}")
     out_console.print(f"value mapping (keep it to yourself): {plain(str(done.mapping), 500)}")
     if done.rows is not None:
         out_console.print(f"which record each row is (keep it to yourself): {plain(str(done.rows), 500)}")
