@@ -33,7 +33,7 @@ STYLE = """
   :root { --paper: #15181b; --ink: #e9e6df; --muted: #a7aeb5; --rule: #3a4046; --bar: #6cc3d0; }
 }
 html { font: 16px/1.5 system-ui, "Segoe UI", Roboto, Arial, sans-serif; background: var(--paper); color: var(--ink); }
-body { max-width: 66rem; margin: 0 auto; padding: 1.5rem; }
+body { max-width: 66rem; margin: 0 auto; padding: 1.5rem; overflow-wrap: anywhere; }
 h1 { font-size: 1.5rem; }
 h2 { font-size: 1.15rem; margin-top: 2rem; border-top: 1px solid var(--rule); padding-top: 1rem; }
 h3 { font-size: 1rem; margin: 1.2rem 0 0.3rem; } p, figcaption { max-width: 46rem; }
@@ -90,7 +90,9 @@ def whole_page(title: str, body: Iterable[str]) -> str:
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{safe(title)}</title><style>{STYLE}</style></head>\n<body>\n" + "\n".join(body) + "\n</body></html>\n"
+        f"<title>{safe(title)}</title><style>{STYLE}</style></head>\n<body><main>\n"
+        + "\n".join(body)
+        + "\n</main></body></html>\n"
     )
 
 

@@ -26,6 +26,7 @@ from starlette.routing import Route
 
 from sdc_problems.errors import SDCError, SDCFailure
 from sdc_problems.studies.store.folder import inside, write_atomically
+from sdc_problems.studies.web import decision
 from sdc_problems.studies.web.guard import OPEN, Guard
 from sdc_problems.studies.web.payload import SHORTLIST, Source, check_shortlist, overview, read_shortlist
 from sdc_problems.studies.web.report import DATA_SLOT, POLICY_SLOT, page, policy
@@ -34,7 +35,13 @@ from sdc_problems.studies.web.session import Session
 LARGEST_BODY = 1_000_000
 MOST_STREAMS = 8
 _MOST_CACHED = 300
-_KINDS = {"table": "text/csv", "mapping": "text/csv", "rows": "text/csv", "certificate": "application/json"}
+_KINDS = {
+    "table": "text/csv",
+    "mapping": "text/csv",
+    "rows": "text/csv",
+    "certificate": "application/json",
+    "decision": "text/html",
+}
 
 
 class Explorer:
@@ -99,6 +106,7 @@ class Explorer:
             Route("/api/terms", self.terms),
             Route("/api/release", self.release, methods=["POST"]),
             Route("/api/released", self.released),
+            *decision.routes(self, _body),
         ]
         handlers: dict[Any, Any] = {SDCError: _refused, SDCFailure: _failed, ClientDisconnect: _gone}
         inner = Starlette(routes=routes, exception_handlers=handlers)
@@ -263,6 +271,8 @@ class Explorer:
         files = {"table": done.file, "mapping": done.mapping, "certificate": done.certificate}
         if done.rows is not None:
             files["rows"] = done.rows
+        if done.decision is not None:
+            files["decision"] = done.decision
         self._released[number, ident] = files
         promises = done.content["guarantees_checked_in_the_file"]
         return {

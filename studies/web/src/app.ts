@@ -17,6 +17,8 @@ export interface LiveLink {
   /** Release a solution; `reason` overrides what speaks against it, and the certificate repeats it. */
   release(key: string, reason?: string): Promise<ReleaseResult>;
   fetchReleased(key: string, kind: string): Promise<Blob>;
+  /** Ask for anything else; what the server refuses is an error with its sentence. */
+  ask(path: string, options?: RequestInit): Promise<Response>;
 }
 
 /** What a release would meet, told before it is asked for. */

@@ -31,7 +31,7 @@ export class Server implements Details, LiveLink {
   private readonly details = new Map<string, Promise<Detail | null>>();
   private readonly briefs = new Map<string, string[]>();
 
-  private async ask(path: string, options: RequestInit = {}): Promise<Response> {
+  async ask(path: string, options: RequestInit = {}): Promise<Response> {
     const answer = await fetch(path, {
       ...options, cache: "no-store", credentials: "same-origin", redirect: "error",
       headers: options.body ? { "Content-Type": "application/json" } : {},

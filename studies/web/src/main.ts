@@ -2,6 +2,7 @@
 import { ANYTHING, refilter, concerns, FILTERS, type App, type Details, type Part } from "./app";
 import { cardPart, shortlistPart } from "./card";
 import { comparePart } from "./compare";
+import { decidePart } from "./decide";
 import { controlsPart } from "./controls";
 import { announce, announcer, button, h, replace } from "./dom";
 import { capital, count, short } from "./format";
@@ -19,7 +20,7 @@ import { tablePart } from "./table";
 import { watchTheme } from "./theme";
 import { checkPayload, FRONT, type Payload } from "./types";
 
-const TITLES: Record<View, string> = { map: "Map", solution: "Solution", compare: "Compare", progress: "Progress", home: "Take it home" };
+const TITLES: Record<View, string> = { map: "Map", solution: "Solution", compare: "Compare", progress: "Progress", decide: "Decide", home: "Take it home" };
 
 function fail(error: unknown): void {
   const text = error instanceof Error ? error.message : String(error);
@@ -56,7 +57,7 @@ function start(payload: Payload, details: Details, server: Server | null): App {
 
   const status = h("span", { class: "status" });
   const parts: Part[] = [controlsPart(app), mapPart(app), cardPart(app), parallelPart(app), tablePart(app), shortlistPart(app)];
-  const views: Record<Exclude<View, "map">, Part> = { solution: solutionPart(app), compare: comparePart(app), progress: progressPart(app), home: homePart(app) };
+  const views: Record<Exclude<View, "map">, Part> = { solution: solutionPart(app), compare: comparePart(app), progress: progressPart(app), decide: decidePart(app), home: homePart(app) };
   const [controls, map, card, parallel, table, shortlist] = parts;
   const guide = guidePart(app);
   parts.push(guide);
@@ -70,7 +71,7 @@ function start(payload: Payload, details: Details, server: Server | null): App {
     table.root,
   );
   const sections: Record<View, HTMLElement> = {
-    map: mapView, solution: views.solution.root, compare: views.compare.root, progress: views.progress.root, home: views.home.root,
+    map: mapView, solution: views.solution.root, compare: views.compare.root, progress: views.progress.root, decide: views.decide.root, home: views.home.root,
   };
   const links = (Object.keys(TITLES) as View[]).map((view) => button(TITLES[view], () => { store.set({ view }); }, { class: "tab", "data-view": view }));
   const title = h("h1", {});

@@ -2,8 +2,8 @@
 import type { Range } from "./model";
 import type { Axis } from "./types";
 
-export type View = "map" | "solution" | "compare" | "progress" | "home";
-export const VIEWS: readonly View[] = ["map", "solution", "compare", "progress", "home"];
+export type View = "map" | "solution" | "compare" | "progress" | "decide" | "home";
+export const VIEWS: readonly View[] = ["map", "solution", "compare", "progress", "decide", "home"];
 export type Colour = "kind" | "run" | "seed";
 
 export interface State {

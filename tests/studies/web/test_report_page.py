@@ -30,7 +30,7 @@ from sdc_problems.studies.web.payload import Source, overview
 from sdc_problems.studies.web.report import render
 
 pytestmark = pytest.mark.browser
-VIEWS = ["map", "solution", "compare", "progress", "home"]
+VIEWS = ["map", "solution", "compare", "progress", "decide", "home"]
 
 
 def some(page: Any, count: int = 3) -> list[str]:
