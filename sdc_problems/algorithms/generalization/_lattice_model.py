@@ -189,7 +189,7 @@ class LatticeModel:
 
 @dataclass
 class _Explained:
-    """What measured nodes explain of others: sums by column of `_columns` × nodes, and squares by node."""
+    """Part of other nodes that measured ones explain: sums by column of `_columns` × nodes, and squares by node."""
 
     sums: FloatArray
     squares: FloatArray
@@ -223,7 +223,7 @@ class _Factor:
         return self._inverse[: self._n, : self._n]
 
     def explained(self, covariance: FloatArray) -> _Explained:
-        """What is explained of nodes with these covariances: measured × nodes."""
+        """Part that is explained of nodes with these covariances: measured × nodes."""
         part = self.inverse @ covariance
         return _Explained(self.solved.T @ part, np.einsum("ij,ij->j", part, part))
 
@@ -264,7 +264,7 @@ class _Factor:
 
 
 def _columns(F: FloatArray) -> FloatArray:
-    """What is modelled of measured nodes: one, each objective, and the logarithm of each."""
+    """Columns that are modelled of measured nodes: one, each objective, and the logarithm of each."""
     return np.column_stack([np.ones(len(F)), F, to_scale(F, True)])
 
 
