@@ -170,6 +170,28 @@ def columns(lines: Sequence[str | tuple[str, ...]]) -> list[str]:
     return found
 
 
+def beside(lines: Sequence[str], notes: Sequence[str], width: int | None) -> list[str]:
+    """Lines with a note each: behind it, or all notes below, where not all fit behind.
+
+    Parameters
+    ----------
+    lines, notes
+        As many of each.
+    width
+        Characters of a line; None if lines have no end.
+
+    Examples
+    --------
+    >>> beside(["id", "a"], ["objectives", "k"], 80), beside(["id", "a"], ["objectives", "k"], 12)
+    (['id  objectives', 'a   k'], ['id', '    objectives', 'a', '    k'])
+    """
+    first = max(map(len, lines))
+    found = [f"{line.ljust(first)}  {note}" for line, note in zip(lines, notes, strict=True)]
+    if width is None or max(map(len, found)) <= width:
+        return found
+    return [part for line, note in zip(lines, notes, strict=True) for part in (line, f"    {note}")]
+
+
 def _print_tests(payload: dict[str, Any], pairs: bool) -> None:
     out = console()
     if pairs:

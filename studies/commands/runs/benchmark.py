@@ -68,7 +68,7 @@ def list_command(suite: str, algorithms: bool, as_json: bool) -> None:
     if as_json:
         click.echo(to_json({"schema": SCHEMA, "suite": suite, "instances": rows}))
         return
-    from sdc_problems.studies.benchmark.show import columns
+    from sdc_problems.studies.benchmark.show import beside, columns
 
     heads = ("instance", "solutions", "front", "known", *rows[0]["budgets"])
     cells = [
@@ -77,8 +77,9 @@ def list_command(suite: str, algorithms: bool, as_json: bool) -> None:
         for row in rows
     ]  # fmt: skip
     notes = [", ".join(row["objectives"]) + ("" if row["available"] else " (its table is not here)") for row in rows]
-    for line, note in zip(columns([heads, *cells]), ["objectives", *notes], strict=True):
-        console().print(f"{line}  {note}", soft_wrap=True)
+    width = console().width if console().is_terminal else None
+    for line in beside(columns([heads, *cells]), ["objectives", *notes], width):
+        console().print(line, soft_wrap=True)
 
 
 @command.command(name="show")

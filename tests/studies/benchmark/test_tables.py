@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 from sdc_problems import SDCError
 from sdc_problems.studies.benchmark import pictures
 from sdc_problems.studies.benchmark.runs import jobs, run_all
+from sdc_problems.studies.benchmark.show import beside
 from sdc_problems.studies.benchmark.tables import Entry, assessed, best_of, read_entries, samples, summary, written
 from sdc_problems.studies.cli import cli
 from sdc_problems.suite import Recorder, instance
@@ -167,3 +168,13 @@ def test_run_that_was_recorded_elsewhere_is_read_alike(tmp_path: Path) -> None:
     recorder.evaluate(problem.operators()["sampling"](problem, 30, random_state=np.random.default_rng(1)).get("X"))
     recorder.record().save(tmp_path / "any name.npz")
     assert assessed(read_entries([tmp_path]), 30)["algorithm"].tolist() == ["by hand"]
+
+
+def test_list_keeps_every_column_where_a_line_is_short() -> None:
+    """Of 80 characters: what does not fit behind is below, and nothing is left out."""
+    wide = sdc("list").stdout.splitlines()
+    assert max(map(len, wide)) > 80
+    head = wide[0].index("objectives")
+    narrow = beside([line[:head].rstrip() for line in wide], [line[head:] for line in wide], 80)
+    assert max(map(len, narrow)) <= 80
+    assert " ".join(narrow).split() == " ".join(wide).split()
