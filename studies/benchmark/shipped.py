@@ -81,6 +81,26 @@ def shipped(names: Iterable[str] = (), budget: str | int | None = None) -> pd.Da
     return frame[kept].reset_index(drop=True)
 
 
+def with_shipped(frame: pd.DataFrame) -> pd.DataFrame:
+    """Put the results that come with the suite beside others, of the same instances after as many evaluations.
+
+    Parameters
+    ----------
+    frame
+        As from ``summary``.
+    """
+    import pandas as pd
+
+    table = read_table(TABLE)
+    after = set(zip(frame["instance"], frame["budget"], strict=True))
+    table = table[[key in after for key in zip(table["instance"], table["budget"], strict=True)]]
+    if not len(table):
+        raise SDCError("no results of these instances, after as many evaluations, come with the suite")
+    table = table.assign(algorithm="shipped/" + table["algorithm"])
+    both = pd.concat([frame, table], ignore_index=True)
+    return both.sort_values(["instance", "budget"], kind="stable", ignore_index=True)
+
+
 def read_table(path: Path) -> pd.DataFrame:
     """Read a table that ``written`` made, of the instances as they are here.
 

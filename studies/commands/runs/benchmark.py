@@ -208,6 +208,7 @@ def serve_command(name: str, algorithm: str, seed: int, budget: str, out: Path) 
 @indicator_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print the table as CSV, with all its columns.")
 @click.option("--pairs", is_flag=True, help="Print the test of each pair on each instance, too.")
+@click.option("--shipped", "beside", is_flag=True, help="Compare with the results that come with the suite, too.")
 @json_option
 def table_command(
     folders: tuple[Path, ...],
@@ -216,16 +217,17 @@ def table_command(
     indicator: str,
     as_csv: bool,
     pairs: bool,
+    beside: bool,
     as_json: bool,
 ) -> None:
     """Compare the algorithms whose records are in FOLDERS: indicators, expected runtimes, tests.
 
     All is computed from the archives that the runs had after BUDGET evaluations, never from final populations. The CSV
-    has every named budget if `--budget every` asks for it. Without FOLDERS: the results that come with the suite, whose
-    table has the gap of each seed, and no other indicator.
+    has every named budget if `--budget every` asks for it. Without FOLDERS: the results that come with the suite;
+    `--shipped` puts them beside yours, on your instances. Their table has the gap of each seed, and no other indicator.
     """
     from sdc_problems.errors import SDCError
-    from sdc_problems.studies.benchmark.shipped import samples_of, shipped
+    from sdc_problems.studies.benchmark.shipped import samples_of, shipped, with_shipped
     from sdc_problems.studies.benchmark.show import payload_of, print_table, table_payload
     from sdc_problems.studies.benchmark.tables import every_budget, read_entries, summary, written
     from sdc_problems.studies.report.text import as_json as to_json
@@ -239,8 +241,10 @@ def table_command(
             payload = payload_of(table, samples_of(table, indicator), after, indicator)
     else:
         entries = read_entries(folders, names)
-        if as_csv:
+        if as_csv or beside:
             table = every_budget(entries) if budget == "every" else summary(entries, after)
+            table = with_shipped(table) if beside else table
+            payload = {} if as_csv else payload_of(table, samples_of(table, indicator), after, indicator)
         else:
             payload = table_payload(entries, after, indicator)
     if as_csv:
@@ -293,7 +297,7 @@ def plot_command(
     for name, figure in pictures:
         path = inside(place, f"{name}.{kind}")
         write_atomically(path, rendered(figure, kind))
-        console().print(plain(str(path), 500), soft_wrap=True)
+        console().print(plain(str(place / path.name), 500), soft_wrap=True)
 
 
 @command.command(name="check")
@@ -424,13 +428,19 @@ def prove_command(suite: str, names: tuple[str, ...]) -> None:
 
 
 @command.command(name="cite")
+@click.argument("folders", nargs=-1, type=click.Path(path_type=Path))
 @suite_option
 @instance_option
-def cite_command(suite: str, names: tuple[str, ...]) -> None:
-    """Print BibTeX of the suite in its version, the tables and the papers, and one line for a paper."""
+def cite_command(folders: tuple[Path, ...], suite: str, names: tuple[str, ...]) -> None:
+    """Print BibTeX of the suite in its version, the tables and the papers, and one line for a paper.
+
+    Of the instances that the records in FOLDERS are of; of those of --instance; or else of all of the suite.
+    """
+    from sdc_problems.studies.benchmark.tables import read_entries
     from sdc_problems.suite._citation import citation
 
-    click.echo(citation(_instances(suite, names)))
+    ran_on = {entry.instance.id: entry.instance for entry in read_entries(folders, names)} if folders else {}
+    click.echo(citation(list(ran_on.values()) or _instances(suite, names)))
 
 
 def _budget(text: str) -> str | int:

@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from sdc_problems import SDCError
 from sdc_problems.studies.benchmark.check import check_shipped
 from sdc_problems.studies.benchmark.runs import jobs, run_all
-from sdc_problems.studies.benchmark.shipped import TABLE, differences, read_table, samples_of, shipped
-from sdc_problems.studies.benchmark.tables import every_budget, read_entries
+from sdc_problems.studies.benchmark.shipped import TABLE, differences, read_table, samples_of, shipped, with_shipped
+from sdc_problems.studies.benchmark.tables import every_budget, read_entries, summary
 from sdc_problems.studies.cli import cli
 from sdc_problems.suite import instance, instances
 
@@ -79,6 +79,25 @@ def test_their_tests_are_made_from_the_gap_of_each_seed() -> None:
     assert not {"PBGEA", "GOMM"} & set(said["mean_ranks"])
     with pytest.raises(SDCError, match="indicator must be gap or missing"):
         samples_of(table, "epsilon")
+
+
+def test_they_stand_beside_other_results(tmp_path: Path) -> None:
+    name = "pbg-people-k-glm@1"
+    run_all(jobs([instance(name)], ["random"], seeds=3, budget="short"), tmp_path)
+
+    def sdc(*options: str) -> str:
+        command = ["benchmark", "table", str(tmp_path), "--budget", "short", *options]
+        return CliRunner().invoke(cli, command, catch_exceptions=False).stdout
+
+    said = json.loads(sdc("--shipped", "--json"))
+    theirs = shipped([name], "short")["algorithm"]
+    assert [row["algorithm"] for row in said["rows"]] == ["random", *(f"shipped/{one}" for one in theirs)]
+    assert {row["instance"] for row in said["rows"]} == {name}
+    by = {(pair["first"], pair["second"]): pair for pair in said["pairs"]}
+    assert by["random", "shipped/NSGA2"]["effect"] < 0.2
+    assert len(sdc("--shipped", "--csv").splitlines()) == len(theirs) + 2
+    with pytest.raises(SDCError, match="no results of these instances"):
+        with_shipped(summary(read_entries([tmp_path]), 77))
 
 
 @pytest.mark.slow

@@ -170,6 +170,13 @@ def test_run_that_was_recorded_elsewhere_is_read_alike(tmp_path: Path) -> None:
     assert assessed(read_entries([tmp_path]), 30)["algorithm"].tolist() == ["by hand"]
 
 
+def test_instances_of_records_are_cited(folder: Path) -> None:
+    text = sdc("cite", folder).stdout
+    assert text.startswith(
+        "% One line for a paper: 2 instances (pbg-people-k-glm@1, pbg-people-spread-glm@1) of the suite core@1"
+    )
+
+
 def test_list_keeps_every_column_where_a_line_is_short() -> None:
     """Of 80 characters: what does not fit behind is below, and nothing is left out."""
     wide = sdc("list").stdout.splitlines()
