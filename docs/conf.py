@@ -23,6 +23,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx_design",
+    "sphinx_gallery.gen_gallery",
 ]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 exclude_patterns = ["generate", "gallery", "_build", "**/README.md"]
@@ -41,6 +42,22 @@ python_use_unqualified_type_names = True
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 napoleon_use_ivar = True
+
+sphinx_gallery_conf = {
+    "examples_dirs": "gallery",
+    "gallery_dirs": "auto_gallery",
+    "filename_pattern": r"plot_",
+    "abort_on_example_error": True,
+    "download_all_examples": True,
+    "remove_config_comments": True,
+    "show_memory": False,
+    "min_reported_time": 20,
+    "within_subsection_order": "FileNameSortKey",
+    "show_signature": False,
+    "image_scrapers": ("matplotlib",),
+    "matplotlib_animations": False,
+    "nested_sections": True,
+}
 
 html_theme = "pydata_sphinx_theme"
 html_title = "sdc-problems"

@@ -13,7 +13,7 @@ from sdc_problems.errors import SDCError
 from sdc_problems.methods._apply import apply, recoded
 from sdc_problems.methods.registry import Method
 
-SAYS = "records of the embedded table (12 for `exhaustive`, 40 for `ga`, 200 for the others), seed 1; k = 5 where it takes one"
+SAYS = "records of the embedded table (12 for `exhaustive`, 40 for `ga`, else 200), seed 1; k = 5 where it takes one"
 COLORS = {"before": "#9a9a9a", "after": "#0b6fb3"}
 
 

@@ -72,7 +72,7 @@ class Candidate:
 
     method: str
     demand: Demand
-    done: Recoded | None
+    done: Recoded | None = field(repr=False)  # its cells are those of a table
     glm_percent: float = np.inf
     cost: float = np.inf
     suppressed: int = 0
