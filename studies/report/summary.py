@@ -11,7 +11,7 @@ from sdc_problems.errors import SDCError
 from sdc_problems.requirement import Requirement
 from sdc_problems.studies.store.lock import is_worked_on
 from sdc_problems.studies.store.reader import Run
-from sdc_problems.studies.store.tables import Solutions, objective_facts
+from sdc_problems.studies.store.tables import SeedState, Solutions, objective_facts
 
 RUN_SCHEMA = "sdc.run/1"
 FRONT_LINES = 12  # of the front, in the terminal; front.csv has them all
@@ -51,7 +51,7 @@ def account(run: Run) -> dict[str, Any]:
         "seeds": [
             {
                 "seed": s.seed,
-                "status": "stopped" if s.status == "running" and whole == "unfinished" else s.status,
+                "status": seed_status(s, whole),
                 "reason": s.reason,
                 "generations": s.generations,
                 "evaluated": s.evaluated,
@@ -81,6 +81,11 @@ def status(run: Run) -> str:
     if run.finished:
         return "finished"
     return "working" if is_worked_on(run.path) else "unfinished"
+
+
+def seed_status(seed: SeedState, run: str) -> str:
+    """Status of a seed of a run with this status: one that no process works on is ``stopped``, not ``running``."""
+    return "stopped" if seed.status == "running" and run == "unfinished" else seed.status
 
 
 def _hypervolume(run: Run, seed: int, box: Any) -> float | None:

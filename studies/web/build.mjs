@@ -11,7 +11,7 @@ const css = style.outputFiles[0].text.trim();
 for (const end of ["</script", "<!--", "</style"]) {
   if (js.includes(end) || css.includes(end)) throw new Error(`the built page holds ${end}`);
 }
-const notice = "Bundles d3-array, d3-quadtree, d3-scale, d3-shape and what they need: Copyright Mike Bostock, ISC License.";
+const notice = "Bundles d3-array, d3-brush, d3-quadtree, d3-sankey, d3-scale, d3-selection, d3-shape and what they need: Copyright Mike Bostock, ISC License.";
 const template = await readFile(`${here}src/page.html`, "utf8");
 const page = template
   .replace("{notice}", () => notice)

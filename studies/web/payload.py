@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
@@ -19,9 +20,12 @@ from numpy.typing import NDArray
 from sdc_problems import __version__
 from sdc_problems.errors import SDCError
 from sdc_problems.problem import SDCProblem
+from sdc_problems.studies.report.compare import common_box
 from sdc_problems.studies.report.kept_records import kept_of
 from sdc_problems.studies.report.small_counts import LEAST
-from sdc_problems.studies.store.hypervolume import nondominated
+from sdc_problems.studies.report.summary import seed_status, status
+from sdc_problems.studies.searches.catalogue import find_search
+from sdc_problems.studies.store.hypervolume import Box, nondominated
 from sdc_problems.studies.store.reader import Run
 from sdc_problems.studies.store.tables import Axis, History, Solutions
 from sdc_problems.studies.tasks import Task, find_task
@@ -133,17 +137,36 @@ def overview(sources: Sequence[Source], *, points: int = MOST_POINTS) -> dict[st
                 f"{source.run.name!r} optimises {_names(source.run.axes)}, {sources[0].run.name!r} {_names(axes)}:"
                 " only runs with the same objectives fit into one map"
             )
-    tables = [_points(source, number_of, points // len(sources)) for number_of, source in enumerate(sources)]
+    one_table = len({str(source.run.meta["data"]["digest"]) for source in sources}) == 1
+    joint = [range(len(sources))] if one_table else [[i] for i in range(len(sources))]
+    tables: dict[int, tuple[dict[str, list[Any]], int]] = {}
+    boxes: dict[int, Box | None] = {}
+    for group in joint:  # runs on the same data have one front and one box, as in `sdc compare`
+        fronts = _Fronts([sources[i].run for i in group])
+        box = common_box([sources[i].run for i in group])
+        tables.update({i: _points(sources[i], i, points // len(sources), fronts) for i in group})
+        boxes.update(dict.fromkeys(group, box))
+    called = _called([source.run for source in sources])
     return {
         "schema": SCHEMA,
         "made_with": __version__,
         "axes": [_axis(axis, sources[0].problem) for axis in axes],
-        "runs": [_run(source, total) for source, (_, total) in zip(sources, tables, strict=True)],
-        "points": {
-            key: [value for table, _ in tables for value in table[key]]
-            for key in ("id", "run", "seed", "generation", "kind", "feasible", "values")
-        },
+        "one_table": one_table,
+        "runs": [{**_run(source, tables[i][1], boxes[i]), "called": called[i]} for i, source in enumerate(sources)],
+        "points": {key: [value for i in range(len(sources)) for value in tables[i][0][key]] for key in COLUMNS},
     }
+
+
+def _called(runs: Sequence[Run]) -> list[str]:
+    """A name for each run that no other one has: its title or folder, where they differ."""
+    for names in (
+        [run.label for run in runs],
+        [run.name for run in runs],
+        [f"{run.path.parent.name}/{run.name}" for run in runs],
+    ):
+        if len(set(names)) == len(runs):
+            return names
+    return [f"{run.name} ({i})" for i, run in enumerate(runs, 1)]
 
 
 def _names(axes: Sequence[Axis]) -> str:
@@ -164,19 +187,24 @@ def _axis(axis: Axis, problem: SDCProblem | None) -> dict[str, Any]:
     }
 
 
-def _run(source: Source, total: int) -> dict[str, Any]:
+def _run(source: Source, total: int, box: Box | None) -> dict[str, Any]:
     run = source.run
     study = run.study
-    box = run.box()
+    whole = status(run)
+    task = str(study.get("problem", {}).get("task", ""))
+    algorithm = str(study.get("algorithm", {}).get("name", ""))
     aggregates = run.aggregates(box)
     states = run.progress()
     return {
         "name": run.name,
         "label": run.label,
-        "task": str(study.get("problem", {}).get("task", "")),
-        "algorithm": str(study.get("algorithm", {}).get("name", "")),
+        "task": task,
+        "task_title": _title(find_task, task),
+        "algorithm": algorithm,
+        "algorithm_title": _title(find_search, algorithm),
         "seeds": list(run.seeds),
         "finished": run.finished,
+        "status": whole,
         "found": total,
         "fingerprint": run.fingerprint(),
         "created": str(run.meta.get("created", "")),
@@ -188,7 +216,7 @@ def _run(source: Source, total: int) -> dict[str, Any]:
         "states": [
             {
                 "seed": s.seed,
-                "status": s.status,
+                "status": seed_status(s, whole),
                 "reason": s.reason,
                 "generations": s.generations,
                 "evaluated": s.evaluated,
@@ -230,40 +258,83 @@ def _history(history: History) -> dict[str, Any]:
     }
 
 
-def _points(source: Source, which: int, most: int) -> tuple[dict[str, list[Any]], int]:
+def _title(find: Callable[[str], Any], name: str) -> str:
+    """Title of a task or a search; its name where it is not known here."""
+    try:
+        return str(find(name).title)
+    except SDCError:
+        return name
+
+
+class _Fronts:
+    """Fronts of runs on the same data: which solution no other one dominates, and how many seeds found its values."""
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        self.seeds = sum(len(run.seeds) for run in runs)
+        self._found: Counter[bytes] = Counter()
+        self._best: set[tuple[Path, str]] = set()
+        self._values: set[bytes] = set()
+        owners: list[tuple[Path, str]] = []
+        F: list[NDArray[np.float64]] = []
+        for run in runs:
+            for seed in run.seeds:
+                front = run.front(seed)
+                self._found.update({row.tobytes() for row in front.F + 0.0})
+                owners += [(run.path, ident) for ident in front.ids]
+                F.append(front.F + 0.0)
+        stacked = np.vstack(F) if F else np.zeros((0, 1))
+        for i in np.flatnonzero(nondominated(stacked)):
+            self._best.add(owners[i])
+            self._values.add(stacked[i].tobytes())
+
+    def holds(self, run: Run, ident: str) -> bool:
+        """Whether a solution is on the front; of equal ones the first."""
+        return (run.path, ident) in self._best
+
+    def found(self, F: NDArray[np.float64]) -> int:
+        """Number of seeds that found these values, if they are on the front."""
+        key = (F + 0.0).tobytes()
+        return self._found[key] if key in self._values else 0
+
+
+COLUMNS = ("id", "run", "seed", "generation", "kind", "feasible", "found", "values")
+
+
+def _points(source: Source, which: int, most: int, fronts: _Fronts) -> tuple[dict[str, list[Any]], int]:
     """Points of a run as columns, and how many solutions it has measured."""
     run = source.run
     everything = run.solutions()
-    fronts = [run.front(seed) for seed in run.seeds]
-    own = Solutions.concatenate(fronts, len(run.axes))
-    together = nondominated(own.F)
+    own = Solutions.concatenate([run.front(seed) for seed in run.seeds], len(run.axes))
     own = own.take(np.argsort(own.F[:, 0], kind="stable"))
-    best = set(Solutions.concatenate(fronts, len(run.axes)).take(together).ids)
     members = set(own.ids)
     others = np.array([i for i, ident in enumerate(everything.ids) if ident not in members], dtype=np.int64)
     if len(others) > most:
         others = others[np.unique(np.linspace(0, len(others) - 1, most).astype(np.int64))]
     baselines = run.baselines(genomes=False)
-    table: dict[str, list[Any]] = {k: [] for k in ("id", "run", "seed", "generation", "kind", "feasible", "values")}
+    table: dict[str, list[Any]] = {k: [] for k in COLUMNS}
+    kinds = np.array([FRONT if fronts.holds(run, ident) else OWN_FRONT for ident in own.ids], dtype=np.int64)
     _add(table, which, everything.take(others), np.full(len(others), DOMINATED))
-    _add(table, which, own, np.array([FRONT if i in best else OWN_FRONT for i in own.ids], dtype=np.int64))
+    _add(table, which, own, kinds, [fronts.found(F) for F in own.F])
     _add(table, which, baselines, np.full(len(baselines), BASELINE))
     untouched = run.original
     if untouched is not None:
         values = {"id": "original", "run": which, "seed": -1, "generation": -1, "kind": ORIGINAL, "feasible": 1}
-        for key, value in {**values, "values": [number(v) for v in untouched]}.items():
+        for key, value in {**values, "found": 0, "values": [number(v) for v in untouched]}.items():
             table[key].append(value)
     return table, len(everything)
 
 
-def _add(table: dict[str, list[Any]], which: int, found: Solutions, kinds: NDArray[Any]) -> None:
-    table["id"] += found.ids
-    table["run"] += [which] * len(found)
-    table["seed"] += found.seeds.tolist()
-    table["generation"] += found.generations.tolist()
+def _add(
+    table: dict[str, list[Any]], which: int, points: Solutions, kinds: NDArray[Any], found: Sequence[int] = ()
+) -> None:
+    table["id"] += points.ids
+    table["run"] += [which] * len(points)
+    table["seed"] += points.seeds.tolist()
+    table["generation"] += points.generations.tolist()
     table["kind"] += kinds.tolist()
-    table["feasible"] += found.feasible.astype(int).tolist()
-    table["values"] += [[number(v) for v in row] for row in found.values]
+    table["feasible"] += points.feasible.astype(int).tolist()
+    table["found"] += found or [0] * len(points)
+    table["values"] += [[number(v) for v in row] for row in points.values]
 
 
 def number(value: float) -> float | int | None:

@@ -25,6 +25,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from sdc_problems.errors import SDCError, SDCFailure
+from sdc_problems.studies.report.summary import status
 from sdc_problems.studies.store.folder import inside, write_atomically
 from sdc_problems.studies.web import decision
 from sdc_problems.studies.web.guard import OPEN, Guard
@@ -141,7 +142,11 @@ class Explorer:
 
     def _version(self) -> Any:
         states = [(s.chain, s.status) for source in self.sources for s in source.run.progress()]
-        return (states, [_changed(source.run.path / SHORTLIST) for source in self.sources])
+        return (
+            states,
+            [status(source.run) for source in self.sources],
+            [_changed(source.run.path / SHORTLIST) for source in self.sources],
+        )
 
     async def brief(self, request: Request) -> Response:
         """Sentences on one solution: nothing is released for them."""

@@ -47,12 +47,11 @@ export function cardPart(app: App): Part {
       return;
     }
     const key = app.model.keys[i];
-    const run = app.model.payload.runs[app.model.run[i]];
     const lines = h("div", { class: "sentences" });
     replace(
       root,
       h("h3", {}, short(app.model.name(i), 80)),
-      h("p", { class: "muted" }, `${app.model.kindName(i)} · ${short(run.label, 60)}${app.model.usable[i] ? "" : " · does not meet the requirements"}`),
+      h("p", { class: "muted" }, `${app.model.kindName(i)} · ${short(app.model.runName(app.model.run[i]), 60)}${app.model.usable[i] ? "" : " · does not meet the requirements"}`),
       measureList(app, i),
       lines,
       app.model.kind[i] === ORIGINAL

@@ -53,8 +53,9 @@ const FEW = 10;
 
 export function candidates(values: readonly ArrayLike<number>[], axes: readonly Axis[], chosen: [number, number], among: readonly number[]): Candidate[] {
   const [safety, use] = chosen;
-  if (use < 0 || safety === use) {
-    const p = badness(axes[safety], values[safety]);
+  if (use < 0 || safety < 0 || safety === use) {
+    const only = safety < 0 ? use : safety;
+    const p = badness(axes[only], values[only]);
     const best = among.reduce((a, i) => (a < 0 || p(i) < p(a) ? i : a), -1);
     return best < 0 ? [] : [{ name: "Best", point: best, safer: null, freer: null }];
   }

@@ -3,6 +3,7 @@ import { concerns, type App, type Part } from "./app";
 import { checkbox, h, replace, select, s, refocus } from "./dom";
 import { axisTitle, short } from "./format";
 import { skewed } from "./model";
+import { RUN_SHAPES, svgMark, type Shape } from "./painter";
 import type { Colour } from "./state";
 import { onTheme, seriesColour, theme } from "./theme";
 
@@ -16,16 +17,12 @@ export function controlsPart(app: App): Part {
     return next;
   }
 
-  function swatch(shape: string, colour: string): SVGSVGElement {
-    const icon = s("svg", { class: "swatch", width: 14, height: 14, viewBox: "0 0 14 14", "aria-hidden": "true" });
-    if (shape === "ring") icon.append(s("circle", { cx: 7, cy: 7, r: 3.5, fill: "none", stroke: colour, "stroke-width": 1.5 }));
-    else if (shape === "disc") icon.append(s("circle", { cx: 7, cy: 7, r: 4.5, fill: colour }));
-    else if (shape === "diamond") icon.append(s("rect", { x: 3, y: 3, width: 8, height: 8, fill: colour, transform: "rotate(45 7 7)" }));
-    else icon.append(s("rect", { x: shape === "dot" ? 5 : 2, y: shape === "dot" ? 5 : 2, width: shape === "dot" ? 4 : 10, height: shape === "dot" ? 4 : 10, fill: colour }));
-    return icon;
+  function swatch(shape: Shape, colour: string): SVGSVGElement {
+    const size = shape === "dot" ? 4 : shape === "ring" ? 3.5 : 4.5;
+    return s("svg", { class: "swatch", width: 14, height: 14, viewBox: "0 0 14 14", "aria-hidden": "true" }, svgMark(shape, 7, 7, colour, size));
   }
 
-  function layer(shape: string, colour: string, label: string, on: boolean, change: (on: boolean) => void): HTMLElement {
+  function layer(shape: Shape, colour: string, label: string, on: boolean, change: (on: boolean) => void): HTMLElement {
     const box = checkbox(label, on, change);
     box.insertBefore(swatch(shape, colour), box.lastChild);
     return box;
@@ -43,7 +40,7 @@ export function controlsPart(app: App): Part {
       const input = box.querySelector("input")!;
       input.disabled = model.extents[axis][0] <= 0;
       box.title = input.disabled ? "a logarithmic scale needs values above 0" : "logarithmic scale";
-      input.setAttribute("aria-label", `${side === "logX" ? "across" : "up"}: logarithmic scale`);
+      input.setAttribute("aria-label", `${side === "logX" ? "horizontal" : "vertical"}: logarithmic scale`);
       return box;
     };
     const { runs } = model.payload;
@@ -53,14 +50,14 @@ export function controlsPart(app: App): Part {
       h(
         "div",
         { class: "row" },
-        select("Across", options, String(state.x), (v) => { store.set({ x: Number(v), logX: skewed(app.model, Number(v)) }); }),
+        select("Horizontal", options, String(state.x), (v) => { store.set({ x: Number(v), logX: skewed(app.model, Number(v)) }); }),
         logBox("logX", state.x),
-        select("Up", options, String(state.y), (v) => { store.set({ y: Number(v), logY: skewed(app.model, Number(v)) }); }),
-        logBox("logY", state.y),
+        model.axes.length > 1 && select("Vertical", options, String(state.y), (v) => { store.set({ y: Number(v), logY: skewed(app.model, Number(v)) }); }),
+        model.axes.length > 1 && logBox("logY", state.y),
         (runs.length > 1 || seeds.length > 1) &&
           select(
             "Colour",
-            [{ value: "kind", text: "what it is" }, ...(runs.length > 1 ? [{ value: "run", text: "run" }] : []), { value: "seed", text: "seed" }],
+            [{ value: "kind", text: "type" }, ...(runs.length > 1 ? [{ value: "run", text: "run" }] : []), { value: "seed", text: "seed" }],
             state.colour,
             (v) => { store.set({ colour: v as Colour }); },
           ),
@@ -80,7 +77,7 @@ export function controlsPart(app: App): Part {
           "div",
           { class: "row", role: "group", "aria-label": "Runs" },
           runs.map((run, i) =>
-            layer("square", seriesColour(i), short(run.name, 40), !state.hiddenRuns.has(i), () => {
+            layer(RUN_SHAPES[i % RUN_SHAPES.length], seriesColour(i), short(run.called, 40), !state.hiddenRuns.has(i), () => {
               store.set({ hiddenRuns: toggled(store.state.hiddenRuns, i) });
             }),
           ),

@@ -72,6 +72,11 @@ export function exported(drawn: SVGSVGElement): SVGSVGElement {
     }
     copies[i].removeAttribute("class");
   });
+  // What is not seen is not in the picture, nor what only listens to the pointer.
+  originals.forEach((element, i) => {
+    const style = getComputedStyle(element);
+    if (element.matches("rect.overlay, .handle") || style.display === "none" || style.visibility === "hidden") copies[i].remove();
+  });
   const box = drawn.getBoundingClientRect();
   const width = Math.round(box.width) || Number(drawn.getAttribute("width")) || 640;
   const height = Math.round(box.height) || Number(drawn.getAttribute("height")) || 400;

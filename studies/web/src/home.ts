@@ -1,4 +1,4 @@
-// Take it home: the exact commands, the front as CSV, and (live) the release itself.
+// Release and export: the exact commands, the front as CSV, and (live) the release itself.
 import { concerns, NeedsReason, type App, type Part } from "./app";
 import { announce, append, button, h, replace } from "./dom";
 import { download } from "./figure";
@@ -146,7 +146,7 @@ function release(app: App, key: string): HTMLElement {
 
 export function homePart(app: App): Part {
   const { store } = app;
-  const root = h("section", { class: "view home", "aria-label": "Take it home" });
+  const root = h("section", { class: "view home", "aria-label": "Release & export" });
 
   function build(): void {
     const { model } = app;
@@ -157,7 +157,7 @@ export function homePart(app: App): Part {
     });
     replace(
       root,
-      h("h2", { tabindex: -1 }, "Take it home"),
+      h("h2", { tabindex: -1 }, "Release & export"),
       wanted.length === 0 && h("p", {}, "Choose a solution, or put some on the shortlist: their commands appear here."),
       wanted.map((key) => h("article", {}, h("h3", {}, short(model.name(model.find(key)), 80)), store.state.shortlist.get(key) && h("p", { class: "note" }, visible(store.state.shortlist.get(key) ?? "")), commands(app, key))),
       wanted.length > 0 && [...new Set(wanted.map((key) => splitKey(key)[0]))].map((run) => repeatRun(app, run)),
@@ -178,7 +178,7 @@ export function homePart(app: App): Part {
             "tbody",
             {},
             runs.map((run) =>
-              h("tr", {}, h("th", { scope: "row" }, short(run.name, 40)), h("td", {}, short(run.task, 30)), h("td", {}, short(run.algorithm, 30)), h("td", {}, short(run.kept, 80)), h("td", {}, short(run.created.slice(0, 16).replace("T", " "), 20)),
+              h("tr", {}, h("th", { scope: "row" }, short(run.called, 40)), h("td", {}, short(run.task_title, 80)), h("td", {}, short(run.algorithm_title, 60)), h("td", {}, short(run.kept, 80)), h("td", {}, short(run.created.slice(0, 16).replace("T", " "), 20)),
                 h("td", {}, h("code", { title: short(run.data_digest, 64) }, short(run.data_digest.slice(0, 16), 16))), h("td", {}, h("code", { title: short(run.fingerprint, 64) }, short(run.fingerprint.slice(0, 16), 16))),
                 h("td", {}, Object.entries(run.versions).map(([name, version]) => `${short(name, 20)} ${short(version, 20)}`).join(", "))),
             ),

@@ -20,7 +20,7 @@ import { tablePart } from "./table";
 import { watchTheme } from "./theme";
 import { checkPayload, FRONT, type Payload } from "./types";
 
-const TITLES: Record<View, string> = { map: "Map", solution: "Solution", compare: "Compare", progress: "Progress", decide: "Decide", home: "Take it home" };
+const TITLES: Record<View, string> = { map: "Map", solution: "Solution", compare: "Compare", progress: "Progress", decide: "Decide", home: "Release & export" };
 
 function fail(error: unknown): void {
   const text = error instanceof Error ? error.message : String(error);
@@ -43,10 +43,20 @@ function storedShortlist(payload: Payload): Map<string, string> {
   return fromEntries(payload.runs.map((run) => run.shortlist));
 }
 
+/** How far the runs are, in a word or two. */
+function progressOf(payload: Payload, at: string): string {
+  const { runs } = payload;
+  if (runs.every((run) => run.finished)) return "finished";
+  if (runs.some((run) => run.status === "working")) return `live${at}`;
+  const stopped = runs.filter((run) => !run.finished).map((run) => short(run.called, 40));
+  return runs.length === 1 ? "stopped: go on with sdc resume" : `stopped: ${stopped.join(", ")}`;
+}
+
 function start(payload: Payload, details: Details, server: Server | null): App {
   const model = new Model(payload);
   const state = fromFragment(location.hash, payload.axes);
   const given = new URLSearchParams(location.hash.slice(1));
+  if (!given.has("colour") && payload.runs.length > 1) state.colour = "run";
   if (!given.has("logX")) state.logX = skewed(model, state.x);
   if (!given.has("logY")) state.logY = skewed(model, state.y);
   if (state.shortlist.size === 0 || (server !== null && !server.readOnly)) state.shortlist = storedShortlist(payload);
@@ -65,11 +75,18 @@ function start(payload: Payload, details: Details, server: Server | null): App {
     "section",
     { class: "view", "aria-label": "Map" },
     h("h2", { class: "unseen", tabindex: -1 }, "Map"),
-    guide.root,
-    controls.root,
-    h("div", { class: "two" }, h("div", {}, map.root, parallel.root), h("div", { class: "beside" }, card.root, shortlist.root)),
     table.root,
   );
+  const charts = h("div", {}, map.root, parallel.root);
+  table.root.before(h("div", { class: "two" }, charts, h("div", { class: "beside" }, card.root, shortlist.root)));
+  // On a small screen the map comes first, in what is read and walked through as in what is seen.
+  const small = matchMedia("(max-width: 560px)");
+  const arrange = (): void => {
+    if (small.matches) map.root.after(guide.root, controls.root);
+    else charts.parentElement!.before(guide.root, controls.root);
+  };
+  arrange();
+  small.addEventListener("change", arrange);
   const sections: Record<View, HTMLElement> = {
     map: mapView, solution: views.solution.root, compare: views.compare.root, progress: views.progress.root, decide: views.decide.root, home: views.home.root,
   };
@@ -95,7 +112,7 @@ function start(payload: Payload, details: Details, server: Server | null): App {
     const found = runs.reduce((sum, run) => sum + run.found, 0);
     const text = runs.length === 1 ? short(runs[0].label, 90) : `${runs.length} runs`;
     replace(title, text);
-    replace(subtitle, `${runs.map((run) => short(run.task && run.algorithm ? `${run.task}, ${run.algorithm}` : run.name, 50)).slice(0, 4).join(" · ")}${runs[0].kept ? ` · ${short(runs[0].kept, 80)}` : ""} · ${count(found)} solutions measured, ${count(front)} on the front`);
+    replace(subtitle, `${[...new Set(runs.map((run) => short(run.task && run.algorithm ? `${run.task_title}, searched by ${run.algorithm_title}` : run.called, 140)))].slice(0, 4).join(" · ")}${runs[0].kept ? ` · ${short(runs[0].kept, 80)}` : ""} · ${count(found)} solutions measured, ${count(front)} on the front`);
     document.title = `${text} – sdc explorer`;
   }
 
@@ -162,9 +179,9 @@ function start(payload: Payload, details: Details, server: Server | null): App {
       tell(new Set(["data"]));
       store.setHover(app.model.find(pointed));
       keeper?.take(storedShortlist(document));
-      status.textContent = app.model.payload.runs.every((run) => run.finished) ? "finished" : `live · ${new Date().toLocaleTimeString("en-GB")}`;
+      status.textContent = progressOf(app.model.payload, ` · ${new Date().toLocaleTimeString("en-GB")}`);
     };
-    status.textContent = payload.runs.every((run) => run.finished) ? "finished" : "live";
+    status.textContent = progressOf(payload, "");
     void server.follow(refresh, (connected) => {
       if (!connected) {
         status.textContent = "connection lost, trying again";

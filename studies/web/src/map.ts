@@ -1,15 +1,21 @@
 // The risk–utility map: a canvas of points under an SVG of axes, brush and cursor.
+import { brush as brushing2d, type BrushBehavior, type D3BrushEvent } from "d3-brush";
 import { quadtree, type Quadtree } from "d3-quadtree";
+import { select } from "d3-selection";
 import { FILTERS, concerns, timed, type App, type Part } from "./app";
 import { bottomAxis, leftAxis, scale, ticks, type Scale } from "./axes";
-import { announce, h, replace, s } from "./dom";
+import { announce, button, h, refocus, replace, s } from "./dom";
 import { exported, figure } from "./figure";
 import { axisTitle, num, short, withUnit } from "./format";
 import { extent, staircase } from "./model";
-import { CanvasPainter, SvgPainter, sized, type Painter, type Shape } from "./painter";
+import { CanvasPainter, RUN_SHAPES, SvgPainter, sized, type Painter, type Shape } from "./painter";
 import { onTheme, seriesColour, theme } from "./theme";
 import { BASELINE, DOMINATED, FRONT, ORIGINAL, OWN_FRONT } from "./types";
 
+const NEAR = 14; // pixels around the pointer in which a point is found
+const NEAR_FINGER = 30;
+const COINCIDENT = 2.5; // pixels between points that nobody can tell apart
+const MOST_LISTED = 60;
 const SHAPES: Shape[] = ["dot", "ring", "disc", "diamond", "square"];
 const SIZES = [3, 3, 4, 6, 5.5];
 
@@ -27,6 +33,7 @@ export function mapPart(app: App): Part {
   const canvas = h("canvas", { "aria-hidden": "true" });
   const overlay = s("svg", { class: "overlay", "aria-hidden": "true" });
   const tip = h("div", { class: "tip", hidden: true });
+  const list = h("div", { class: "tip list", hidden: true, role: "dialog", "aria-label": "Points in the same place" });
   const stage = h(
     "div",
     {
@@ -40,11 +47,11 @@ export function mapPart(app: App): Part {
   const { root, body } = figure("Risk–utility map", () => picture());
   root.classList.add("hero");
   body.append(
-    stage,
+    h("div", { class: "around" }, stage, list),
     h(
       "p",
       { class: "hint", id: "map-keys" },
-      "Drag to select a region; click a point to read it. Keys: arrows walk through the points, Enter reads one, S puts it on the shortlist, Escape clears the selection.",
+      "Drag to select a region (with a finger: first sideways); click or tap a point to read it, and a heap of points to see them listed. Keys: arrows walk through the points, Enter reads one, S puts it on the shortlist, Escape clears the selection.",
     ),
   );
 
@@ -54,8 +61,8 @@ export function mapPart(app: App): Part {
   let tree: Quadtree<number> = quadtree<number>();
   let px = new Float64Array(0);
   let py = new Float64Array(0);
-  let dragging: { x: number; y: number; moved: boolean } | null = null;
-  const brush = s("rect", { class: "brush", visibility: "hidden" });
+  let dragging = false;
+  const brush = s("g", { class: "brush" });
   const cursor = s("circle", { class: "cursor", r: 9, visibility: "hidden" });
   const chosen = s("circle", { class: "chosen", r: 9, visibility: "hidden" });
 
@@ -69,6 +76,20 @@ export function mapPart(app: App): Part {
     stage.style.height = `${box.height}px`;
   }
 
+  /** With one objective the height is the rank: a strip on which equal values stand above each other. */
+  const strip = (): boolean => app.model.axes.length === 1;
+
+  function ranks(): Float64Array {
+    const { model } = app;
+    const order: number[] = [];
+    for (let i = 0; i < model.n; i++) if (app.seen[i] && Number.isFinite(model.value(0, i))) order.push(i);
+    const sign = model.axes[0].sense === "min" ? 1 : -1;
+    order.sort((a, b) => sign * (model.value(0, a) - model.value(0, b)) || model.kind[b] - model.kind[a] || a - b);
+    const out = new Float64Array(model.n).fill(NaN);
+    order.forEach((i, at) => { out[i] = at + 1; });
+    return out;
+  }
+
   function visibleExtent(axis: number): [number, number] {
     const column = app.model.values[axis];
     const values: number[] = [];
@@ -80,8 +101,9 @@ export function mapPart(app: App): Part {
     const { state } = store;
     const { model } = app;
     const ex = visibleExtent(state.x);
-    const ey = visibleExtent(state.y);
-    y = scale(ey, [box.height - box.bottom, box.top], state.logY);
+    const rank = strip() ? ranks() : null;
+    const ey = rank === null ? visibleExtent(state.y) : extent(rank.filter((v) => !Number.isNaN(v)));
+    y = scale(ey, rank === null ? [box.height - box.bottom, box.top] : [box.top, box.height - box.bottom], rank === null && state.logY);
     box.left = Math.max(40, 16 + 6.6 * Math.max(...ticks(y, 6).map((v) => num(v).length)));
     x = scale(ex, [box.left, box.width - box.right], state.logX);
     px = new Float64Array(model.n);
@@ -89,7 +111,7 @@ export function mapPart(app: App): Part {
     const inside: number[] = [];
     for (let i = 0; i < model.n; i++) {
       px[i] = x(model.value(state.x, i));
-      py[i] = y(model.value(state.y, i));
+      py[i] = y(rank === null ? model.value(state.y, i) : rank[i]);
       if (app.seen[i] && Number.isFinite(px[i]) && Number.isFinite(py[i])) inside.push(i);
     }
     tree = quadtree<number>().x((i) => px[i]).y((i) => py[i]).addAll(inside);
@@ -119,14 +141,16 @@ export function mapPart(app: App): Part {
       if (at > 0) steps.push([px[i], py[front[at - 1]]]);
       steps.push([px[i], py[i]]);
     });
-    if (steps.length > 1) painter.line(steps, theme().front, 1.2, 0.45);
+    if (steps.length > 1 && !strip()) painter.line(steps, theme().front, 1.2, 0.45);
     for (let kind = DOMINATED; kind <= ORIGINAL; kind++) {
       for (let i = 0; i < model.n; i++) {
         if (!seen[i] || model.kind[i] !== kind || Number.isNaN(px[i] + py[i])) continue;
         const vivid = selected[i] || kind === ORIGINAL;
         const alpha = vivid ? (kind === DOMINATED ? 0.65 : 0.95) : 0.13;
         const size = brushing && vivid && kind === DOMINATED ? SIZES[kind] + 1 : SIZES[kind];
-        painter.mark(SHAPES[kind], px[i], py[i], colourOf(i), size, alpha);
+        const several = model.payload.runs.length > 1 && (kind === FRONT || kind === OWN_FRONT);
+        const shape = several ? RUN_SHAPES[model.run[i] % RUN_SHAPES.length] : SHAPES[kind];
+        painter.mark(shape, px[i], py[i], colourOf(i), several ? 4.5 : size, alpha, kind === OWN_FRONT);
       }
     }
   }
@@ -146,8 +170,8 @@ export function mapPart(app: App): Part {
       bottomAxis(x, bottom, [box.left, right], box.width < 520 ? 4 : 8),
       s("text", { class: "title", x: right, y: box.height - 8, "text-anchor": "end" }, short(title(state.x), most)),
       s("text", { class: "way", x: box.left, y: box.height - 8 }, better(state.x) ? "← better" : "better →"),
-      s("text", { class: "title", x: 4, y: 14 }, short(title(state.y), most)),
-      s("text", { class: "way", x: right, y: 14, "text-anchor": "end" }, better(state.y) ? "better ↓" : "better ↑"),
+      s("text", { class: "title", x: 4, y: 14 }, strip() ? "rank" : short(title(state.y), most)),
+      s("text", { class: "way", x: right, y: 14, "text-anchor": "end" }, better(state.y) && !strip() ? "better ↓" : "better ↑"),
     ];
   }
 
@@ -163,23 +187,57 @@ export function mapPart(app: App): Part {
     return found;
   }
 
+  const behaviour: BrushBehavior<unknown> = brushing2d()
+    .on("start", () => { dragging = true; })
+    .on("brush", (event: D3BrushEvent<unknown>) => { if (event.sourceEvent) brushed(event); })
+    .on("end", (event: D3BrushEvent<unknown>) => {
+      dragging = false;
+      if (!event.sourceEvent) return; // the page moved it, not a person
+      if (event.selection === null) drawBrush(); // a click: it decides by itself what becomes of the selection
+      else {
+        let within = 0;
+        for (const one of app.selected) within += one;
+        announce(`${within} points selected`);
+      }
+    });
+
+  function brushed(event: D3BrushEvent<unknown>): void {
+    const [[x0, y0], [x1, y1]] = event.selection as [[number, number], [number, number]];
+    store.setHover(-1);
+    const { x: ax, y: ay, ranges } = store.state;
+    const span = (of: Scale, a: number, b: number): [number, number] => {
+      const [low, high] = [of.invert(a), of.invert(b)];
+      return low < high ? [low, high] : [high, low];
+    };
+    const next = [...ranges];
+    next[ax] = span(x, x0, x1);
+    if (ay !== ax) next[ay] = span(y, y0, y1);
+    store.set({ ranges: next });
+  }
+
   function drawBrush(): void {
+    if (dragging) return;
     const { ranges, x: ax, y: ay } = store.state;
     const rx = ranges[ax];
-    const ry = ax === ay ? rx : ranges[ay];
+    const ry = ax === ay ? null : ranges[ay];
     if (rx === null && ry === null) {
-      brush.setAttribute("visibility", "hidden");
+      select(brush).call((group) => { behaviour.move(group as never, null); });
       return;
     }
     const clampX = (v: number): number => Math.min(box.width - box.right, Math.max(box.left, v));
     const clampY = (v: number): number => Math.min(box.height - box.bottom, Math.max(box.top, v));
     const xs = rx === null ? [box.left, box.width - box.right] : rx.map((v) => clampX(Number.isFinite(v) ? (x(v) || 0) : v < 0 ? -1e9 : 1e9));
     const ys = ry === null ? [box.top, box.height - box.bottom] : ry.map((v) => clampY(Number.isFinite(v) ? (y(v) || 0) : v < 0 ? 1e9 : -1e9));
-    brush.setAttribute("visibility", "visible");
-    brush.setAttribute("x", String(Math.min(xs[0], xs[1])));
-    brush.setAttribute("y", String(Math.min(ys[0], ys[1])));
-    brush.setAttribute("width", String(Math.abs(xs[1] - xs[0])));
-    brush.setAttribute("height", String(Math.abs(ys[1] - ys[0])));
+    const corners: [[number, number], [number, number]] = [[Math.min(...xs), Math.min(...ys)], [Math.max(...xs), Math.max(...ys)]];
+    select(brush).call((group) => { behaviour.move(group as never, corners); });
+  }
+
+  /** Tell the brush how large the map is. */
+  function fitBrush(): void {
+    behaviour.extent([[box.left, box.top], [box.width - box.right, box.height - box.bottom]]);
+    select(brush).call(behaviour as never);
+    brush.style.touchAction = "pan-y"; // a finger scrolls the page up and down, and selects when it goes sideways first
+    for (const part of brush.querySelectorAll<SVGElement>("*")) part.style.touchAction = "pan-y";
   }
 
   function mark(circle: SVGCircleElement, i: number): void {
@@ -207,7 +265,7 @@ export function mapPart(app: App): Part {
     }
     const [ax, ay] = [app.model.axes[store.state.x], app.model.axes[store.state.y]];
     const way = (sense: string): string => (sense === "min" ? "smaller is better" : "larger is better");
-    return `Risk–utility map: ${title(store.state.x)} (${way(ax.sense)}) across, ${title(store.state.y)} (${way(ay.sense)}) up; ${total} points, ${within} selected. The table below holds the same points.`;
+    return `Risk–utility map: ${title(store.state.x)} (${way(ax.sense)}) across, ${strip() ? "its rank" : `${title(store.state.y)} (${way(ay.sense)})`} up; ${total} points, ${within} selected. The table below holds the same points.`;
   }
 
   function draw(): void {
@@ -217,6 +275,8 @@ export function mapPart(app: App): Part {
     overlay.setAttribute("height", String(box.height));
     overlay.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`);
     replace(overlay, ...frame(), ...labels(), brush, chosen, cursor);
+    fitBrush();
+    list.hidden = true;
     stage.setAttribute("aria-label", summary());
     points();
   }
@@ -245,7 +305,7 @@ export function mapPart(app: App): Part {
     }
     const { model } = app;
     const what = h("p", { class: "what" });
-    const run = model.payload.runs.length > 1 ? `, ${short(model.payload.runs[model.run[i]].label, 40)}` : "";
+    const run = model.payload.runs.length > 1 ? `, ${short(model.runName(model.run[i]), 40)}` : "";
     const name = model.name(i);
     const kind = model.kindName(i);
     replace(
@@ -268,67 +328,79 @@ export function mapPart(app: App): Part {
     void app.details.brief(key).then((lines) => {
       if (asked === key && lines.length > 0) what.textContent = short(lines[0], 220);
     });
-    const wide = Math.min(300, box.width - 16);
-    tip.style.width = `${wide}px`;
-    const at = px[i] + 16 + wide > box.width ? px[i] - wide - 16 : px[i] + 16;
-    tip.style.left = `${Math.max(4, Math.min(box.width - wide - 4, at))}px`;
-    tip.style.top = `${Math.max(4, Math.min(box.height - 40, py[i] + 12))}px`;
-    if (py[i] > box.height * 0.55) {
-      tip.style.top = "auto";
-      tip.style.bottom = `${box.height - py[i] + 12}px`;
-    } else tip.style.bottom = "auto";
+    beside(tip, i);
   }
 
-  function nearest(event: PointerEvent): number {
-    const around = stage.getBoundingClientRect();
-    return tree.find(event.clientX - around.left, event.clientY - around.top, event.pointerType === "touch" ? 30 : 14) ?? -1;
+  /** Put a box beside a point, within the map. */
+  function beside(element: HTMLElement, i: number): void {
+    const wide = Math.min(300, box.width - 16);
+    element.style.width = `${wide}px`;
+    const at = px[i] + 16 + wide > box.width ? px[i] - wide - 16 : px[i] + 16;
+    element.style.left = `${Math.max(4, Math.min(box.width - wide - 4, at))}px`;
+    const below = py[i] <= box.height * 0.55;
+    element.style.top = below ? `${Math.max(4, Math.min(box.height - 40, py[i] + 12))}px` : "auto";
+    element.style.bottom = below ? "auto" : `${box.height - py[i] + 12}px`;
   }
+
+  function nearest(event: MouseEvent): number {
+    const around = stage.getBoundingClientRect();
+    const finger = (event as PointerEvent).pointerType === "touch";
+    return tree.find(event.clientX - around.left, event.clientY - around.top, finger ? NEAR_FINGER : NEAR) ?? -1;
+  }
+
+  /** Points that nobody can tell apart from this one, itself first, then those of the front. */
+  function heap(i: number): number[] {
+    const found: number[] = [];
+    for (let j = 0; j < app.model.n; j++) {
+      if (app.seen[j] && Math.hypot(px[j] - px[i], py[j] - py[i]) <= COINCIDENT) found.push(j);
+    }
+    return found.sort((a, b) => app.model.kind[b] - app.model.kind[a] || a - b);
+  }
+
+  /** Take a point in hand; where several lie on each other, ask which. */
+  function choose(i: number): void {
+    const found = heap(i);
+    list.hidden = found.length < 2;
+    if (found.length < 2) {
+      store.set({ current: app.model.keys[i] });
+      return;
+    }
+    const pick = (j: number): void => {
+      list.hidden = true;
+      store.set({ current: app.model.keys[j] });
+      refocus(stage);
+    };
+    replace(
+      list,
+      h("strong", {}, `${found.length} points in the same place`),
+      h("ul", {}, found.slice(0, MOST_LISTED).map((j) => h("li", {}, button(`${short(app.model.name(j), 40)}, ${app.model.kindName(j)}${app.model.payload.runs.length > 1 ? `, ${short(app.model.runName(app.model.run[j]), 30)}` : ""}`, () => { pick(j); }, { class: "link" })))),
+      found.length > MOST_LISTED && h("p", { class: "muted" }, `and ${found.length - MOST_LISTED} more, in the table below`),
+    );
+    beside(list, i);
+    tip.hidden = true;
+    list.querySelector("button")?.focus({ preventScroll: true });
+    announce(`${found.length} points in the same place`);
+  }
+
+  list.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    list.hidden = true;
+    refocus(stage);
+    event.preventDefault();
+  });
 
   // -- pointer and keyboard ----------------------------------------------------------------------------------------
 
-  stage.addEventListener("pointerdown", (event) => {
-    if (event.button !== 0) return;
-    const around = stage.getBoundingClientRect();
-    dragging = { x: event.clientX - around.left, y: event.clientY - around.top, moved: false };
-    if (event.pointerType !== "touch") stage.setPointerCapture(event.pointerId);
-  });
-  stage.addEventListener("pointermove", (event) => {
-    if (dragging === null || event.pointerType === "touch") {
-      store.setHover(nearest(event));
-      return;
-    }
-    const around = stage.getBoundingClientRect();
-    const [cx, cy] = [event.clientX - around.left, event.clientY - around.top];
-    if (!dragging.moved && Math.hypot(cx - dragging.x, cy - dragging.y) < 5) return;
-    dragging.moved = true;
-    store.setHover(-1);
-    const { x: ax, y: ay, ranges } = store.state;
-    const span = (of: Scale, a: number, b: number): [number, number] => {
-      const [low, high] = [of.invert(a), of.invert(b)];
-      return low < high ? [low, high] : [high, low];
-    };
-    const next = [...ranges];
-    next[ax] = span(x, dragging.x, cx);
-    if (ay !== ax) next[ay] = span(y, dragging.y, cy);
-    store.set({ ranges: next });
-  });
-  stage.addEventListener("pointerup", (event) => {
-    const moved = dragging?.moved ?? false;
-    dragging = null;
-    if (moved) {
-      let within = 0;
-      for (const one of app.selected) within += one;
-      announce(`${within} points selected`);
-      return;
-    }
+  stage.addEventListener("pointermove", (event) => { if (!dragging) store.setHover(nearest(event)); });
+  stage.addEventListener("click", (event) => {
     const i = nearest(event);
-    if (i >= 0) store.set({ current: app.model.keys[i] });
-    else if (store.state.ranges.some((range) => range !== null)) {
-      store.set({ ranges: store.state.ranges.map(() => null) });
+    if (i >= 0) choose(i);
+    else {
+      list.hidden = true;
+      if (store.state.ranges.some((range) => range !== null)) store.set({ ranges: store.state.ranges.map(() => null) });
     }
   });
-  stage.addEventListener("pointercancel", () => { dragging = null; });
-  stage.addEventListener("pointerleave", () => { if (dragging === null) store.setHover(-1); });
+  stage.addEventListener("pointerleave", () => { if (!dragging) store.setHover(-1); });
   stage.addEventListener("blur", () => { store.setHover(-1); });
 
   function walk(across: boolean, step: number): void {
@@ -359,7 +431,7 @@ export function mapPart(app: App): Part {
     if (Object.hasOwn(steps, event.key)) {
       walk(...steps[event.key]);
     } else if (event.key === "Enter" || event.key === " ") {
-      if (store.hover >= 0) store.set({ current: app.model.keys[store.hover] });
+      if (store.hover >= 0) store.set({ current: app.model.keys[store.hover] }); // the arrows walk through a heap one by one
     } else if (event.key.toLowerCase() === "s") {
       const i = store.hover >= 0 ? store.hover : app.model.find(store.state.current);
       if (i >= 0 && app.model.kind[i] === ORIGINAL) announce("the original table is no solution: it cannot be put on the shortlist");
@@ -369,6 +441,7 @@ export function mapPart(app: App): Part {
       }
     } else if (event.key === "Escape") {
       store.setHover(-1);
+      list.hidden = true;
       store.set({ ranges: store.state.ranges.map(() => null) });
       announce("selection cleared");
     } else return;

@@ -95,8 +95,25 @@ export class Model {
     return `solution ${id}`;
   }
 
+  /** What a point is; on the front also how many seeds found its values, which tells how sure one can be of them. */
   kindName(i: number): string {
-    return KINDS[this.kind[i]];
+    const found = this.payload.points.found[i];
+    const seeds = this.seeds(this.run[i]);
+    if (found === 0 || seeds < 2) return KINDS[this.kind[i]];
+    const by = `found by ${found} of ${seeds} seeds`;
+    return this.kind[i] === FRONT ? `${KINDS[FRONT]}, ${by}` : `as good as the front, ${by}`;
+  }
+
+  /** Seeds that search for the front of a run. */
+  private seeds(run: number): number {
+    const { runs, one_table } = this.payload;
+    return (one_table ? runs : [runs[run]]).reduce((sum, one) => sum + one.seeds.length, 0);
+  }
+
+  /** What the page calls a run: no other one is called so. */
+  runName(run: number): string {
+    const { runs } = this.payload;
+    return runs.length > 1 ? runs[run].called : runs[run].label;
   }
 }
 

@@ -1,17 +1,31 @@
 // Marks on a canvas for the screen, or as SVG elements for an exported picture: the same calls for both.
 import { s } from "./dom";
 
-export type Shape = "dot" | "ring" | "disc" | "diamond" | "square";
+export type Shape = "dot" | "ring" | "disc" | "diamond" | "square" | "triangle" | "wedge" | "cross" | "bar";
+
+/** Corners of the shapes that have some, around 0; each covers about the area of a disc of radius 1. */
+const CORNERS: Partial<Record<Shape, readonly [number, number][]>> = {
+  diamond: [[0, -1], [1, 0], [0, 1], [-1, 0]],
+  square: [[-1, -1], [1, -1], [1, 1], [-1, 1]],
+  triangle: [[0, -1.25], [1.15, 0.85], [-1.15, 0.85]],
+  wedge: [[0, 1.25], [1.15, -0.85], [-1.15, -0.85]],
+  cross: [[-0.4, -1.2], [0.4, -1.2], [0.4, -0.4], [1.2, -0.4], [1.2, 0.4], [0.4, 0.4], [0.4, 1.2], [-0.4, 1.2], [-0.4, 0.4], [-1.2, 0.4], [-1.2, -0.4], [-0.4, -0.4]],
+  bar: [[-1.5, -0.6], [1.5, -0.6], [1.5, 0.6], [-1.5, 0.6]],
+};
+
+/** Shapes of the runs that share a map. */
+export const RUN_SHAPES: readonly Shape[] = ["disc", "triangle", "wedge", "cross", "bar"];
 
 export interface Painter {
-  mark(shape: Shape, x: number, y: number, colour: string, size: number, alpha: number): void;
+  /** A mark; a hollow one is an outline. */
+  mark(shape: Shape, x: number, y: number, colour: string, size: number, alpha: number, hollow?: boolean): void;
   line(points: readonly [number, number][], colour: string, width: number, alpha: number): void;
 }
 
 export class CanvasPainter implements Painter {
   constructor(private readonly context: CanvasRenderingContext2D) {}
 
-  mark(shape: Shape, x: number, y: number, colour: string, size: number, alpha: number): void {
+  mark(shape: Shape, x: number, y: number, colour: string, size: number, alpha: number, hollow = shape === "ring"): void {
     const c = this.context;
     c.globalAlpha = alpha;
     c.fillStyle = colour;
@@ -20,15 +34,12 @@ export class CanvasPainter implements Painter {
       return;
     }
     c.beginPath();
-    if (shape === "diamond") {
-      c.moveTo(x, y - size);
-      c.lineTo(x + size, y);
-      c.lineTo(x, y + size);
-      c.lineTo(x - size, y);
+    const corners = CORNERS[shape];
+    if (corners !== undefined) {
+      for (const [dx, dy] of corners) c.lineTo(x + dx * size, y + dy * size);
       c.closePath();
-    } else if (shape === "square") c.rect(x - size, y - size, 2 * size, 2 * size);
-    else c.arc(x, y, size, 0, 2 * Math.PI);
-    if (shape === "ring") {
+    } else c.arc(x, y, size, 0, 2 * Math.PI);
+    if (hollow) {
       c.strokeStyle = colour;
       c.lineWidth = 1.3;
       c.stroke();
@@ -52,17 +63,8 @@ export class CanvasPainter implements Painter {
 export class SvgPainter implements Painter {
   readonly group = s("g");
 
-  mark(shape: Shape, x: number, y: number, colour: string, size: number, alpha: number): void {
-    const at = [x.toFixed(1), y.toFixed(1)];
-    const common = shape === "ring" ? { fill: "none", stroke: colour, "stroke-width": 1.3 } : { fill: colour };
-    const half = shape === "dot" ? size / 2 : size;
-    if (shape === "disc" || shape === "ring") {
-      this.group.appendChild(s("circle", { cx: at[0], cy: at[1], r: size, opacity: alpha, ...common }));
-    } else {
-      const turn = shape === "diamond" ? `rotate(45 ${at[0]} ${at[1]})` : null;
-      const box = { x: (x - half).toFixed(1), y: (y - half).toFixed(1), width: 2 * half, height: 2 * half };
-      this.group.appendChild(s("rect", { ...box, opacity: alpha, transform: turn, ...common }));
-    }
+  mark(shape: Shape, x: number, y: number, colour: string, size: number, alpha: number, hollow = shape === "ring"): void {
+    this.group.appendChild(svgMark(shape, x, y, colour, size, alpha, hollow));
   }
 
   line(points: readonly [number, number][], colour: string, width: number, alpha: number): void {
@@ -71,6 +73,15 @@ export class SvgPainter implements Painter {
       s("polyline", { points: text, fill: "none", stroke: colour, "stroke-width": width, opacity: alpha }),
     );
   }
+}
+
+export function svgMark(shape: Shape, x: number, y: number, colour: string, size: number, alpha = 1, hollow = shape === "ring"): SVGElement {
+  const common = hollow ? { fill: "none", stroke: colour, "stroke-width": 1.3, opacity: alpha } : { fill: colour, opacity: alpha };
+  const at = (v: number): string => String(Number(v.toFixed(1)));
+  if (shape === "dot") return s("rect", { x: at(x - size / 2), y: at(y - size / 2), width: size, height: size, ...common });
+  const corners = CORNERS[shape];
+  if (corners === undefined) return s("circle", { cx: at(x), cy: at(y), r: size, ...common });
+  return s("polygon", { points: corners.map(([dx, dy]) => `${at(x + dx * size)},${at(y + dy * size)}`).join(" "), ...common });
 }
 
 /** Prepare a canvas for its size on screen; whatever was on it is gone. */

@@ -1,10 +1,12 @@
 // Parallel coordinates: every objective an axis with its better end on top, every point a line.
+import { brushY, type BrushBehavior, type D3BrushEvent } from "d3-brush";
+import { select as on } from "d3-selection";
 import { FILTERS, concerns, timed, type App, type Part } from "./app";
 import { scale, ticks, type Scale } from "./axes";
 import { button, h, replace, s } from "./dom";
 import { exported, figure } from "./figure";
 import { num, short } from "./format";
-import type { Range } from "./model";
+import { skewed, type Range } from "./model";
 import { CanvasPainter, SvgPainter, sized, type Painter } from "./painter";
 import { onTheme, theme } from "./theme";
 import { BASELINE, DOMINATED, ORIGINAL } from "./types";
@@ -30,7 +32,8 @@ export function parallelPart(app: App): Part {
   let width = 640;
   let scales: Scale[] = [];
   let xs: number[] = [];
-  const brushes: SVGRectElement[] = [];
+  let brushes: { group: SVGGElement; behaviour: BrushBehavior<unknown> }[] = [];
+  let dragging = false;
   const hovered = s("polyline", { class: "hovered", visibility: "hidden" });
 
   function place(): void {
@@ -40,8 +43,14 @@ export function parallelPart(app: App): Part {
     xs = app.model.axes.map((_, a) => (n === 1 ? width / 2 : side + ((width - 2 * side) * a) / (n - 1)));
     scales = app.model.axes.map((axis, a) => {
       const range: [number, number] = axis.sense === "max" ? [HEIGHT - BOTTOM, TOP] : [TOP, HEIGHT - BOTTOM];
-      return scale(app.model.extents[a], range, false, 0.02);
+      return scale(app.model.extents[a], range, logarithmic(a), 0.02);
     });
+  }
+
+  /** An axis that the map shows has its scale; another one the scale that suits its values. */
+  function logarithmic(a: number): boolean {
+    const { x, y, logX, logY } = store.state;
+    return a === x ? logX : a === y ? logY : skewed(app.model, a);
   }
 
   // The more lines there are, the fainter each one is.
@@ -126,11 +135,19 @@ export function parallelPart(app: App): Part {
     overlay.setAttribute("width", String(width));
     overlay.setAttribute("height", String(HEIGHT));
     overlay.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
-    brushes.length = 0;
+    brushes = [];
     const room = xs.length > 1 ? xs[1] - xs[0] : width;
     const groups = app.model.axes.map((axis, a) => {
-      const brush = s("rect", { class: "brush", x: xs[a] - 9, width: 18, visibility: "hidden" });
-      brushes.push(brush);
+      const brush = s("g", { class: "brush" });
+      const behaviour = brushY()
+        .extent([[xs[a] - 14, TOP - 6], [xs[a] + 14, HEIGHT - BOTTOM + 6]])
+        .on("start", () => { dragging = true; })
+        .on("brush end", (event: D3BrushEvent<unknown>) => {
+          dragging = event.type !== "end";
+          if (event.sourceEvent) brushed(a, event.selection as [number, number] | null);
+        });
+      on(brush).call(behaviour as never);
+      brushes.push({ group: brush, behaviour });
       const last = a === xs.length - 1 && xs.length > 1;
       const title = short(room < 150 ? axis.name : axis.label, Math.floor(room / 7));
       const half = Math.min(4 * title.length, width / 2); // of its length, so that none is cut at the edge
@@ -149,51 +166,30 @@ export function parallelPart(app: App): Part {
         s("text", { class: "title", x: Math.max(half, Math.min(xs[a], width - half)), y: 14, "text-anchor": "middle" }, title),
         s("text", { class: "way", x: xs[a], y: 30, "text-anchor": "middle" }, axis.unit && room >= 150 ? `${short(axis.unit, 12)} · better ↑` : "better ↑"),
         brush,
-        s("rect", { class: "grip", x: xs[a] - 18, y: TOP - 8, width: 36, height: HEIGHT - TOP - BOTTOM + 16 }),
       );
-      group.addEventListener("pointerdown", (event) => { drag(event, a); });
       return group;
     });
     replace(overlay, hovered, ...groups);
   }
 
-  function drag(event: PointerEvent, a: number): void {
-    if (event.button !== 0 || event.pointerType === "touch") return;
-    event.preventDefault();
-    const top = stage.getBoundingClientRect().top;
-    const start = event.clientY - top;
-    let moved = false;
-    const clamp = (v: number): number => Math.max(TOP - 4, Math.min(HEIGHT - BOTTOM + 4, v));
-    const move = (now: PointerEvent): void => {
-      const at = now.clientY - top;
-      if (Math.abs(at - start) < 4 && !moved) return;
-      moved = true;
-      const ends = [scales[a].invert(clamp(start)), scales[a].invert(clamp(at))].sort((p, q) => p - q);
-      store.setRange(a, [ends[0], ends[1]]);
-    };
-    const end = (): void => {
-      removeEventListener("pointermove", move);
-      removeEventListener("pointerup", end);
-      removeEventListener("pointercancel", end);
-      if (!moved) store.setRange(a, null);
-    };
-    addEventListener("pointermove", move);
-    addEventListener("pointerup", end);
-    addEventListener("pointercancel", end);
+  function brushed(a: number, selection: [number, number] | null): void {
+    if (selection === null) {
+      store.setRange(a, null);
+      return;
+    }
+    const ends = selection.map((at) => scales[a].invert(Math.max(TOP - 4, Math.min(HEIGHT - BOTTOM + 4, at)))).sort((p, q) => p - q);
+    store.setRange(a, [ends[0], ends[1]]);
   }
 
   function drawBrushes(): void {
+    if (dragging) return;
     store.state.ranges.forEach((range, a) => {
-      const brush = brushes[a];
-      if (range === null) {
-        brush.setAttribute("visibility", "hidden");
-        return;
-      }
+      const { group, behaviour } = brushes[a];
       const limit = (v: number): number => Math.max(TOP - 6, Math.min(HEIGHT - BOTTOM + 6, v));
-      const at = range.map((v, end) => (Number.isFinite(v) ? limit(scales[a](v)) : limit(scales[a](app.model.extents[a][end]))));
-      brush.setAttribute("visibility", "visible");
-      brush.setAttribute("y", String(Math.min(at[0], at[1])));
-      brush.setAttribute("height", String(Math.max(2, Math.abs(at[1] - at[0]))));
+      const at = range?.map((v, end) => limit(scales[a](Number.isFinite(v) ? v : app.model.extents[a][end]) || 0));
+      const low = at === undefined ? 0 : Math.min(...at);
+      const selection: [number, number] | null = at === undefined ? null : [low, Math.max(low + 2, ...at)];
+      on(group).call((chosen) => { behaviour.move(chosen as never, selection); });
     });
   }
 
@@ -276,7 +272,6 @@ export function parallelPart(app: App): Part {
     if (store.state.ranges.some((range) => range !== null)) lines(painter, (i) => Boolean(app.seen[i]), false);
     lines(painter, (i) => Boolean(app.selected[i]), true);
     copy.insertBefore(painter.group, copy.children[1]);
-    copy.querySelectorAll("rect[width='36']").forEach((grip) => { grip.remove(); });
     return copy;
   }
 
@@ -300,7 +295,7 @@ export function parallelPart(app: App): Part {
     root,
     update(changed) {
       if (changed.size > 0 && [...changed].every((key) => key === "ranges")) select();
-      else if (concerns(changed, "view", ...FILTERS) && store.state.view === "map") draw();
+      else if (concerns(changed, "view", "x", "y", "logX", "logY", ...FILTERS) && store.state.view === "map") draw();
     },
   };
 }

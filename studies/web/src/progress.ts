@@ -72,7 +72,7 @@ export function progressPart(app: App): Part {
     const { runs } = app.model.payload;
     return runs.flatMap((run, r) =>
       run.history.map((history, position) => ({
-        name: `${runs.length > 1 ? `${short(run.name, 24)}, ` : ""}seed ${history.seed}`,
+        name: `${runs.length > 1 ? `${short(run.called, 24)}, ` : ""}seed ${history.seed}`,
         colour: runs.length > 1 ? seriesColour(r) : seriesColour(position),
         dash: DASHES[(runs.length > 1 ? position : Math.floor(position / 8)) % DASHES.length],
         points: history[against].map((at, i): [number, number] => [at, value(history, i)]),
@@ -106,9 +106,9 @@ export function progressPart(app: App): Part {
                 h(
                   "tr",
                   {},
-                  h("td", {}, short(run.name, 30)),
+                  h("td", {}, short(run.called, 30)),
                   h("th", { scope: "row" }, state.seed),
-                  h("td", {}, state.status, state.reason && h("span", { class: "muted" }, ` (${short(state.reason, 60)})`)),
+                  h("td", {}, state.status === "stopped" ? "stopped: no process works on it" : state.status, state.reason && h("span", { class: "muted" }, ` (${short(state.reason, 60)})`)),
                   [state.generations, state.evaluated, state.solutions].map((n) => h("td", { class: "number" }, count(n))),
                   h("td", { class: "number" }, duration(state.seconds)),
                   h("td", { class: "number" }, state.seconds > 0 ? count(state.evaluated / state.seconds) : "–"),

@@ -22,16 +22,17 @@ const axes: Axis[] = [
 ];
 
 const run: Run = {
-  name: "run", label: "Run", task: "pbg", algorithm: "NSGA2", seeds: [1, 2], finished: true, found: 6, fingerprint: "", created: "",
+  name: "run", label: "Run", called: "a", task: "pbg", task_title: "How far", algorithm: "NSGA2", algorithm_title: "NSGA-II", status: "finished", seeds: [1, 2], finished: true, found: 6, fingerprint: "", created: "",
   versions: {}, records: 10, kept: "10 records", data_digest: "", require: { k: { min: 2 } }, states: [], history: [],
   band: { evaluated: [], quantiles: [], seeds: 0 }, attributes: [], closed: "", leaving: [], shortlist: [],
 };
 
 const payload: Payload = {
-  schema: "sdc-explorer/1", made_with: "0", axes, runs: [run],
+  schema: "sdc-explorer/1", made_with: "0", axes, one_table: true, runs: [run],
   points: {
     id: ["1-0", "1-1", "2-0", "1-2", "baseline-all", "original"], run: [0, 0, 0, 0, 0, 0], seed: [1, 1, 2, 1, -1, -1],
     generation: [1, 1, 2, 3, -1, -1], kind: [0, 2, 2, 2, 3, 4], feasible: [1, 1, 1, 0, 1, 1],
+    found: [0, 2, 1, 0, 0, 0],
     values: [[2, 50], [2, 20], [8, 40], [3, 35], [10, 100], [1, null]],
   },
 };
@@ -55,6 +56,16 @@ describe("model", () => {
     assert.deepEqual([...model.seen({ ...filter, hiddenSeeds: new Set([1]) })], [0, 0, 1, 0, 1, 1]);
     assert.deepEqual([...model.seen({ ...filter, usable: true })], [1, 1, 1, 0, 1, 1]);
     assert.deepEqual([...model.usable], [1, 1, 1, 0, 1, 0]);
+  });
+
+  test("says how many seeds found a point of the front, and whether another one equals it", () => {
+    assert.equal(model.kindName(1), "front, found by 2 of 2 seeds");
+    const equal = new Model({ ...payload, points: { ...payload.points, kind: [1, 2, 2, 2, 3, 4], found: [2, 2, 1, 0, 0, 0] } });
+    assert.equal(equal.kindName(0), "as good as the front, found by 2 of 2 seeds");
+    assert.equal(model.kindName(0), "dominated");
+    const two = new Model({ ...payload, runs: [run, { ...run, called: "b" }], one_table: true });
+    assert.equal(two.kindName(2), "front, found by 1 of 4 seeds");
+    assert.deepEqual([two.runName(0), two.runName(1), model.runName(0)], ["a", "b", run.label]);
   });
 
   test("selects within ranges; an undefined value is in no range", () => {
@@ -83,7 +94,7 @@ describe("model", () => {
   });
 
   test("a run without any point can be shown", () => {
-    const none = { id: [], run: [], seed: [], generation: [], kind: [], feasible: [], values: [] };
+    const none = { id: [], run: [], seed: [], generation: [], kind: [], feasible: [], found: [], values: [] };
     const empty = new Model({ ...payload, points: none });
     assert.equal(empty.n, 0);
     assert.deepEqual(empty.extents, [[0, 1], [0, 1]]);
@@ -145,6 +156,7 @@ describe("the guided choice", () => {
     assert.deepEqual(candidates([[2, 2, 1], [10, 11, 12]], axes, [0, 1], [0, 1, 2]).map((one) => [one.name, one.point]), [["Best", 0]]);
     assert.deepEqual(candidates([k, il], axes, [0, 1], []), []);
     assert.deepEqual(candidates([k], axes.slice(0, 1), roles(axes.slice(0, 1)), all).map((one) => one.point), [4]);
+    assert.deepEqual(candidates([il], axes.slice(1), roles(axes.slice(1)), all).map((one) => one.point), [0], "one objective, of loss");
   });
 
   test("who nobody hides with, and a table with nothing left, are no candidates", () => {

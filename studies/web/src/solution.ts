@@ -76,7 +76,7 @@ export function solutionPart(app: App): Part {
     replace(title, capital(short(model.name(i), 90)));
     replace(
       content,
-      h("p", { class: "muted" }, `${model.kindName(i)} · ${short(run.label, 80)}${model.usable[i] ? "" : " · does not meet the requirements"}`),
+      h("p", { class: "muted" }, `${model.kindName(i)} · ${short(model.runName(model.run[i]), 80)}${model.usable[i] ? "" : " · does not meet the requirements"}`),
       h(
         "div",
         { class: "told" },
@@ -108,7 +108,7 @@ export function solutionPart(app: App): Part {
         ),
         h("div", { class: "grid" }, attributes.map((attribute, a) => distribution(attribute, detail?.after[a] ?? null))),
       ],
-      model.kind[i] !== ORIGINAL && h("div", {}, h("h3", {}, "Take it home"), commands(app, model.keys[i]), repeatRun(app, model.run[i])),
+      model.kind[i] !== ORIGINAL && h("div", {}, h("h3", {}, "Release & export"), commands(app, model.keys[i]), repeatRun(app, model.run[i])),
     );
   }
 

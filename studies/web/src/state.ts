@@ -1,4 +1,5 @@
 // What the reader has chosen, who wants to hear of it, and its short form for the URL's fragment.
+import { roles } from "./choice";
 import type { Range } from "./model";
 import type { Axis } from "./types";
 
@@ -29,8 +30,9 @@ export interface State {
 }
 
 export function initial(axes: Axis[]): State {
+  const [safety, use] = roles(axes); // loss across, risk up, in whatever order the objectives stand
   return {
-    view: "map", x: 0, y: Math.min(1, axes.length - 1), logX: false, logY: false,
+    view: "map", x: Math.max(0, use), y: Math.max(0, safety), logX: false, logY: false,
     dominated: true, own: true, baselines: true, original: true, usable: true,
     hiddenRuns: new Set(), hiddenSeeds: new Set(), ranges: axes.map(() => null), colour: "kind",
     current: null, shortlist: new Map(), compare: [], sort: axes[0].name, descending: axes[0].sense === "max",
@@ -131,7 +133,7 @@ export function toFragment(state: State, axes: Axis[], withShortlist: boolean): 
   for (const flag of FLAGS) {
     if (state[flag] !== first[flag] || flag.startsWith("log")) out.set(flag, state[flag] ? "1" : "0");
   }
-  if (state.colour !== first.colour) out.set("colour", state.colour);
+  out.set("colour", state.colour);
   state.ranges.forEach((range, a) => {
     if (range !== null) out.append("r", `${a},${range[0]},${range[1]}`);
   });
@@ -153,7 +155,7 @@ export function fromFragment(fragment: string, axes: Axis[]): State {
   }
   for (const flag of FLAGS) if (given.has(flag)) state[flag] = given.get(flag) === "1";
   const colour = given.get("colour");
-  if (colour === "run" || colour === "seed") state.colour = colour;
+  if (colour === "run" || colour === "seed" || colour === "kind") state.colour = colour;
   const ranges = [...state.ranges];
   for (const text of given.getAll("r")) {
     const [axis, low, high] = text.split(",").map(Number);

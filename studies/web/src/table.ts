@@ -33,7 +33,7 @@ export function tablePart(app: App): Part {
   function columns(): { name: string; label: string; numeric: boolean }[] {
     return [
       { name: "id", label: "Solution", numeric: false },
-      { name: "kind", label: "What", numeric: false },
+      { name: "kind", label: "Type", numeric: false },
       ...(app.model.payload.runs.length > 1 ? [{ name: "run", label: "Run", numeric: false }] : []),
       ...app.model.axes.map((axis) => ({ name: axis.name, label: axis.unit ? `${axis.label} [${axis.unit}]` : axis.label, numeric: true })),
       { name: "generation", label: "Generation", numeric: true },
@@ -92,7 +92,7 @@ export function tablePart(app: App): Part {
       h("td", { class: "star" }, model.kind[i] !== ORIGINAL && star),
       h("th", { scope: "row" }, button(short(name, 32), () => { store.set({ current: key }); }, { class: "link", "data-key": key })),
       h("td", {}, model.kindName(i)),
-      runs.length > 1 && h("td", {}, short(runs[model.run[i]].name, 24)),
+      runs.length > 1 && h("td", {}, short(model.runName(model.run[i]), 24)),
       model.axes.map((_, a) => h("td", { class: "number" }, num(model.value(a, i)))),
       h("td", { class: "number" }, points.generation[i] >= 0 ? points.generation[i] : "–"),
     );

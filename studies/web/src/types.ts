@@ -62,10 +62,16 @@ export interface ShortlistEntry {
 export interface Run {
   name: string;
   label: string;
+  /** A name that no other run of the page has. */
+  called: string;
   task: string;
+  task_title: string;
   algorithm: string;
+  algorithm_title: string;
   seeds: number[];
   finished: boolean;
+  /** "finished", "working", or "unfinished" where no process works on it. */
+  status: string;
   found: number;
   fingerprint: string;
   created: string;
@@ -91,6 +97,8 @@ export interface Points {
   generation: number[];
   kind: number[];
   feasible: number[];
+  /** Seeds that found these values, of a point on the front or one that equals it; else 0. */
+  found: number[];
   values: (number | null)[][];
 }
 
@@ -203,6 +211,8 @@ export interface Payload {
   schema: string;
   made_with: string;
   axes: Axis[];
+  /** Whether all runs are on the same data: then they have one front and one box. */
+  one_table: boolean;
   runs: Run[];
   points: Points;
   details?: Record<string, Detail>;

@@ -228,7 +228,7 @@ def test_read_only_offers_no_release(folder: Path, explore: Callable[..., str], 
     page = open_tab(explore(folder, "--read-only"), offline=False).page
     choose_first(page)
     page.get_by_role("button", name="Understand it").click()
-    page.wait_for_selector("text=Take it home")
+    page.wait_for_selector("text=Release & export")
     page.wait_for_selector("text=Measures")
     assert page.get_by_role("button", name="Release this solution now").count() == 0
 
@@ -237,5 +237,5 @@ def test_a_hostile_run_is_harmless_live(hostile: Path, explore: Callable[..., st
     page = open_tab(explore(hostile), offline=False).page
     choose_first(page)
     page.get_by_role("button", name="Understand it").click()
-    page.wait_for_selector("text=Take it home")
+    page.wait_for_selector("text=Release & export")
     assert page.locator("#app :is(img, iframe, object)").count() == 0

@@ -111,7 +111,7 @@ def test_no_record_no_genome_and_no_path_is_in_the_document(gomm: Path, workbenc
     assert len(incomes & numbers) <= 3  # a round edge may happen to be a value
     assert str(workbench.root) not in html
     assert "X" not in json.dumps(sorted(document["points"]))
-    assert set(document["points"]) == {"id", "run", "seed", "generation", "kind", "feasible", "values"}
+    assert set(document["points"]) == {"id", "run", "seed", "generation", "kind", "feasible", "found", "values"}
 
 
 def test_what_leaves_as_it_was_is_said_before_a_release(source: Source) -> None:

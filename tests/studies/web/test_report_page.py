@@ -244,7 +244,7 @@ def test_the_shortlist_travels_in_the_address(pbg_report: Path, open_tab: Any) -
 
 def test_axes_layers_and_colours(pbg_report: Path, open_tab: Any) -> None:
     page = open_tab(pbg_report.as_uri()).page
-    page.get_by_role("combobox", name="Across").select_option(label="suppressed records [records]")
+    page.get_by_role("combobox", name="Horizontal").select_option(label="suppressed records [records]")
     page.wait_for_function("() => document.querySelector('.overlay').textContent.includes('suppressed records')")
     page.get_by_role("combobox", name="Colour").select_option(label="seed")
     before = page.locator("[role=application]").get_attribute("aria-label")
@@ -335,10 +335,10 @@ def test_several_runs_are_told_apart(
     page = open_tab(make_report(pbg, other).as_uri()).page
     assert page.locator("h1").inner_text() == "2 runs"
     page.get_by_role("combobox", name="Colour").select_option(label="run")
-    box = page.get_by_label("people-longer")
+    box = page.get_by_label("Longer")
     box.uncheck()
     page.wait_for_function(
-        "() => ![...document.querySelectorAll('.solutions tbody tr')].some(e => e.innerText.includes('people-longer'))"
+        "() => ![...document.querySelectorAll('.solutions tbody tr')].some(e => e.innerText.includes('Longer'))"
     )
 
 
