@@ -145,7 +145,7 @@ export function decidePart(app: App): Part {
   function told(id: string): string {
     if (kept === null) return "";
     const when = visible(kept.written).slice(0, 16).replace("T", " ");
-    return kept.solution === id ? `Kept, ${when}. “Take it home” releases it.` : `The record that is kept, of ${when}, is for solution ${short(kept.solution, 60)}: keeping this one replaces it.`;
+    return kept.solution === id ? `Kept, ${when}. “Release & export” releases it.` : `The record that is kept, of ${when}, is for solution ${short(kept.solution, 60)}: keeping this one replaces it.`;
   }
 
   return {

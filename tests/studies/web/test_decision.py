@@ -76,7 +76,7 @@ def test_a_decision_is_kept_printed_and_released(folder: Path, explore: Callable
     assert printed.page.evaluate("document.documentElement.scrollWidth") <= 360
     assert printed.axe() == []
 
-    page.get_by_role("button", name="Take it home").click()
+    page.get_by_role("button", name="Release & export").click()
     page.get_by_role("button", name="Release this solution now").first.click()
     page.wait_for_selector("text=Counted in the file")
     (certificate,) = folder.with_name(f"{folder.name}-released").glob("*.certificate.json")
