@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from sdc_problems.algorithms.microaggregation.solanas_ga import SolanasGA as SolanasGA
     from sdc_problems.algorithms.pram.elitist_ea import ElitistEA as ElitistEA
     from sdc_problems.algorithms.pram.steady_state_gp import SteadyStateGP as SteadyStateGP
+    from sdc_problems.algorithms.recipes import RecipeFront as RecipeFront
+    from sdc_problems.algorithms.recipes import search_recipes as search_recipes
+    from sdc_problems.algorithms.recipes import search_table as search_table
     from sdc_problems.algorithms.social.memetic import MemeticSocialGraph as MemeticSocialGraph
 
 __getattr__, __dir__, __all__ = _attach(__name__, __file__)

@@ -22,7 +22,13 @@ from sdc_problems.studies.commands.files.protect._demand_options import (
     show_costs,
 )
 from sdc_problems.studies.commands.files.protect._method_options import MethodCommand, listed
-from sdc_problems.studies.commands.files.protect._recipe_options import for_recipe, naming_recipe
+from sdc_problems.studies.commands.files.protect._recipe_options import (
+    for_recipe,
+    naming_recipe,
+    recipe_options,
+    refuse_search,
+    searched,
+)
 
 if TYPE_CHECKING:
     from sdc_problems.hierarchy import Hierarchy
@@ -44,7 +50,7 @@ def _list_methods(ctx: click.Context, param: click.Parameter, value: bool) -> No
 @click.option(
     "--methods", is_flag=True, is_eager=True, expose_value=False, callback=_list_methods, help="List methods."
 )
-@click.option("--recipe", type=click.Path(path_type=Path), metavar="FILE.toml", help="A method for each column.")
+@recipe_options
 @demand_options
 @click.option("--quasi-identifiers", "--columns", "columns", help="Columns to protect.")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="CSV, .graphml or .gml to write.")
@@ -85,6 +91,7 @@ def command(
     file: Path,
     method: str | None,
     recipe: Path | None,
+    search: tuple[str, ...] | None,
     k: int | None,
     l: int | None,
     entropy_l: float | None,
@@ -129,10 +136,10 @@ def command(
     """Protect columns of FILE so that records look alike, and write OUT.
 
     Say what is asked (--k 5 --l 2): lattice, local recoding, local suppression, Mondrian and microaggregation are
-    compared, and the one that loses least is written. Or name a --method, or a --recipe with one for each column.
+    compared, and the best is written. Or name a --method, or a --recipe with one for each column.
 
-    OUT is written as FILE is, its rows shuffled; it is read back, and what is promised is counted in it. Beside it
-    come certificate, value mapping, rows file and links (of --edges or a FILE in GraphML or GML, or OUT holds them).
+    OUT is written as FILE is, its rows shuffled; what is promised is counted in it. Beside it come
+    certificate, value mapping, rows file and links.
     """
     from sdc_problems.studies.release import protect
     from sdc_problems.studies.release.csv_text import Form
@@ -150,6 +157,8 @@ def command(
         "orders": {name: names(listed) for name, listed in pairs(order, "--order")},
     }
     steps = None
+    if search is not None:
+        refuse_search(ctx, recipe, out, file, overwrite)
     if recipe is not None:
         steps, roles = for_recipe(ctx, recipe, roles)
     elif columns is None:
@@ -166,9 +175,16 @@ def command(
             data, read = reading.table(file, **roles)
     hierarchies, files = _hierarchies(hierarchy, data)
     _refuse_choosing(ctx, method)
+    sought = None
+    if search is not None and graph is not None:
+        raise SDCError("a search for recipes is for a table, not for records with links: leave their file out")
     files += [] if recipe is None else [recipe]
     if report is not None:
         _refuse_report(report, [file, out, *files], overwrite)
+    if search is not None:
+        sought = searched(data, search, hierarchies=hierarchies, k=k, max_risk=max_risk, seconds=seconds, seed=seed)
+        rows_seed = seed if rows_seed is None and not keep_order else rows_seed
+        steps, seed, seconds = sought.recipe, sought.seed, None
     with warnings.catch_warnings(record=True) as warned, naming_recipe(recipe):
         warnings.simplefilter("always", UserWarning)
         done = protect(
@@ -188,7 +204,7 @@ def command(
             suppression_price=suppression_price,
             allow_perturbed=allow_perturbed,
             explain=explain,
-            say=None if method is not None or recipe is not None else _trying,
+            say=None if method is not None or steps is not None else _trying,
             hierarchies=hierarchies,
             seed=seed,
             keep=None if keep is None else names(keep),
@@ -205,6 +221,8 @@ def command(
             seconds=seconds,
             **{name: value for name, value in options.items() if value is not None},
         )
+    if sought is not None:
+        sought.write(out)
     if report is not None:
         from sdc_problems.studies.report.file_page import file_page
         from sdc_problems.studies.store.folder import write_atomically
@@ -215,11 +233,14 @@ def command(
             click.echo(f"note: {warning.message}", err=True)
     if as_json:
         line = None if done.choice is None else repeating_line(ctx, done)
-        click.echo(to_json({**done.payload(), "repeat": line}))
+        search_said = {} if sought is None else {"search": sought.payload(out)}
+        click.echo(to_json({**done.payload(), **search_said, "repeat": line}))
         return
     assert done.places is not None
     assert done.verdict is not None
     screen = console()
+    if sought is not None:
+        sought.show(out)
     for sentence in done.what_was_done:
         screen.print(plain(sentence, 1000))
     if done.choice is not None:
@@ -233,6 +254,8 @@ def command(
         screen.print(f"links: {plain(str(done.places.links), 500)}")
     if report is not None:
         screen.print(f"page: {plain(str(report), 500)}")
+    if sought is not None:
+        sought.last_words(file, out)
     screen.print(f"certificate: {plain(str(done.places.certificate), 500)}")
     screen.print(f"value mapping (keep it to yourself): {plain(str(done.places.mapping), 500)}")
     if done.rows is not None:

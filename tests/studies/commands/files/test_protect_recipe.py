@@ -222,3 +222,104 @@ def test_a_recipe_made_for_a_table_comes_back_from_its_file() -> None:
     assert made.unchanged == ("town",)
     assert made.orders == {"school": ["none", "some", "all"]}
     assert Recipe.from_toml(made.to_toml()) == made
+
+
+def search(folder: Path, *more: str) -> Result:
+    words = [
+        "--search",
+        "recipes:mdav,rank-swap,recode-rare,pram",
+        "--seconds",
+        "0.5",
+        "--out",
+        str(folder / "out.csv"),
+    ]
+    words += ["--columns", "age,wage,school,town", "--sensitive", "ill", *more]
+    return CliRunner().invoke(cli, ["protect", str(folder / "in.csv"), *words])
+
+
+def test_a_search_writes_the_knee_and_the_recipes_of_three(folder: Path) -> None:
+    result = search(folder, "--seed", "5")
+    assert result.exit_code == 0, (result.output, result.exception)
+    said = " ".join(result.stdout.split())
+    assert "recipes measured" in said
+    assert "knee, written to out.csv:" in said
+    assert "% of the information; risk" in said
+    assert "are found again" in said
+    knee = Recipe.from_file(folder / "out.csv.recipe.toml")
+    certificate = json.loads((folder / "out.csv.certificate.json").read_text())
+    assert [step["columns"] for step in certificate["recipe"]] == [list(step.columns) for step in knee.steps]
+    assert {step["method"] for step in certificate["recipe"]} <= {"mdav", "rank-swap", "recode-rare", "pram"}
+    others = [path for path in folder.glob("out.csv.*.recipe.toml") if path.name != "out.csv.recipe.toml"]
+    assert others
+    for other in others:
+        words = ["--recipe", str(other), "--out", str(folder / f"{other.name}.csv"), "--sensitive", "ill"]
+        applied_too = CliRunner().invoke(cli, ["protect", str(folder / "in.csv"), *words])
+        assert applied_too.exit_code == 0, (applied_too.output, applied_too.exception)
+
+
+def test_a_search_meets_what_is_asked_and_says_it_as_json(folder: Path) -> None:
+    result = search(folder, "--k", "3", "--json")
+    assert result.exit_code == 0, (result.output, result.exception)
+    payload = json.loads(result.stdout)
+    choices = {choice["name"]: choice for choice in payload["search"]["choices"]}
+    assert all(choice["figures"]["k"] >= 3 for choice in choices.values())
+    counted = [g for g in payload["guarantees_checked_in_the_file"] if g["name"] == "k" and len(g["columns"]) == 4]
+    assert counted[-1]["found"] == choices["knee"]["figures"]["k"], "the file is the one that was measured"
+    for choice in choices.values():
+        assert (folder / choice["file"]).is_file()
+
+
+def test_the_file_of_a_search_is_the_one_that_was_measured(folder: Path) -> None:
+    from sdc_problems.studies.commands.files.protect._recipe_options import searched
+
+    data = Microdata.from_csv(folder / "in.csv", quasi_identifiers=["age", "wage", "town"], sensitive=["ill"])
+    found = searched(data, ["rank-swap", "pram"], hierarchies={}, k=None, max_risk=None, seconds=0.5, seed=77)
+    problem, x = found.front.problem, found.front.X[found.front.knee]
+    assert found.seed == 77
+    protected = protect(data, recipe=found.recipe, seed=found.seed, keep=[]).frame
+    names = list(data.quasi_identifiers)
+    pd.testing.assert_frame_equal(protected[names], problem.release(x)[names])
+
+
+def test_an_interrupted_search_keeps_the_best_so_far(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sdc_problems.studies.commands.files.protect import _recipe_options
+
+    def stop(*args: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_recipe_options, "tell", stop)
+    result = search(folder, "--seconds", "3600")
+    assert result.exit_code == 0, (result.output, result.exception)
+    assert "stopped before its time" in " ".join(result.stdout.split())
+    assert (folder / "out.csv.recipe.toml").is_file()
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (("--method", "mdav"), "--method is not for a search for recipes"),
+        (("--l", "2"), "--l is not for a search for recipes"),
+        (("--recipe", "recipe.toml"), "--recipe is not for a search for recipes"),
+        (("--search", "recipes:mdva"), "there is no method 'mdva'; did you mean 'mdav'"),
+        (("--search", "recipes:lattice"), "method 'lattice' cannot be part of a recipe: it is a search"),
+        (("--k", "41"), "k = 41 is more than the table's 40 records"),
+    ],
+)
+def test_a_search_that_cannot_be_is_refused_before_it_begins(folder: Path, more: tuple[str, ...], words: str) -> None:
+    monkey = [str(folder / word) if word == "recipe.toml" else word for word in more]
+    text = refusal(search(folder, *monkey), folder)
+    assert pd.Series([text]).str.contains(words, regex=True).all(), text
+    assert not list(folder.glob("out*"))
+
+
+def test_recipes_that_are_there_are_not_replaced(folder: Path) -> None:
+    (folder / "out.csv.safer.recipe.toml").write_text("mine")
+    assert "out.csv.safer.recipe.toml' exists already" in refusal(search(folder), folder)
+    assert search(folder, "--overwrite").exit_code == 0
+
+
+def test_a_search_for_something_else_is_refused(folder: Path) -> None:
+    for what in ("lattice", "recipes:", "recipe"):
+        result = search(folder, "--search", what)
+        assert result.exit_code == 2
+        assert "neither recipes nor those of some methods" in " ".join(result.output.split())
