@@ -115,7 +115,7 @@ class Source:
 
 
 def _closed(why: str) -> dict[str, Any]:
-    return {"sentences": [], "closed": why, "pictures": [], "after": [], "facts": [], "leaving": []}
+    return {"sentences": [], "closed": why, "pictures": [], "after": [], "facts": [], "exposure": None, "leaving": []}
 
 
 def overview(sources: Sequence[Source], *, points: int = MOST_POINTS) -> dict[str, Any]:

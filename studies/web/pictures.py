@@ -14,6 +14,7 @@ from sdc_problems.errors import SDCError
 from sdc_problems.microdata import Attribute, Kind, Role
 from sdc_problems.problem import SDCProblem
 from sdc_problems.studies.release._columns import columns_that_leave, protected_columns, sentences, singled_out
+from sdc_problems.studies.report.exposure import exposure
 from sdc_problems.studies.report.kept_records import kept_of, left_out, with_records_kept
 from sdc_problems.studies.report.picture_types import Matrix
 from sdc_problems.studies.report.small_counts import LEAST, bin_bars, label_bars, nice_edges, rounded, shortened
@@ -104,6 +105,7 @@ class Detail:
             "pictures": self._pictures(x),
             "after": [],
             "facts": [],
+            "exposure": None,
             "leaving": list(leaving(self.problem, self.keep)),
         }
         try:
@@ -112,6 +114,7 @@ class Detail:
             found["closed"] = str(error)
             return found
         found["after"], found["facts"] = self._compare(x, released)
+        found["exposure"] = self._exposure(x, released)
         found["leaving"] = list(leaving(self.problem, self.keep, released))
         if self.task.random:
             found["leaving"].append("The records are counted in one draw; a release is another.")
@@ -127,6 +130,15 @@ class Detail:
                 and max(len(picture.row_labels), len(picture.column_labels)) > MOST_CATEGORIES
             )
         ]
+
+    def _exposure(self, x: NDArray[Any], released: pd.DataFrame) -> dict[str, Any] | None:
+        """Who could still be found; None where an intruder knows no column."""
+        columns = protected_columns(self.problem)
+        if not columns:
+            return None
+        whole = len(released) == len(self._codes)
+        starred = released if whole else self.task.release(self.problem, x, seed=DRAW, suppressed="star")
+        return exposure(self.problem.data, released, starred, columns)
 
     def _compare(self, x: NDArray[Any], released: pd.DataFrame) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         kept = self._kept(x, released)

@@ -2,6 +2,7 @@
 import { concerns, type App, type Part } from "./app";
 import { button, h, replace, refocus } from "./dom";
 import { distribution } from "./distributions";
+import { exposureSection } from "./exposure";
 import { capital, short, visible, withUnit } from "./format";
 import { shortlistButton } from "./card";
 import { commands, repeatRun } from "./home";
@@ -96,6 +97,7 @@ export function solutionPart(app: App): Part {
       detail === null && model.kind[i] !== ORIGINAL &&
         h("p", { class: "notice" }, "This report holds pictures for a choice of solutions only, and this one is not among them. Make it with --solution to include it, or open the run with sdc explore."),
       detail !== null && detail.pictures.length > 0 && h("div", { class: "figures" }, picturesOf(app, detail.pictures, values)),
+      detail?.exposure && exposureSection(detail.exposure),
       attributes.length > 0 && [
         h("h3", {}, detail !== null && detail.after.length > 0 ? "Each attribute, before and after" : "Each attribute in the original table"),
         h(

@@ -192,6 +192,14 @@ export interface After {
   bars: Bars | null;
 }
 
+/** Who could still be found: percentages of the highest and the mean risk, counts in fives. */
+export interface Exposure {
+  risks: { name: string; who: string; before: (number | null)[]; after: (number | null)[] }[];
+  sizes: LabelBars[];
+  combinations: { columns: string[]; before: number | null; after: number | null }[];
+  note: string;
+}
+
 export interface Detail {
   measures: { name: string; value: number | null }[];
   sentences: string[];
@@ -199,6 +207,7 @@ export interface Detail {
   pictures: Picture[];
   after: After[];
   facts: Fact[];
+  exposure: Exposure | null;
   leaving: string[];
 }
 
