@@ -14,6 +14,7 @@ from sdc_problems._lazy import attach as _attach
 __version__ = "0.2.0"
 
 if TYPE_CHECKING:  # the one list of what the package exports: `attach` reads it
+    from sdc_problems.algorithms.recipe_transformer import RecipeTransformer as RecipeTransformer
     from sdc_problems.datasets import Dataset as Dataset
     from sdc_problems.datasets import load as load
     from sdc_problems.errors import SDCError as SDCError

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sdc_problems.algorithms.microaggregation.solanas_ga import SolanasGA as SolanasGA
     from sdc_problems.algorithms.pram.elitist_ea import ElitistEA as ElitistEA
     from sdc_problems.algorithms.pram.steady_state_gp import SteadyStateGP as SteadyStateGP
+    from sdc_problems.algorithms.recipe_transformer import RecipeTransformer as RecipeTransformer
     from sdc_problems.algorithms.recipes import RecipeFront as RecipeFront
     from sdc_problems.algorithms.recipes import search_recipes as search_recipes
     from sdc_problems.algorithms.recipes import search_table as search_table
