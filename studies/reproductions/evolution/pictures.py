@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from sdc_problems.studies.report.plots import BASELINE, COLOURS, DOMINATED, FRONT, STYLE
 from sdc_problems.studies.reproductions.evolution.runs import Course, Found, Fronts
@@ -45,6 +45,7 @@ def _panels(
 def _logarithmic(panel: Any) -> None:
     """Seconds by powers of ten, written out: text is not read as a formula here."""
     panel.set_xscale("log")
+    panel.xaxis.set_major_locator(LogLocator(numticks=5))
     panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
     panel.xaxis.set_minor_formatter(NullFormatter())
 

@@ -21,8 +21,8 @@ from sdc_problems.studies.reproductions.evolution.cases import Case
 from sdc_problems.studies.store.hypervolume import Box, nondominated
 
 SEED = 1
-WEIGHTS = ((0.1, 0.3, 0.5, 0.7, 0.9), (0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.98, 0.99))
-"""Weights of the loss along a front: numeric files, whose front is short, and categorical ones."""
+WEIGHTS = (0.1, 0.3, 0.5, 0.7, 0.9)
+"""Weights of the loss along the front of a numeric file, which is short."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,8 @@ class Scale:
         Of NSGA-II, which runs for so many CPU seconds at most.
     large
         Whether the 30,162 records are searched.
+    every_ray
+        Of the start files that no other dominates, each how manieth a categorical front is searched towards.
     """
 
     records: int | None = None
@@ -52,12 +54,14 @@ class Scale:
     pop_size: int = 60
     nsga_seconds: float = 60.0
     large: bool = True
+    every_ray: int = 1
 
 
 FULL = Scale()
 QUICK = Scale(
-    records=200, generations=80, moves=(40, 100), front_moves=(15, 30), pop_size=20, nsga_seconds=1.0, large=False
-)
+    records=200, generations=80, moves=(40, 100), front_moves=(15, 30), pop_size=20, nsga_seconds=1.0, large=False,
+    every_ray=12,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -232,10 +236,20 @@ class Fronts:
     ours_course: NDArray[np.float64]
     nsga_course: NDArray[np.float64]
 
-    def dominated(self) -> int:
-        """Count the start files that a file of our front beats in one and equals at least in the other."""
-        beaten = (self.ours[:, None] <= self.start[None]).all(axis=2) & (self.ours[:, None] < self.start[None]).any(2)
-        return int(beaten.any(axis=0).sum())
+    def dominated(self) -> tuple[int, int]:
+        """Count the start files that a file of our front beats in one and equals at least in the other, or equals."""
+        as_good = (self.ours[:, None] <= self.start[None]).all(axis=2)
+        beaten = (as_good & (self.ours[:, None] < self.start[None]).any(axis=2)).any(axis=0)
+        return int(beaten.sum()), int((as_good.any(axis=0) & ~beaten).sum())
+
+
+def rays(F: NDArray[np.float64]) -> tuple[float, ...]:
+    """Weights of the loss with which the larger of weighted loss and risk falls towards each point of a front.
+
+    A file that a search with such a weight improves is better than the point in both.
+    """
+    best = F[nondominated(F)]
+    return tuple(np.unique(np.round(best[:, 1] / best.sum(axis=1), 4)).tolist())
 
 
 def fronts(case: Case, scale: Scale, *, seed: int = SEED) -> Fronts:
@@ -244,7 +258,7 @@ def fronts(case: Case, scale: Scale, *, seed: int = SEED) -> Fronts:
                            most=scale.records)  # fmt: skip
     start = problem.evaluate(np.stack(list(problem.baselines().values())), return_values_of=["F"])
     box = Box(np.zeros(2), start.max(axis=0))
-    weights = WEIGHTS[not case.numeric]
+    weights = WEIGHTS if case.numeric else rays(start[1:])[:: scale.every_ray]
     moves = scale.front_moves[not case.numeric] * problem.n_var * 2 * len(weights)
     ours, ours_course = _course(CellSearch(move_limit=moves, weights=weights), problem, box, seed)
     search = NSGA2(pop_size=scale.pop_size, **problem.operators())

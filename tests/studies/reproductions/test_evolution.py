@@ -29,6 +29,7 @@ from sdc_problems.studies.reproductions.evolution.runs import (
     evolve,
     fronts,
     linked_by_exclusion,
+    rays,
     search_cells,
 )
 from sdc_problems.studies.reproductions.report import Cell
@@ -140,7 +141,7 @@ def test_searches_beat_the_start_files() -> None:
         assert (np.diff(found.seconds) >= 0).all()
         assert found.problem.evaluate(found.x, return_values_of=["F"])[0] == pytest.approx(found.score)
     trade = fronts(DIABETES, TINY)
-    assert trade.dominated() == len(trade.start) == 16
+    assert trade.dominated() == (len(trade.start), 0) == (16, 0)
     assert (np.diff(trade.ours_course[:, 1]) >= -1e-12).all()
     assert trade.ours_course[-1, 1] > trade.nsga_course[-1, 1]
 
@@ -149,7 +150,14 @@ def test_a_dominated_start_file_is_equal_in_one_at_most() -> None:
     start = np.array([[1.0, 1.0], [2.0, 1.0], [0.5, 3.0]])
     none = np.zeros((1, 2))
     one = Fronts(start, np.array([[1.0, 1.0]]), none, none, none)
-    assert one.dominated() == 1
+    assert one.dominated() == (1, 1)
+
+
+def test_a_ray_leads_to_a_start_file_that_no_other_dominates() -> None:
+    F = np.array([[1.0, 3.0], [2.0, 2.0], [3.0, 3.0]])
+    assert rays(F) == (0.5, 0.75)
+    weights = np.array(rays(F))
+    np.testing.assert_allclose(weights * [2.0, 1.0], (1 - weights) * [2.0, 3.0])  # both parts count alike there
 
 
 def test_values_kept_away_from_their_ranks_are_linked_by_exclusion() -> None:
