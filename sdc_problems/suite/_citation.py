@@ -12,7 +12,7 @@ SUITE_VERSION = 1
 """Version of the suite; it changes when an instance is replaced or added, or a core budget changes."""
 
 YEAR = 2026
-AUTHORS = "{The sdc-problems authors}"
+AUTHORS = "{The sdc-problems developers}"
 
 PAPERS = {
     "balasch2010": """@thesis{balasch2010,

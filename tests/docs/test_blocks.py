@@ -12,8 +12,15 @@ from types import ModuleType
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SKIPPED = {"README.md": 1, "CONTRIBUTING.md": 1, "docs/frameworks.md": 1, "docs/start/index.md": 1}
-"""How many blocks of a page are not run: they install the package, or run the checks themselves."""
+SKIPPED = {
+    "README.md": 1,
+    "CONTRIBUTING.md": 1,
+    "docs/frameworks.md": 1,
+    "docs/start/index.md": 1,
+    "docs/howto/dask.md": 1,
+    "docs/howto/editor.md": 1,
+}
+"""How many blocks of a page are not run: they install the package, run the checks, or need other machines."""
 ELSEWHERE = {"docs/benchmarking.md", "docs/frameworks.md"}
 """Pages whose blocks are executed with what they print, in test_guides.py."""
 

@@ -59,10 +59,10 @@ print("resumed:", sdc("resume", "cut", "--no-pictures"))
 
 fig, ax = plt.subplots(layout="constrained")
 fronts = {}
-for name, marker in (("whole", "o"), ("cut", "x")):
+for name, marker, size in (("whole", "o", 80), ("cut", "x", 25)):
     with Run(folder / name) as run:
         fronts[name] = run.front().F
-        ax.scatter(*run.front().values.T, marker=marker, label=name)
+        ax.scatter(*run.front().values.T, marker=marker, s=size, label=name)
 ax.set(xlabel="smallest class k", ylabel="GLM", xscale="log")
 ax.legend(frameon=False)
 plt.show()

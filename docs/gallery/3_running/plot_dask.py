@@ -34,8 +34,8 @@ here = search()
 print("the same front:", (there.F == here.F).all())
 
 fig, ax = plt.subplots(layout="constrained")
-for result, marker, name in ((here, "o", "this process"), (there, "x", "cluster")):
-    ax.scatter(*problem.natural(result.F).T, marker=marker, label=name)
+for result, marker, size, name in ((here, "o", 80, "this process"), (there, "x", 25, "cluster")):
+    ax.scatter(*problem.natural(result.F).T, marker=marker, s=size, label=name)
 ax.set(xscale="log", xlabel="smallest class k", ylabel="GLM")
 ax.legend(frameon=False)
 plt.show()
