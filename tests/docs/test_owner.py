@@ -124,3 +124,13 @@ def test_works_that_objectives_cite_are_in_the_bibliography() -> None:
     assert len(cited) > 8
     for author, year in cited:
         assert re.search(rf"^- .*{author}.*\({year}\)", bibliography, re.MULTILINE), f"{author} ({year})"
+
+
+def test_changelog_has_the_version_that_there_is_and_how_to_come_to_it() -> None:
+    from sdc_problems import __version__
+
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    section = text.partition(f"## [{__version__}]")[2].partition("\n## [")[0]
+    assert "### Migrating from 0.1.0" in section
+    assert "### Added" in section
+    assert re.findall(r"^## \[(.+?)\]", text, re.MULTILINE)[0] == "Unreleased"
