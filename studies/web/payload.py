@@ -70,6 +70,7 @@ class Source:
     def __post_init__(self) -> None:
         self._lock = RLock()
         self._detail: Detail | None = None
+        self.nodes: tuple[int, dict[bytes, str]] | None = None  # of a lattice, see walk.py
 
     @classmethod
     def open(cls, folder: str | Path, *, data: Path | None = None) -> Source:

@@ -7,6 +7,7 @@ import { capital, short, visible, withUnit } from "./format";
 import { shortlistButton } from "./card";
 import { commands, repeatRun } from "./home";
 import { picturesOf } from "./pictures";
+import { walkSection } from "./walk";
 import { ORIGINAL, type Detail } from "./types";
 
 export function solutionPart(app: App): Part {
@@ -97,6 +98,7 @@ export function solutionPart(app: App): Part {
       detail === null && model.kind[i] !== ORIGINAL &&
         h("p", { class: "notice" }, "This report holds pictures for a choice of solutions only, and this one is not among them. Make it with --solution to include it, or open the run with sdc explore."),
       detail !== null && detail.pictures.length > 0 && h("div", { class: "figures" }, picturesOf(app, detail.pictures, values)),
+      app.live !== null && detail?.pictures.some((picture) => picture.type === "lattice") && walkSection(app, model.keys[i]),
       detail?.exposure && exposureSection(detail.exposure),
       attributes.length > 0 && [
         h("h3", {}, detail !== null && detail.after.length > 0 ? "Each attribute, before and after" : "Each attribute in the original table"),
