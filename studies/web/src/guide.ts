@@ -3,7 +3,7 @@ import { concerns, FILTERS, type App, type Part } from "./app";
 import { amount, asked, called, candidates, limit, limited, nearest, price, roles, worthless, type Candidate } from "./choice";
 import { announce, button, h, replace } from "./dom";
 import { num, short, visible } from "./format";
-import { BASELINE, FRONT } from "./types";
+import { BASELINE, FRONT, ORIGINAL } from "./types";
 
 const WHY: Record<Candidate["name"], string> = {
   Safest: "Of all that meet this it protects most.",
@@ -65,7 +65,10 @@ export function guidePart(app: App): Part {
     const { model } = app;
     const pair = roles(model.axes);
     const all: number[] = [];
-    const sound = (i: number): boolean => pair.every((a) => a < 0 || !worthless(model.axes[a], model.value(a, i)));
+    const original = model.kind.indexOf(ORIGINAL);
+    // A table that is in every objective as the original protects nobody, whatever it is called.
+    const untouched = (i: number): boolean => original >= 0 && model.axes.every((_, a) => model.value(a, i) === model.value(a, original));
+    const sound = (i: number): boolean => !untouched(i) && pair.every((a) => a < 0 || !worthless(model.axes[a], model.value(a, i)));
     for (let i = 0; i < model.n; i++) {
       if (app.seen[i] && (model.kind[i] === FRONT || model.kind[i] === BASELINE) && model.usable[i] && sound(i)) all.push(i);
     }

@@ -48,3 +48,33 @@ def test_the_words_are_those_of_the_objectives(
     assert said[0].startswith(first)
     assert said[1].startswith("information loss at most")
     assert page.locator(".candidate").count() >= 1
+
+
+MASKING = """
+title = "Masked"
+[data]
+name = "people"
+records = 80
+quasi_identifiers = ["education", "income"]
+[problem]
+task = "masking"
+objectives = ["il_categorical", "dr_guarded"]
+start = "few"
+[algorithm]
+name = "CellSearch"
+move_limit = 2_000
+weights = [0.5]
+[run]
+seeds = 1
+"""
+
+
+def test_the_table_as_it_was_is_no_candidate(workbench: Any, make_report: Any, open_tab: Any) -> None:
+    page = open_tab(make_report(workbench.run("masked", MASKING), details=2).as_uri()).page
+    names = page.locator(".guide .pick").all_inner_texts()
+    assert names[-1] == "Most useful"
+    page.get_by_role("button", name="Most useful").click()
+    page.wait_for_selector(".card .measures dd")
+    loss = page.locator(".card .measures dd").first.inner_text()
+    assert loss.endswith("%")
+    assert not loss.startswith("0 ")  # what the baseline "untouched" has
