@@ -9,6 +9,7 @@ from sdc_problems._lazy import attach as _attach
 if TYPE_CHECKING:
     from sdc_problems.algorithms.archives.box import AddStatus as AddStatus
     from sdc_problems.algorithms.archives.box import BoxArchive as BoxArchive
+    from sdc_problems.algorithms.exact_front import ExactFront as ExactFront
     from sdc_problems.algorithms.generalization.pbg_ea import PBGEA as PBGEA
     from sdc_problems.algorithms.generalization.pbg_search import PBGSearch as PBGSearch
     from sdc_problems.algorithms.grouping.gomm import GOMM as GOMM

@@ -6,11 +6,18 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from sdc_problems.algorithms import ExactFront
 from sdc_problems.studies.run.limits import Limits
 from sdc_problems.studies.study.schema import Plan
 
 SHARE = 0.1
 """Cost that finding the best solution for each objective may have, as a share of the search's budget."""
+
+SHORT = 2.0
+"""Seconds that nobody minds."""
+
+SEARCHING = 0.001
+"""Seconds that a search takes at least for each solution that it measures."""
 
 
 def baselines_of(plan: Plan, *, exact: bool | None = None) -> tuple[dict[str, NDArray[Any]], str]:
@@ -40,18 +47,37 @@ def baselines_of(plan: Plan, *, exact: bool | None = None) -> tuple[dict[str, ND
     return found, (
         f"the best solution for each objective is not among the baselines: it takes measuring all"
         f" {problem.n_candidates:,} candidates, about {max(seconds, 1):,.0f} s, and the baselines may cost"
-        f" {SHARE:.0%} of the search's budget; `sdc run --exact-baselines` finds it whatever it costs, and in Python"
-        " problem.enumerate_front() the whole exact front"
+        f" {SHARE:.0%} of the search's budget; `sdc run --exact-baselines` finds it whatever it costs, and the"
+        " algorithm ExactFront the whole exact front"
+    )
+
+
+def enumeration(plan: Plan) -> str:
+    """Note that measuring all solutions takes no longer than the search, empty where it does or nobody knows."""
+    problem = plan.problem
+    seconds = None if isinstance(plan.algorithm, ExactFront) else problem.seconds_to_enumerate()
+    n = _evaluations(plan.limits, plan.algorithm)
+    searching = [SHORT, plan.limits.seconds, None if n is None else n * SEARCHING]
+    if seconds is None or seconds > max(value for value in searching if value is not None):
+        return ""
+    return (
+        f"all {problem.n_candidates:,} solutions can be measured in about {max(seconds, 1):,.0f} s, no longer than this"
+        ' search: name = "ExactFront" in [algorithm] finds the exact front'
     )
 
 
 def affordable(limits: Limits, algorithm: Any, n: int, seconds: float) -> bool:
     """Whether measuring ``n`` candidates, which takes so long, is within the share of a search's budget."""
+    least = _evaluations(limits, algorithm)
+    if least is None and limits.seconds is None:
+        return False
+    return (least is None or n <= SHARE * least) and (limits.seconds is None or seconds <= SHARE * limits.seconds)
+
+
+def _evaluations(limits: Limits, algorithm: Any) -> int | None:
+    """Number of solutions that a search measures at most, if that is limited."""
     evaluations = [limits.evaluations, getattr(algorithm, "max_evaluations", None)]
     pop_size = getattr(algorithm, "pop_size", None)
     if limits.generations is not None and pop_size is not None:
         evaluations.append(limits.generations * int(pop_size))
-    least = min((count for count in evaluations if count is not None), default=None)
-    if least is None and limits.seconds is None:
-        return False
-    return (least is None or n <= SHARE * least) and (limits.seconds is None or seconds <= SHARE * limits.seconds)
+    return min((count for count in evaluations if count is not None), default=None)

@@ -25,7 +25,7 @@ from sdc_problems.parallel import Backend, open_backend
 from sdc_problems.parallel._threads import end_with_parent, one_thread
 from sdc_problems.parallel.backend import measure
 from sdc_problems.problem import SDCProblem
-from sdc_problems.studies.run.baselines import baselines_of
+from sdc_problems.studies.run.baselines import baselines_of, enumeration
 from sdc_problems.studies.run.seed import Ending, search
 from sdc_problems.studies.run.start import CHANGEABLE, reopen, start
 from sdc_problems.studies.store.folder import check_folder
@@ -144,8 +144,9 @@ def _keep_baselines(
             return
     problem = plan.problem
     rows, note = baselines_of(plan, exact=exact)
-    if note:
-        tell(note)
+    for said in (note, enumeration(plan)):
+        if said:
+            tell(said)
     if not rows:
         return
     X = problem.genomes(np.array(list(rows.values())))

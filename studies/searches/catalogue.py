@@ -27,12 +27,22 @@ GROUP = "sdc_problems.searches"
 """Entry point group of other packages' searches; each entry is named as its search and leads to a `Search`."""
 
 
+FOR_EVERY_TASK = (
+    *PYMOO,
+    Search(
+        "ExactFront", "Every solution measured, or a programme: the exact front",
+        "sdc_problems.algorithms.exact_front:ExactFront", operators=(), own=True, archive=False, ends=True,
+        objectives="any",
+    ),
+)  # fmt: skip
+
+
 def available_searches() -> dict[str, Search]:
-    """Every search by name: pymoo's, which are for every task, those that tasks bring along, those of other packages.
+    """Every search by name: those for every task (most are pymoo's), those that tasks and other packages bring along.
 
     One that cannot be loaded is left out with a warning.
     """
-    found = {search.name: search for search in PYMOO}
+    found = {search.name: search for search in FOR_EVERY_TASK}
     for task in available_tasks().values():
         for search in task.searches:
             known = found.get(search.name)
@@ -56,7 +66,7 @@ def find_search(name: str) -> Search:
     >>> find_search("GOMM").tasks, find_search("NSGA2").tasks
     (('gomm',), None)
     """
-    for search in PYMOO:
+    for search in FOR_EVERY_TASK:
         if search.name == name:
             return search
     known = available_searches()

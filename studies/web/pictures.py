@@ -132,7 +132,7 @@ class Detail:
         ]
 
     def _exposure(self, x: NDArray[Any], released: pd.DataFrame) -> dict[str, Any] | None:
-        """Who could still be found; None where an intruder knows no column."""
+        """People who could still be found; None where an intruder knows no column."""
         columns = protected_columns(self.problem)
         if not columns:
             return None

@@ -69,7 +69,7 @@ def test_a_short_search_is_not_preceded_by_an_enumeration(walks: list[str], sdc:
     assert "the best solution for each objective is not among the baselines" in words
     assert "17,920 candidates" in words
     assert "--exact-baselines" in words
-    assert "enumerate_front()" in words
+    assert "ExactFront" in words
     assert names(tmp_path / "run") == NEEDING_NO_SEARCH
 
 
@@ -80,6 +80,21 @@ def test_they_are_found_whatever_it_costs_if_asked_for(walks: list[str], sdc: An
     assert walks == ["every_step"]
     assert "not among the baselines" not in " ".join(said.split())
     assert names(tmp_path / "run") == [*NEEDING_NO_SEARCH, "best k", "best glm"]
+
+
+def test_a_search_that_takes_longer_than_enumeration_says_so(
+    sdc: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "study.toml").write_text(STUDY)
+    for seconds, said in ((1.0, True), (100.0, False)):
+        monkeypatch.setattr(LatticeEngine, "estimated_seconds", lambda self, seconds=seconds: seconds)
+        out = sdc("run", tmp_path / "study.toml", "--out", tmp_path / f"run{said}", "--no-pictures").err
+        assert ("can be measured in about 1 s, no longer than this search" in " ".join(out.split())) == said
+    exact = STUDY[: STUDY.index("[algorithm]")] + '[algorithm]\nname = "ExactFront"\n'
+    (tmp_path / "exact.toml").write_text(exact)
+    monkeypatch.setattr(LatticeEngine, "estimated_seconds", lambda self: 1.0)
+    out = sdc("run", tmp_path / "exact.toml", "--out", tmp_path / "exact", "--no-pictures").err
+    assert "no longer than" not in " ".join(out.split())
 
 
 NEEDING_NO_SEARCH = [

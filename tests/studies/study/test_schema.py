@@ -17,6 +17,7 @@ from pymoo.core.algorithm import Algorithm
 from sdc_problems import SDCError
 from sdc_problems.operators.tree import Grammar
 from sdc_problems.studies.searches.catalogue import REFUSED, available_searches
+from sdc_problems.studies.store.reader import Run
 from sdc_problems.studies.study.schema import Study, json_schema, seconds
 from sdc_problems.studies.study.validation import shown
 from sdc_problems.studies.tasks import available_tasks, find_task
@@ -199,7 +200,11 @@ def test_every_algorithm_of_pymoo_is_offered_or_refused_with_a_reason() -> None:
     assert set(pymoo_algorithms()) <= {*SEARCHES, *REFUSED}
 
 
-MULTI = [name for name, search in SEARCHES.items() if search.objectives != "one" and search.tasks is None]
+MULTI = [
+    name
+    for name, search in SEARCHES.items()
+    if search.objectives != "one" and search.tasks is None and name != "ExactFront"
+]
 
 
 def pieces_equal_whole(chosen: Study, workshop: Any, content: Callable[[Path], Any]) -> Any:
@@ -259,7 +264,19 @@ OURS = {
 
 
 def test_every_search_of_ours_is_tried() -> None:
-    assert set(OURS) | set(MULTI) == set(SEARCHES)
+    assert set(OURS) | set(MULTI) | {"ExactFront"} == set(SEARCHES)
+
+
+def test_the_exact_front_is_a_run_of_one_generation(workshop: Any, content: Callable[[Path], Any]) -> None:
+    text = STUDY.replace('task = "gomm"\nk = 3', 'task = "pbg"').replace('"hours", "wage"]', '"education", "sex"]')
+    text = text.replace('"NSGA2"\npop_size = 6', '"ExactFront"').replace("[termination]\ngenerations = 3\n", "")
+    chosen = study(text)
+    problem = chosen.build().plan.problem
+    folder = workshop.create("exact")
+    ending = workshop.work(folder, problem=problem, algorithm=chosen.build().plan.algorithm)
+    assert ending.generations == 1
+    with Run(folder) as run:
+        assert sorted(map(tuple, run.front().F.tolist())) == sorted(map(tuple, problem.enumerate_front().F.tolist()))
 
 
 @pytest.mark.parametrize("name", OURS)

@@ -1,0 +1,56 @@
+"""ExactFront: the exact front of a problem whose solutions can all be measured, where a search is expected."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pymoo.core.algorithm import Algorithm
+from pymoo.core.population import Population
+from pymoo.core.termination import NoTermination
+from pymoo.util.display.multi import MultiObjectiveOutput
+
+from sdc_problems._validation import whole
+from sdc_problems.errors import SDCError
+
+
+class ExactFront(Algorithm):
+    """The exact front as an algorithm of one generation: nothing is left to chance, whatever the seed.
+
+    It asks ``problem.enumerate_front()``, which measures all solutions or finds the front by a programme, so that a
+    study can be sure where a search would only be likely to be right.
+
+    Parameters
+    ----------
+    limit
+        Largest number of solutions to measure.
+
+    Examples
+    --------
+    >>> from pymoo.optimize import minimize
+    >>> from sdc_problems import PBGProblem, load
+    >>> people = load("people")
+    >>> problem = PBGProblem(people.data, people.hierarchies)
+    >>> result = minimize(problem, ExactFront())
+    >>> len(result.F) == len(problem.enumerate_front().F)
+    True
+    """
+
+    def __init__(self, *, limit: int = 1_000_000) -> None:
+        super().__init__(output=MultiObjectiveOutput())
+        self.limit = whole(limit, "limit", least=1)
+
+    def _setup(self, problem: Any, **kwargs: Any) -> None:
+        if not hasattr(problem, "enumerate_front"):
+            raise SDCError("ExactFront is for problems that can list their solutions (enumerate_front)")
+        if kwargs.get("termination") is None:
+            self.termination = NoTermination()
+
+    def _initialize_infill(self) -> Population:
+        front = self.problem.enumerate_front(limit=self.limit)
+        if not len(front.X):
+            raise SDCError("no solution meets what the problem requires: lower a requirement")
+        return Population.new(X=front.X)
+
+    def _initialize_advance(self, infills: Population | None = None, **kwargs: Any) -> None:
+        self.pop = infills
+        self.termination.terminate()
