@@ -92,6 +92,41 @@ def suite_instances(suite: str) -> str:
     )
 
 
+def shipped_results() -> str:
+    """Table of the results that come with the suite, at the long budget: the best, and NSGA-II with both operators."""
+    from sdc_problems.studies.benchmark.shipped import samples_of, shipped
+    from sdc_problems.studies.benchmark.show import short
+    from sdc_problems.studies.benchmark.tables import best_of
+
+    frame = shipped((), "long")
+    marks = best_of(samples_of(frame))
+    rows = []
+    for name, group in frame.groupby("instance"):
+        by = group.set_index("algorithm")
+        ours, whole = by.loc["NSGA2"], by.loc["NSGA2-integer"]
+        exact = len(ours["shares"]) > 0
+        rows.append(
+            (
+                f"`{name}`",
+                ", ".join(f"`{algorithm}`" for algorithm, mark in marks[str(name)].items() if mark == "*"),
+                ", ".join(f"`{algorithm}`" for algorithm, mark in marks[str(name)].items() if mark == "~"),
+                short(by["gap"].min()),
+                *(short(row["gap"]) for row in (ours, whole)),
+                *(f"{100 * row['found']:.0f} %" if exact else "" for row in (ours, whole)),
+            )
+        )
+    heads = (
+        "best",
+        "not told from it",
+        "its gap",
+        "gap: `NSGA2`",
+        "`NSGA2-integer`",
+        "found: `NSGA2`",
+        "`NSGA2-integer`",
+    )
+    return table(("instance", *heads), rows)
+
+
 RECORDS, ATTRIBUTES, SECRETS = 1000, 8, 12
 """Size of the table for which pages say an objective's range."""
 
@@ -112,6 +147,7 @@ TABLES: dict[str, Callable[[], str]] = {
     **{f"objectives of {problem}": partial(objectives, found) for problem, found in CATALOGUES.items()},
     "core instances": partial(suite_instances, "core"),
     "public instances": partial(suite_instances, "public"),
+    "shipped results": shipped_results,
 }
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import tables
 
+from sdc_problems.studies.benchmark.shipped import shipped
+from sdc_problems.studies.benchmark.show import short
 from sdc_problems.suite import Instance, instances
 
 SUITES = ("core", "public")
@@ -30,9 +32,33 @@ def page(found: Instance) -> str:
     text += f"```{{code-block}} bash\n{command}\n```\n\n"
     code = f'from sdc_problems.suite import instance\n\nproblem = instance("{name}").problem()'
     text += f"```{{code-block}} python\n{code}\n```\n\n"
+    text += results(found)
     file = found.path.read_text(encoding="utf-8")
     text += f"## Its file\n\n```toml\n{file}```\n"
     return text
+
+
+def results(found: Instance) -> str:
+    """Section with the results that come with the suite, best first; empty if there are none of the instance."""
+    table = shipped((), "long")
+    table = table[table["instance"] == found.id].sort_values("gap", kind="stable")
+    if not len(table):
+        return ""
+    heads = ("algorithm", "seeds", "gap", "found", "solved")
+    rows = (
+        (
+            f"`{row['algorithm']}`",
+            str(row["seeds"]),
+            short(row["gap"]),
+            f"{100 * row['found']:.0f} %" if row["shares"] else "",
+            str(row["solved"]),
+        )
+        for row in table.to_dict("records")
+    )
+    after = f"After {int(table['budget'].iloc[0]):,} evaluations, medians of the seeds: "
+    text = f"## Results\n\n{tables.table(heads, rows)}\n{after}"
+    text += "share of the front's hypervolume that is missing, share of its points, seeds that found all of it. "
+    return text + "[How to read them](../../benchmarking.md#read-the-table).\n\n"
 
 
 def pages() -> dict[str, str]:

@@ -8,14 +8,19 @@ import math
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sdc_problems.errors import SDCError
 from sdc_problems.studies.benchmark.check import SUBMISSION, Submission, check, read_submission
-from sdc_problems.studies.benchmark.tables import Entry, assessed, best_of, read_entries, samples, summary
+from sdc_problems.studies.benchmark.shipped import samples_of, shipped, with_shipped
+from sdc_problems.studies.benchmark.tables import best_of, read_entries, summary
+from sdc_problems.suite import instance
 from sdc_problems.suite._statistics import mean_ranks
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 STYLE = """
 :root { color-scheme: light dark; --paper: #fbfaf7; --ink: #1d2329; --muted: #59626c; }
@@ -64,18 +69,25 @@ for (const table of document.querySelectorAll("table")) {
 """
 
 
-def leaderboard(folders: Sequence[Path], *, budget: str | int = "long", verify: bool = False) -> str:
+def leaderboard(
+    folders: Sequence[Path], *, budget: str | int = "long", verify: bool = False, beside: bool = False
+) -> str:
     """Make the leaderboard of folders: each a submission, or records of one's own.
 
     Parameters
     ----------
     folders
-        The folders. A submission is verified only if ``verify`` asks for it and ``check`` finds nothing wrong.
+        The folders; none for the results that come with the suite. A submission is verified only if ``verify`` asks for
+        it and ``check`` finds nothing wrong.
     budget
         Evaluations after which to look.
     verify
         Whether each submission is checked, which measures all its solutions again.
+    beside
+        Whether the results that come with the suite stand beside those of the folders.
     """
+    if not folders:
+        return _board(shipped((), budget), {}, budget)
     entries = read_entries(folders)
     said: dict[str, tuple[Submission | None, str]] = {}
     single = {entry.label for entry in entries}
@@ -83,14 +95,16 @@ def leaderboard(folders: Sequence[Path], *, budget: str | int = "long", verify: 
         submission, standing = _standing(folder, verify)
         for label in {entry.label for entry in read_entries([folder])}:
             said[label if label in single else f"{folder.name}/{label}"] = (submission, standing)
-    frame = assessed(entries, budget)
-    names = list(dict.fromkeys(frame["instance"]))
-    marks = best_of(samples(frame))
-    return _document(
-        f"{len(names)} instances, after the budget {budget}",
-        _overall(entries, frame, said, budget)
-        + "".join(_instance(entries, marks[name], name, budget) for name in names),
-    )
+    table = summary(entries, budget)
+    return _board(with_shipped(table) if beside else table, said, budget)
+
+
+def _board(table: pd.DataFrame, said: Mapping[str, tuple[Submission | None, str]], budget: str | int) -> str:
+    values = samples_of(table)
+    marks = best_of(values)
+    parts = [_overall(table, mean_ranks(values), said)]
+    parts += [_instance(group, marks[str(name)]) for name, group in table.groupby("instance", sort=False)]
+    return _document(f"{len(parts) - 1} instances, after the budget {budget}", "".join(parts))
 
 
 def _standing(folder: Path, verify: bool) -> tuple[Submission | None, str]:
@@ -105,37 +119,29 @@ def _standing(folder: Path, verify: bool) -> tuple[Submission | None, str]:
     return said, "verified" if not check(folder).problems else "check failed"
 
 
-def _overall(
-    entries: Sequence[Entry],
-    frame: Any,
-    said: Mapping[str, tuple[Submission | None, str]],
-    budget: str | int,
-) -> str:
-    values = samples(frame)
-    ranks = mean_ranks(values)
+def _overall(table: pd.DataFrame, ranks: Mapping[str, float], said: Mapping[str, tuple[Submission | None, str]]) -> str:
     rows = []
-    for label in dict.fromkeys(frame["algorithm"]):
-        group = frame[frame["algorithm"] == label]
-        submission, standing = said.get(label, (None, "no submission"))
-        by_instance = group.groupby("instance")
+    for label, group in table.groupby("algorithm", sort=False):
+        label = str(label)
+        submission, standing = said.get(label, (None, "comes with the suite"))
         flags = [_flag(standing)] if standing != "verified" else ["verified"]
         if submission is not None and submission.tuned_on_suite:
             flags.append(_flag("tuned on the suite"))
         what = "" if submission is None else f"{submission.algorithm} {submission.version}, {submission.license}"
         by = "" if submission is None else ", ".join(submission.authors)
         rank = ranks.get(label, math.nan)
-        targets = 100 * float(by_instance["targets"].mean().mean()) / 51
+        targets = 100 * float(group["targets"].mean()) / 51
         cells = [
             _text(label),
             _text(what),
             _text(by),
             f"<td>{' '.join(flags)}</td>",
-            _number(by_instance.ngroups),
-            _number(int(by_instance.size().min())),
+            _number(len(group)),
+            _number(int(group["seeds"].min())),
             _number(targets, "{:.1f}"),
-            _number(100 * _mean(by_instance["found"].median()), "{:.1f}"),
-            _number(_mean(by_instance["gap"].median()), "{:.4f}"),
-            _number(_mean(by_instance["area"].median()), "{:.4f}"),
+            _number(100 * _mean(group["found"]), "{:.1f}"),
+            _number(_mean(group["gap"]), "{:.4f}"),
+            _number(_mean(group["area"]), "{:.4f}"),
             _number(rank, "{:.2f}"),
         ]
         rows.append((targets, cells))
@@ -145,9 +151,9 @@ def _overall(
         ("targets, %", "n"), ("front found, %", "n"), ("gap", "n"), ("area", "n"), ("mean rank", "n"),
     )  # fmt: skip
     note = (
-        "Targets: share of 51 gaps to the front, and the whole front, that were reached, the mean of all seeds and"
-        " instances. Front found, gap, area: means over instances of the medians of the seeds; gap is the share of the"
-        " front's hypervolume that is missing, area its mean over the run. Mean rank: of the median gaps, over the"
+        "Means over instances of the medians of the seeds. Targets: share of 51 gaps to the front, and the whole front,"
+        " that were reached; front found: share of its points; gap: share of the"
+        " front's hypervolume that is missing; area: its mean over the run. Mean rank: of the median gaps, over the"
         " instances that all with a rank have run on; do not read it alone. What is not verified was not measured again"
         " here."
     )
@@ -159,10 +165,11 @@ def _mean(values: Any) -> float:
     return float(kept.mean()) if len(kept) else math.nan
 
 
-def _instance(entries: Sequence[Entry], marks: Mapping[str, str], name: str, budget: str | int) -> str:
-    found = next(entry.instance for entry in entries if entry.record.instance == name)
+def _instance(table: pd.DataFrame, marks: Mapping[str, str]) -> str:
+    found = instance(str(table["instance"].iloc[0]))
+    name = found.id
     rows = []
-    for row in summary([e for e in entries if e.record.instance == name], budget).to_dict("records"):
+    for row in table.to_dict("records"):
         best = marks[row["algorithm"]]
         gap = _number(row["gap"], "{:.2e}", best=best == "*", after={"~": " ~"}.get(best, ""))
         rows.append(

@@ -128,9 +128,9 @@ def print_rows(rows: Sequence[dict[str, Any]], budget: str | int, mark: str) -> 
             (
                 f"  {plain(row['algorithm'], 45)} {row['mark']}",
                 _gap(row),
-                f"{_short(row['gap_q1'])} {_short(row['gap_q3'])}",
+                f"{short(row['gap_q1'])} {short(row['gap_q3'])}",
                 _share(row["found"]),
-                _short(row["area"]),
+                short(row["area"]),
                 f"{row['solved']}/{row['seeds']}",
                 "" if row["ert_front"] is None else f"{row['ert_front']:,.0f}",
             )
@@ -228,22 +228,25 @@ def _sentence(pair: Pair) -> str:
 
 def _gap(row: dict[str, Any]) -> str:
     if row["known"] == "exact":
-        return _short(row["gap"])
-    return (
-        f"{_short(row['gap'])} …" if row["gap_bound"] is None else f"{_short(row['gap'])} … {_short(row['gap_bound'])}"
-    )
+        return short(row["gap"])
+    return f"{short(row['gap'])} …" if row["gap_bound"] is None else f"{short(row['gap'])} … {short(row['gap_bound'])}"
 
 
 def _share(value: float | None) -> str:
     return "" if value is None else f"{100 * value:.0f} %"
 
 
-def _short(value: float | None) -> str:
+def short(value: float | None) -> str:
     """Number of three digits; tiny ones as powers of ten.
+
+    Parameters
+    ----------
+    value
+        The number; None is empty.
 
     Examples
     --------
-    >>> _short(0.0), _short(0.12345), _short(0.0000123), _short(None)
+    >>> short(0.0), short(0.12345), short(0.0000123), short(None)
     ('0', '0.123', '1.2e-05', '')
     """
     if value is None:

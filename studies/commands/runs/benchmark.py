@@ -356,18 +356,22 @@ def export_command(folders: tuple[Path, ...], names: tuple[str, ...], kind: str,
 
 
 @command.command(name="page")
-@folders_argument
+@click.argument("folders", nargs=-1, type=click.Path(path_type=Path))
 @budget_option
+@click.option("--shipped", "beside", is_flag=True, help="The results that come with the suite, too.")
 @click.option("--verify", is_flag=True, help="Check each submission first, which measures all its solutions again.")
 @click.option(
     "-o", "--out", type=click.Path(path_type=Path, dir_okay=False), default=Path("leaderboard.html"),
     show_default=True, help="File to write.",
 )  # fmt: skip
 @click.option("--overwrite", is_flag=True, help="Replace the file if it exists.")
-def page_command(folders: tuple[Path, ...], budget: str, verify: bool, out: Path, overwrite: bool) -> None:
+def page_command(
+    folders: tuple[Path, ...], budget: str, beside: bool, verify: bool, out: Path, overwrite: bool
+) -> None:
     """Make the leaderboard of FOLDERS: one HTML file that loads nothing, sorted as the reader chooses.
 
-    What was not verified, or was tuned on the suite, is marked.
+    What was not verified, or was tuned on the suite, is marked. Without FOLDERS: of the results that come with the
+    suite.
     """
     from sdc_problems.errors import SDCError
     from sdc_problems.studies.benchmark.page import leaderboard
@@ -376,7 +380,7 @@ def page_command(folders: tuple[Path, ...], budget: str, verify: bool, out: Path
 
     if out.exists() and not overwrite:
         raise SDCError(f"{str(out)!r} exists: replace it by --overwrite, or name another by -o")
-    write_atomically(out, leaderboard(folders, budget=_budget(budget), verify=verify))
+    write_atomically(out, leaderboard(folders, budget=_budget(budget), verify=verify, beside=beside))
     console().print(f"leaderboard: {plain(str(out), 500)}", soft_wrap=True)
 
 

@@ -72,3 +72,12 @@ def test_text_of_a_submission_is_no_markup(folders: list[Path]) -> None:
         assert f"sha256-{digest}" in page
     assert "unsafe" not in page
     assert not re.findall(r'(?:src|href)="', page)
+
+
+def test_shipped_results_have_a_leaderboard_and_stand_beside_others(folders: list[Path]) -> None:
+    alone = {row[0]: row[3] for row in rows(leaderboard([], budget="short"))}
+    assert "comes with the suite" in alone["NSGA2"]
+    both = {row[0]: row for row in rows(leaderboard(folders, budget="short", beside=True))}
+    assert {"PBGEA", "random", "shipped/NSGA2", "shipped/random"} <= set(both)
+    assert "no submission" in both["random"][3]
+    assert both["shipped/random"][4] == "1"  # instances: those of the folders only
