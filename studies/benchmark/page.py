@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sdc_problems.errors import SDCError
+from sdc_problems.studies.benchmark.algorithms import named
 from sdc_problems.studies.benchmark.check import SUBMISSION, Submission, check, read_submission
 from sdc_problems.studies.benchmark.shipped import samples_of, shipped, with_shipped
 from sdc_problems.studies.benchmark.tables import best_of, read_entries, summary
@@ -121,13 +122,15 @@ def _standing(folder: Path, verify: bool) -> tuple[Submission | None, str]:
 
 def _overall(table: pd.DataFrame, ranks: Mapping[str, float], said: Mapping[str, tuple[Submission | None, str]]) -> str:
     rows = []
+    titles = {one["name"]: one["title"] for one in named()}
     for label, group in table.groupby("algorithm", sort=False):
         label = str(label)
         submission, standing = said.get(label, (None, "comes with the suite"))
         flags = [_flag(standing)] if standing != "verified" else ["verified"]
         if submission is not None and submission.tuned_on_suite:
             flags.append(_flag("tuned on the suite"))
-        what = "" if submission is None else f"{submission.algorithm} {submission.version}, {submission.license}"
+        what = titles.get(label.removeprefix("shipped/"), "")
+        what = what if submission is None else f"{submission.algorithm} {submission.version}, {submission.license}"
         by = "" if submission is None else ", ".join(submission.authors)
         rank = ranks.get(label, math.nan)
         targets = 100 * float(group["targets"].mean()) / 51

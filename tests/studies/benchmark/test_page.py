@@ -49,7 +49,7 @@ def test_entries_say_whether_they_were_verified_and_tuned(folders: list[Path]) -
     assert first[0] == "PBGEA"
     assert "verified" in first[3]
     assert "tuned on the suite" in first[3]
-    assert (second[0], second[1]) == ("random", "")
+    assert (second[0], second[1]) == ("random", "Random search: the problem&#x27;s own sampling")
     assert "no submission" in second[3]
     assert "not verified" in rows(leaderboard(folders, budget="short"))[0][3]
     record = next(folders[0].rglob("*.npz"))
