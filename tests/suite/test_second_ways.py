@@ -180,3 +180,38 @@ def test_grids_by_all_their_matrices(name: str) -> None:
     every = itertools.product(one, repeat=len(found.parameters["columns"]))
     values = problem.engine.measure(map(list, every), list(found.objectives), evaluation="expected")
     same(found.front, values)
+
+
+def plain_equations(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Transition matrices of every equation of up to three levels, for an attribute with such frequencies."""
+    n = len(counts)
+    here, there = np.meshgrid(counts.astype(float), counts.astype(float), indexing="ij")
+    leaves = np.stack([np.full((n, n), float(v)) for v in (counts.sum(), counts.max(), counts.min())] + [here, there])
+    trees = leaves
+    for _ in range(2):
+        a, b = trees[:, None], trees[None, :]
+        quotient = np.where(b == 0, 1.0, a / np.where(b == 0, 1.0, b))
+        joined = np.stack([a + b, a - b, a * b, quotient]).reshape(-1, n, n)
+        trees = np.concatenate([leaves, joined])
+    weights = np.where(np.isfinite(trees) & (trees > 0), trees, 0.0)
+    sums = weights.sum(axis=2, keepdims=True)
+    stays = np.broadcast_to(np.eye(n), trees.shape)
+    return np.where(sums > 0, weights / np.where(sums > 0, sums, 1.0), stays)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", ["equations-people2-il-dr", "equations-people2-ctbil-dbrl-id", "equations-people3-il-dr"]
+)
+def test_equations_by_arrays_of_all_of_them(name: str) -> None:
+    """The whole instance: 44,105 equations as arrays, without rows, trees or a parser; equal matrices once."""
+    found = instance(name)
+    problem = found.problem()
+    codes = problem.data.codes(problem.attributes)
+    each = [plain_equations(np.bincount(column, minlength=n)) for column, n in zip(codes.T, problem.sizes, strict=True)]
+    assert {len(matrices) for matrices in each} == {found.space}
+    flat = np.concatenate([matrices.reshape(found.space, -1) for matrices in each], axis=1)
+    kept = np.sort(np.unique(flat.round(12), axis=0, return_index=True)[1])
+    every = ([matrices[i] for matrices in each] for i in kept)
+    values = problem.engine.measure(every, list(found.objectives), evaluation="expected")
+    same(found.front, values)
