@@ -132,7 +132,9 @@ def found_at(record: Record, instance: Measured) -> FloatArray:
     return when
 
 
-def runtimes(record: Record, instance: Measured, curve: Curve | None = None) -> FloatArray:
+def runtimes(
+    record: Record, instance: Measured, curve: Curve | None = None, when: FloatArray | None = None
+) -> FloatArray:
     """Evaluations to each of the 51 targets; infinity for those that the run did not reach.
 
     Parameters
@@ -141,12 +143,12 @@ def runtimes(record: Record, instance: Measured, curve: Curve | None = None) -> 
         The run.
     instance
         What it ran on; the last target of one whose front is not proven is a gap of 0 to the best front known.
-    curve
-        Its ``anytime``, if that is known already.
+    curve, when
+        Its ``anytime`` and ``found_at``, if they are known already.
     """
     curve = anytime(record, instance) if curve is None else curve
     if instance.known == "exact":
-        last = float(found_at(record, instance).max())
+        last = float((found_at(record, instance) if when is None else when).max())
     else:
         last = _first(curve, 0.0)
     return np.array([*(_first(curve, gap) for gap in GAPS), last])
@@ -198,7 +200,12 @@ def area(curve: Curve, evaluations: int) -> float:
 
 
 def indicators(
-    record: Record, instance: Measured, at: Sequence[int] | None = None
+    record: Record,
+    instance: Measured,
+    at: Sequence[int] | None = None,
+    *,
+    curve: Curve | None = None,
+    when: FloatArray | None = None,
 ) -> list[dict[str, float | int | str | None]]:
     """Indicators of a run after so many evaluations, one dictionary for each number of them.
 
@@ -214,10 +221,12 @@ def indicators(
         What it ran on.
     at
         Numbers of evaluations; by default the run's budget.
+    curve, when
+        Its ``anytime`` and ``found_at``, if they are known already.
     """
-    curve = anytime(record, instance)
-    when = found_at(record, instance)
-    times = runtimes(record, instance, curve)
+    curve = anytime(record, instance) if curve is None else curve
+    when = found_at(record, instance) if when is None else when
+    times = runtimes(record, instance, curve, when)
     front = instance.scaled(instance.front)
     whole, bound = volume(front), instance.bound
     widest = None if bound is None else volume(instance.scaled(bound))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sdc_problems.errors import SDCError
 from sdc_problems.suite import Instance, Record, instance
 from sdc_problems.suite._citation import SUITE_VERSION
-from sdc_problems.suite._indicators import Curve, anytime, expected_runtimes, indicators, runtimes
+from sdc_problems.suite._indicators import Curve, anytime, expected_runtimes, found_at, indicators, runtimes
 from sdc_problems.suite._statistics import Pair, Samples, pairs_by_instance
 
 if TYPE_CHECKING:
@@ -46,7 +46,12 @@ class Entry:
     @functools.cached_property
     def times(self) -> FloatArray:
         """Evaluations to each target."""
-        return runtimes(self.record, self.instance, self.curve)
+        return runtimes(self.record, self.instance, self.curve, self.when)
+
+    @functools.cached_property
+    def when(self) -> FloatArray:
+        """Evaluation that found each point of the front."""
+        return found_at(self.record, self.instance)
 
 
 def record_files(folder: Path) -> list[Path]:
@@ -126,9 +131,8 @@ def assessed(entries: Sequence[Entry], budget: str | int) -> pd.DataFrame:
     for entry in entries:
         evaluations = looks(entry, budget)
         if evaluations is not None:
-            rows += [
-                {**row, "algorithm": entry.label} for row in indicators(entry.record, entry.instance, [evaluations])
-            ]
+            found = indicators(entry.record, entry.instance, [evaluations], curve=entry.curve, when=entry.when)
+            rows += [{**row, "algorithm": entry.label} for row in found]
     frame = pd.DataFrame(rows)
     if not len(frame):
         raise SDCError(f"no run had the budget {budget!r}: look at a smaller one by --budget")
