@@ -52,6 +52,7 @@ NO_K = "promises no k"
 ALONE = "k is 1: some record is the only one of its kind"
 DRAWN = "releases.json"
 """File of a run folder that says which of its random solutions were drawn; it holds no seed and no record."""
+_DECIDED_OTHERWISE = "the decision record of the run is for solution {}, not {}"
 _DRAWN_BEFORE = (
     "solution {} was released before: for the same draw give --seed, which its mapping file holds; for another, which"
     " together with the first gives more away, --new-draw"
@@ -169,7 +170,7 @@ def release(
     values = {o.name: float(v) for o, v in zip(problem.objectives, problem.natural(found.F[0]), strict=True)}
     broken = _broken_requirements(study, problem, values)
     if decided is not None and decided["solution"] != solution:
-        broken.append(f"the decision record of the run is for solution {decided['solution']}, not {solution}")
+        broken.append(_DECIDED_OTHERWISE.format(decided["solution"], solution))
         decided = None
     if broken and override is None:
         raise _not_released(broken)
@@ -384,16 +385,24 @@ def objections(
     x = problem.genome(found.X[0])
     values = {o.name: float(v) for o, v in zip(problem.objectives, problem.natural(found.F[0]), strict=True)}
     broken = _broken_requirements(study, problem, values)
+    with Run(folder) as run:
+        decided = read_decision(run)
+        fingerprint = run.fingerprint()
+    if decided is not None and decided["solution"] != found.ids[0]:
+        broken.append(_DECIDED_OTHERWISE.format(decided["solution"], found.ids[0]))
     required = [name for name in study.sections.require if name in values]
-    met = [f"{len(required)} of {len(required)} requirements of the study are met"] if required and not broken else []
+    met = (
+        [f"{len(required)} of {len(required)} requirements of the study are met"]
+        if required and not _broken_requirements(study, problem, values)
+        else []
+    )
     refused = ""
     try:
         protected = protected_columns(problem)
         columns_that_leave(problem.data, protected, study.sections.data.keep)
         if task.random:
             places = Places.of(out)
-            with Run(folder) as run:
-                same = _same_solution(places, found.ids[0], run.fingerprint())
+            same = _same_solution(places, found.ids[0], fingerprint)
             _draw(folder, found.ids[0], places, same, seed=None, new_draw=False)
             met.append("values are drawn at random, once: a second release repeats the same draw")
         else:

@@ -80,6 +80,18 @@ def removed_unless_begun(folder: Path) -> Iterator[None]:
         raise
 
 
+def again(folder: Path) -> tuple[Study, str]:
+    """Study of a run folder, to repeat the run: relative paths start where they did when the run was made."""
+    folder = check_folder(folder)
+    with Run(folder) as run:
+        home = Path(run.meta["folder"])
+    try:
+        text = input_file(folder / STUDY, largest=LARGEST_FILE).read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise SDCError(f"{STUDY} in {str(folder)!r} cannot be read: {error}") from None
+    return Study.from_text(text, folder=home, name=f"{STUDY} in {str(folder)!r}"), text
+
+
 def reopen(folder: Path, *, data: Path | None = None, search: bool = True) -> tuple[Study, Built, Mapping[str, Any]]:
     """Build the study of a run folder again, and refuse a changed study or changed data.
 

@@ -248,7 +248,7 @@ def test_describe_says_what_happens_to_each_attribute() -> None:
     assert tested.describe([2, 3, 1, 4])[:3] == (
         "age in bands of 10 years.",
         "zip with last 3 characters hidden.",
-        "sex is suppressed.",
+        "sex is blanked.",
     )
     bottom = tested.describe([0, 0, 0, 1])
     assert bottom[0] == "age is unchanged."

@@ -72,10 +72,12 @@ def level_phrase(name: str, what: str) -> str:
     Examples
     --------
     >>> level_phrase("age", "bands of 5"), level_phrase("zip", "suppressed")
-    ('in bands of 5 years', 'is suppressed')
+    ('in bands of 5 years', 'is blanked')
     """
-    if what in ("unchanged", "suppressed"):
-        return f"is {what}"
+    if what == "suppressed":  # records are suppressed, columns are blanked: two things, two words
+        return "is blanked"
+    if what == "unchanged":
+        return "is unchanged"
     if what.endswith(("hidden", "shown")):
         return f"with {what}"
     years = what.startswith("bands of ") and "age" in name.lower().replace("_", " ").replace("-", " ").split()

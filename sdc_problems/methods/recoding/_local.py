@@ -176,7 +176,7 @@ def recode_locally(
 
 def _phrase(name: str, hierarchy: Hierarchy, level: int) -> str:
     if level == hierarchy.n_levels:
-        return "suppressed"
+        return "blanked"
     return level_phrase(name, hierarchy.describe(level)).removeprefix("is ")
 
 

@@ -256,8 +256,9 @@ class TransitionProblem(SDCProblem):
         flows = P * counts[:, None]
         np.fill_diagonal(flows, 0.0)
         text = f"{name}: a value is kept with probability {kept:.2f}"
-        if stay[most] - stay[least] > 0.005:
-            text += f" ({stay[least]:.2f} for {labels[least]} to {stay[most]:.2f} for {labels[most]})"
+        ends = f"{stay[least]:.2f}", f"{stay[most]:.2f}"
+        if ends[0] != ends[1]:  # what is equal as it is written is said once
+            text += f" ({ends[0]} for {labels[least]} to {ends[1]} for {labels[most]})"
         if flows.sum() <= 0:
             return text + "."
         arrivals = flows.sum(axis=0)

@@ -35,6 +35,8 @@ def command(
 ) -> None:
     """Carry out STUDY (a TOML file; see examples/ and `sdc schema`) in a new run folder.
 
+    A run folder as STUDY repeats its run: with the same versions it ends with the same bytes.
+
     Every generation is stored when it is complete: after a crash, a kill or a full disk, `sdc resume` goes on and ends
     with the same bytes. Ctrl-C stops after the current generation (exit code 130). Exit code 3: no solution found meets
     the study's [require].
@@ -43,10 +45,10 @@ def command(
     from sdc_problems.studies.release._columns import columns_that_leave, protected_columns
     from sdc_problems.studies.report.terminal import watched
     from sdc_problems.studies.run.runner import start, work
-    from sdc_problems.studies.run.start import removed_unless_begun
+    from sdc_problems.studies.run.start import again, removed_unless_begun
     from sdc_problems.studies.study.schema import Study
 
-    checked, text = Study.from_file(study)
+    checked, text = again(study) if study.is_dir() else Study.from_file(study)
     folder = out or Path("runs") / study.stem
     with beginning(folder):
         built = start(checked, text, folder)

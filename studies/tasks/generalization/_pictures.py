@@ -33,11 +33,16 @@ def pictures(problem: Any, x: NDArray[Any]) -> list[Lattice]:
             caption="Filled steps are taken; an empty row is released as it is." + goes,
             across="level of generalisation",
             attributes=tuple(
-                Levels(name, int(level), tuple(map(hierarchy.describe, range(hierarchy.n_levels))))
-                for name, level, hierarchy in zip(problem.attributes, x, hierarchies, strict=False)
+                Levels(name, int(at), tuple(_said(hierarchy.describe(level)) for level in range(hierarchy.n_levels)))
+                for name, at, hierarchy in zip(problem.attributes, x, hierarchies, strict=False)
             ),
             neighbours=tuple(
                 Neighbour(j, step, tuple(row)) for (j, step), row in zip(steps, values.tolist(), strict=True)
             ),
         )
     ]
+
+
+def _said(level: str) -> str:
+    """Level in words: a column is blanked, records are suppressed."""
+    return "blanked" if level == "suppressed" else level

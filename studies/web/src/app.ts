@@ -4,6 +4,8 @@ import type { Store } from "./state";
 import type { Detail } from "./types";
 
 export interface Details {
+  /** Whether this page has, or can get, the pictures of a solution. */
+  has(key: string): boolean;
   /** Everything about a solution; null where this page does not have it. */
   get(key: string): Promise<Detail | null>;
   /** Its sentences, if they are at hand or can be fetched. */

@@ -5,6 +5,13 @@ import { capital, num, short, visible, withUnit } from "./format";
 import { picturesOf } from "./pictures";
 import type { Detail, Picture } from "./types";
 
+const MISSING = "–";
+
+/** Whether values differ; one that is missing differs from none. */
+export function unlike(values: readonly unknown[]): boolean {
+  return new Set(values).size > 1;
+}
+
 interface Row {
   label: string;
   cells: { text: string; best: boolean }[];
@@ -16,7 +23,7 @@ export function pictureRows(solutions: Picture[][]): [string, string[]][] {
   const rows = new Map<string, string[]>();
   solutions.forEach((pictures, p) => {
     for (const [label, text] of pictures.flatMap((picture) => picture.rows)) {
-      const cells = rows.get(label) ?? solutions.map(() => "–");
+      const cells = rows.get(label) ?? solutions.map(() => MISSING);
       cells[p] = text;
       rows.set(label, cells);
     }
@@ -63,20 +70,21 @@ export function comparePart(app: App): Part {
   }
 
   function plainRow(label: string, cells: string[]): Row {
-    return { label, cells: cells.map((text) => ({ text: short(text, 200), best: false })), differs: new Set(cells).size > 1 };
+    return { label, cells: cells.map((text) => ({ text: short(text, 200), best: false })), differs: unlike(cells.filter((text) => text !== MISSING)) };
   }
 
-  function render(points: number[], details: (Detail | null)[]): void {
+  function render(points: number[], details: (Detail | null)[], briefs: string[][]): void {
     const { model } = app;
     const names = points.map((i) => capital(short(model.name(i), 40)));
     const measures: Row[] = model.axes.map((axis, a) => {
       const values = points.map((i) => model.value(a, i));
-      const best = axis.sense === "min" ? Math.min(...values) : Math.max(...values);
-      const differs = new Set(values).size > 1;
+      const known = values.filter((value) => Number.isFinite(value));
+      const best = axis.sense === "min" ? Math.min(...known) : Math.max(...known);
+      const differs = unlike(known);
       return {
         label: `${axis.label} (${axis.sense === "min" ? "smaller" : "larger"} is better)`,
         cells: values.map((value, at) => ({
-          text: withUnit(value, axis.unit) + (at > 0 && differs && value !== values[0] ? ` (${value > values[0] ? "+" : "−"}${num(Math.abs(value - values[0]))})` : ""),
+          text: withUnit(value, axis.unit) + (at > 0 && differs && Number.isFinite(value - values[0]) && value !== values[0] ? ` (${value > values[0] ? "+" : "−"}${num(Math.abs(value - values[0]))})` : ""),
           best: differs && value === best,
         })),
         differs,
@@ -85,7 +93,7 @@ export function comparePart(app: App): Part {
     const facts = [...new Set(details.flatMap((d) => d?.facts.map((f) => f.label) ?? []))].map((label) =>
       plainRow(label, details.map((d) => {
         const fact = d?.facts.find((f) => f.label === label);
-        return fact ? withUnit(fact.value, fact.unit) : "–";
+        return fact ? withUnit(fact.value, fact.unit) : MISSING;
       })),
     );
     const attributes = model.payload.runs[model.run[points[0]]].attributes;
@@ -93,11 +101,11 @@ export function comparePart(app: App): Part {
     const changed = sameRun
       ? attributes.map((attribute, a) => plainRow(attribute.name, details.map((d) => {
         const share = d?.after[a]?.changed;
-        return share === null || share === undefined ? "–" : `${num(share)} %`;
+        return share === null || share === undefined ? MISSING : `${num(share)} %`;
       })))
       : [];
-    const sentences = details.map((d) => d?.sentences ?? []);
-    const known = (text: string): boolean => sentences.every((list) => list.includes(text));
+    const sentences = details.map((d, at) => d?.sentences ?? briefs[at]);
+    const shared = (text: string): boolean => sentences.every((list) => list.length === 0 || list.includes(text));
     replace(
       content,
       table("Measures", measures, names),
@@ -113,7 +121,8 @@ export function comparePart(app: App): Part {
             {},
             h("h3", {}, names[at]),
             store.state.shortlist.get(model.keys[i]) && h("p", { class: "note" }, visible(store.state.shortlist.get(model.keys[i]) ?? "")),
-            h("div", { class: "sentences" }, sentences[at].map((text) => h("p", { class: known(text) ? "muted" : "differs" }, short(text, 600)))),
+            h("div", { class: "sentences" }, sentences[at].map((text) => h("p", { class: shared(text) ? "muted" : "differs" }, short(text, 600)))),
+            !app.details.has(model.keys[i]) && h("p", { class: "muted" }, "This report holds no pictures of it."),
             picturesOf(app, (details[at]?.pictures ?? []).slice(0, 1), model.axes.map((_, a) => model.value(a, i))).slice(0, 1),
             button("Open", () => { store.set({ current: model.keys[i], view: "solution" }); }, { "aria-label": `Open ${names[at]}` }),
           ),
@@ -133,7 +142,10 @@ export function comparePart(app: App): Part {
     const keys = points.map((i) => app.model.keys[i]);
     const mine = keys.join("\n");
     asked = mine;
-    void Promise.all(keys.map((key) => app.details.get(key))).then((details) => { if (asked === mine) render(points, details); });
+    void Promise.all(keys.map(async (key) => {
+      const detail = await app.details.get(key);
+      return [detail, detail === null ? await app.details.brief(key) : []] as const;
+    })).then((told) => { if (asked === mine) render(points, told.map(([detail]) => detail), told.map(([, brief]) => brief)); });
   }
 
   return {

@@ -1,7 +1,7 @@
 // An attribute before and after: bars of at least five records, or what is left of them.
 import { scaleLinear } from "d3-scale";
 import { h, s } from "./dom";
-import { numbers, svgFigure } from "./figure";
+import { numbers, resolved, svgFigure, type Entry } from "./figure";
 import { binLabel, count, num, short } from "./format";
 import type { After, Attribute, BinBars, LabelBars } from "./types";
 
@@ -19,7 +19,7 @@ export function joined(before: LabelBars, after: LabelBars): Line[] {
     label, before: before.counts[i], after: afterOf.get(label) ?? null,
   }));
   after.labels.forEach((label, i) => {
-    if (!known.has(label)) lines.push({ label: label === "*" ? "suppressed (*)" : label, before: null, after: after.counts[i] });
+    if (!known.has(label)) lines.push({ label: label === "*" ? "blanked (*)" : label, before: null, after: after.counts[i] });
   });
   if (before.rest > 0 || after.rest > 0) {
     lines.push({ label: "rare values", before: before.rest || null, after: after.rest || null });
@@ -87,7 +87,12 @@ function bars(title: string, caption: string, lines: Line[], withAfter: boolean)
     ["value", "before", "after"],
     all.map((line) => [short(line.label, 80), line.before ?? "–", line.after ?? "–"]),
   );
-  return svgFigure(title, chart, caption, table);
+  return svgFigure(title, chart, caption, table, () => sides(withAfter));
+}
+
+function sides(withAfter: boolean): Entry[] {
+  const before: Entry = { text: "original", colour: resolved("var(--worse)"), shape: "square" };
+  return withAfter ? [before, { text: "released", colour: resolved("var(--accent)"), shape: "square" }] : [before];
 }
 
 const MOST_LINES = 14;
@@ -138,7 +143,7 @@ function histogram(title: string, caption: string, before: BinBars, after: BinBa
     ["value", "before", "after"],
     before.counts.map((c, i) => [line(i), c ?? "hidden", after ? (after.counts[i] ?? "hidden") : "–"]),
   );
-  return svgFigure(title, chart, caption, table);
+  return svgFigure(title, chart, caption, table, () => sides(after !== null));
 }
 
 function edgeTicks(edges: number[], step: number): SVGElement[] {

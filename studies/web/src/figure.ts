@@ -1,12 +1,21 @@
 // A chart with its title, its buttons (SVG, PNG) and its numbers as a table; and the export of both formats.
 import { announce, button, h, s, uid, type Child } from "./dom";
 import { short } from "./format";
-import { theme } from "./theme";
+import { svgMark, type Shape } from "./painter";
+import { inLight, theme } from "./theme";
 
 const KEPT = [
   "fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-opacity", "opacity", "font-size",
   "font-family", "font-weight", "font-style", "text-anchor", "dominant-baseline", "visibility",
 ];
+
+/** An entry of an exported picture's legend: a mark, or a line. */
+export interface Entry {
+  text: string;
+  colour: string;
+  shape: Shape | "line";
+  dash?: string;
+}
 
 export interface Figure {
   root: HTMLElement;
@@ -14,12 +23,15 @@ export interface Figure {
 }
 
 /** A figure whose body the caller fills; `picture` gives the exported SVG. */
-export function figure(title: string, picture: () => SVGSVGElement | null, caption: Child = null): Figure {
+export function figure(title: string, picture: () => SVGSVGElement | null, caption: Child = null, legend: () => Entry[] = () => []): Figure {
   const id = uid("figure");
   const body = h("div", { class: "chart" });
   const name = title.toLowerCase().replace(/[^a-z0-9]+/g, "-").slice(0, 60) || "chart";
   const save = (kind: "svg" | "png"): void => {
-    const drawn = picture();
+    const drawn = inLight(() => {
+      const inner = picture();
+      return inner === null ? null : framed(title, inner, legend());
+    });
     if (drawn === null) return;
     if (kind === "svg") download(`${name}.svg`, new Blob([serialised(drawn)], { type: "image/svg+xml" }));
     else void png(drawn).then((blob) => { download(`${name}.png`, blob); });
@@ -46,8 +58,8 @@ export function figure(title: string, picture: () => SVGSVGElement | null, capti
 }
 
 /** A figure around one SVG that is drawn once. */
-export function svgFigure(title: string, drawn: SVGSVGElement, caption: Child = null, extra: Child = null): HTMLElement {
-  const { root, body } = figure(title, () => exported(drawn), caption);
+export function svgFigure(title: string, drawn: SVGSVGElement, caption: Child = null, extra: Child = null, legend?: () => Entry[]): HTMLElement {
+  const { root, body } = figure(title, () => exported(drawn), caption, legend);
   body.appendChild(drawn);
   if (drawn.classList.contains("fixed")) {
     // It keeps its size and scrolls where the page is narrower: then the keyboard must be able to scroll it.
@@ -87,9 +99,41 @@ export function exported(drawn: SVGSVGElement): SVGSVGElement {
   return copy;
 }
 
+/** A picture with its title above and its legend below. */
+function framed(title: string, inner: SVGSVGElement, legend: Entry[]): SVGSVGElement {
+  const t = theme();
+  const wide = Math.max(320, Number(inner.getAttribute("width")));
+  const tall = Number(inner.getAttribute("height"));
+  const font = { "font-family": "system-ui, sans-serif", fill: t.ink };
+  const marks: SVGElement[] = [];
+  let [x, y] = [12, tall + 52];
+  for (const { text, colour, shape, dash } of legend) {
+    const long = 26 + 7 * text.length;
+    if (x > 12 && x + long > wide) [x, y] = [12, y + 20];
+    marks.push(shape === "line"
+      ? s("line", { x1: x - 6, x2: x + 12, y1: y - 4, y2: y - 4, stroke: colour, "stroke-width": 2, "stroke-dasharray": dash ?? null })
+      : svgMark(shape, x + 3, y - 4, colour, shape === "dot" ? 4 : 4.5));
+    marks.push(s("text", { x: x + 16, y, "font-size": 12, ...font }, short(text, 80)));
+    x += long;
+  }
+  const height = tall + 36 + (legend.length > 0 ? y - tall - 52 + 28 : 0);
+  inner.setAttribute("y", "30");
+  return s(
+    "svg",
+    { width: wide, height, viewBox: `0 0 ${wide} ${height}` },
+    s("rect", { width: "100%", height: "100%", fill: t.paper }),
+    s("text", { x: 6, y: 20, "font-size": 15, "font-weight": 600, ...font }, short(title, 120)),
+    inner,
+    marks,
+  );
+}
+
+// XML knows neither control characters nor U+FFFE and U+FFFF.
+const NOT_IN_XML = /[^\t\n\r\u0020-\ud7ff\ud800-\udfff\ue000-\ufffd]/g;
+
 export function serialised(drawn: SVGSVGElement): string {
   drawn.setAttribute("xmlns", "http://www.w3.org/2000/svg");
-  return `<?xml version="1.0" encoding="UTF-8"?>\n${new XMLSerializer().serializeToString(drawn)}\n`;
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${new XMLSerializer().serializeToString(drawn).replace(NOT_IN_XML, "\ufffd")}\n`;
 }
 
 export async function png(drawn: SVGSVGElement): Promise<Blob> {
@@ -145,4 +189,10 @@ export function numbers(caption: string, head: string[], rows: (string | number)
       ),
     ),
   );
+}
+
+/** A colour of the style sheet (`var(--name)`) as it is now. */
+export function resolved(paint: string): string {
+  const name = /^var\((.+)\)$/.exec(paint)?.[1];
+  return name === undefined ? paint : getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }

@@ -28,7 +28,7 @@ export function axisTitle(axis: Axis): string {
 
 /** A name that no layout breaks on: control and direction characters are shown as what they are. */
 export function visible(text: string): string {
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, "\ufffd");
+  return text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufffe\uffff]/g, "\ufffd");
 }
 
 export function short(text: string, most: number): string {

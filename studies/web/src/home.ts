@@ -77,8 +77,8 @@ export function repeatRun(app: App, run: number): HTMLElement {
   return h(
     "div",
     { class: "take" },
-    command("Repeat the run", `sdc run study.toml --out ${folder}`),
-    h("p", { class: "hint" }, "Start the release where the run folder is. It writes the protected file with its rows shuffled, its value mapping and its rows file (what became what, and which row is whose: for the holder of the data only) and a certificate whose guarantees are counted again in the written file. study.toml lies in the run folder; relative paths in it start at the folder where it was written. With the versions below a repeated run gives the same bytes."),
+    command("Repeat the run", `sdc run ${folder} --out ${quoted(`${app.model.payload.runs[run].name}-again`)}`),
+    h("p", { class: "hint" }, "Start both where the run folder is. The release writes the protected file with its rows shuffled, its value mapping and its rows file (what became what, and which row is whose: for the holder of the data only) and a certificate whose guarantees are counted again in the written file. The run is repeated by the study in its folder, into a new one. With the versions below a repeated run gives the same bytes."),
   );
 }
 

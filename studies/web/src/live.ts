@@ -56,6 +56,10 @@ export class Server implements Details, LiveLink {
     return checkPayload(document);
   }
 
+  has(): boolean {
+    return true;
+  }
+
   get(key: string): Promise<Detail | null> {
     let found = this.details.get(key);
     if (found === undefined) {

@@ -34,6 +34,7 @@ function inlined(): Payload | null {
 
 function fromReport(payload: Payload): Details {
   return {
+    has: (key) => Object.hasOwn(payload.details ?? {}, key),
     get: (key) => Promise.resolve(payload.details?.[key] ?? null),
     brief: (key) => Promise.resolve(payload.details?.[key]?.sentences ?? payload.briefs?.[key] ?? []),
   };

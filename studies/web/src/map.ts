@@ -5,12 +5,12 @@ import { select } from "d3-selection";
 import { FILTERS, concerns, timed, type App, type Part } from "./app";
 import { bottomAxis, leftAxis, scale, ticks, type Scale } from "./axes";
 import { announce, button, h, refocus, replace, s } from "./dom";
-import { exported, figure } from "./figure";
+import { exported, figure, type Entry } from "./figure";
 import { axisTitle, num, short, withUnit } from "./format";
 import { extent, staircase } from "./model";
 import { CanvasPainter, RUN_SHAPES, SvgPainter, sized, type Painter, type Shape } from "./painter";
 import { onTheme, seriesColour, theme } from "./theme";
-import { BASELINE, DOMINATED, FRONT, ORIGINAL, OWN_FRONT } from "./types";
+import { BASELINE, DOMINATED, FRONT, KINDS, ORIGINAL, OWN_FRONT } from "./types";
 
 const NEAR = 14; // pixels around the pointer in which a point is found
 const NEAR_FINGER = 30;
@@ -44,7 +44,7 @@ export function mapPart(app: App): Part {
     overlay,
     tip,
   );
-  const { root, body } = figure("Risk–utility map", () => picture());
+  const { root, body } = figure("Risk–utility map", () => picture(), null, legend);
   root.classList.add("hero");
   body.append(
     h("div", { class: "around" }, stage, list),
@@ -287,6 +287,24 @@ export function mapPart(app: App): Part {
     paint(painter);
     copy.insertBefore(painter.group, copy.children[1]);
     return copy;
+  }
+
+  function legend(): Entry[] {
+    const { model } = app;
+    const t = theme();
+    const { colour } = store.state;
+    const { runs } = model.payload;
+    const seen = (wanted: number): boolean => model.kind.some((kind, i) => kind === wanted && app.seen[i] === 1);
+    const plain = (wanted: number, shade: string): Entry[] => (seen(wanted) ? [{ text: KINDS[wanted], colour: shade, shape: SHAPES[wanted] }] : []);
+    const ends = [...plain(BASELINE, t.baseline), ...plain(ORIGINAL, t.original)];
+    if (runs.length > 1) {
+      const shown = runs.flatMap((_, r) => (store.state.hiddenRuns.has(r) ? [] : [r]));
+      return [...shown.map((r): Entry => ({ text: model.runName(r), colour: colour === "run" ? seriesColour(r) : t.front, shape: RUN_SHAPES[r % RUN_SHAPES.length] })), ...ends];
+    }
+    if (colour === "seed") {
+      return [...runs[0].seeds.map((seed, at): Entry => ({ text: `seed ${seed}`, colour: seriesColour(at), shape: "disc" })), ...ends];
+    }
+    return [...plain(FRONT, t.front), ...plain(OWN_FRONT, t.own), ...plain(DOMINATED, t.dominated), ...ends];
   }
 
   // -- reading a point ---------------------------------------------------------------------------------------------

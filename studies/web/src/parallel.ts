@@ -4,12 +4,12 @@ import { select as on } from "d3-selection";
 import { FILTERS, concerns, timed, type App, type Part } from "./app";
 import { scale, ticks, type Scale } from "./axes";
 import { button, h, replace, s } from "./dom";
-import { exported, figure } from "./figure";
+import { exported, figure, type Entry } from "./figure";
 import { num, short } from "./format";
 import { skewed, type Range } from "./model";
 import { CanvasPainter, SvgPainter, sized, type Painter } from "./painter";
 import { onTheme, theme } from "./theme";
-import { BASELINE, DOMINATED, ORIGINAL } from "./types";
+import { BASELINE, DOMINATED, KINDS, ORIGINAL } from "./types";
 
 const TOP = 44;
 const BOTTOM = 16;
@@ -25,6 +25,11 @@ export function parallelPart(app: App): Part {
     "All objectives",
     () => picture(),
     "Every line is one solution; the better end of each axis is on top. Drag along an axis, or type a range below.",
+    () => {
+      const t = theme();
+      const colours = [t.dominated, t.own, t.front, t.baseline, t.original];
+      return KINDS.flatMap((text, kind): Entry[] => (app.model.kind.some((k, i) => k === kind && app.selected[i] === 1) ? [{ text, colour: colours[kind], shape: "line" }] : []));
+    },
   );
   const inputs = h("fieldset", { class: "ranges" });
   body.append(stage, inputs);

@@ -1,14 +1,15 @@
 // Pictures of a solution: one function per picture type, whatever task they come from.
+import { sankey, sankeyLinkHorizontal, type SankeyNode } from "d3-sankey";
 import { scaleLinear } from "d3-scale";
 import { line } from "d3-shape";
 import type { App } from "./app";
 import { bottomAxis, leftAxis, scale } from "./axes";
 import { h, s, type Child } from "./dom";
-import { numbers, svgFigure } from "./figure";
+import { numbers, resolved, svgFigure } from "./figure";
 import { count, num, short } from "./format";
 import { graph } from "./graph";
 import { lattice } from "./lattice";
-import { seriesColour } from "./theme";
+import { seriesPaint } from "./theme";
 import type { BarsPicture, BlocksPicture, FormulaPicture, LinesPicture, MatrixPicture, Picture } from "./types";
 
 /** Figures of a solution; `values` are its objectives, in the order of the axes. */
@@ -119,49 +120,44 @@ function flowing(picture: MatrixPicture): boolean {
   return picture.records.length > 0 && Math.max(picture.row_labels.length, picture.column_labels.length) <= 16;
 }
 
+interface End {
+  name: string;
+  side: 0 | 1;
+}
+
+interface Flow {
+  value: number;
+  stays: boolean;
+}
+
 function flows(picture: MatrixPicture): HTMLElement {
   const title = short(picture.name, 40);
-  const [from, to, flow] = [picture.row_labels, picture.column_labels, picture.records];
-  const n = Math.max(from.length, to.length);
-  const total = flow.flat().reduce<number>((sum, f) => sum + (f ?? 0), 0) || 1;
-  const gap = 8;
-  const height = Math.max(200, n * 26);
-  const unit = (height - gap * (n - 1)) / total;
-  const [left, right, width] = [130, 470, 600];
-  const out = flow.map((row) => row.reduce<number>((sum, f) => sum + (f ?? 0), 0));
-  const into = to.map((_, j) => flow.reduce<number>((sum, row) => sum + (row[j] ?? 0), 0));
-  const starts = (sizes: number[]): number[] => {
-    let at = 0;
-    return sizes.map((size) => {
-      const here = at;
-      at += size * unit + gap;
-      return here;
-    });
-  };
-  const [sides, ends] = [starts(out), starts(into)];
-  const [fromAt, toAt] = [[...sides], [...ends]];
-  const middle = (left + right) / 2;
+  const [from, to] = [picture.row_labels, picture.column_labels];
+  const ends: End[] = [...from.map((name): End => ({ name, side: 0 })), ...to.map((name): End => ({ name, side: 1 }))];
+  const links = picture.records.flatMap((row, i) => row.flatMap((moved, j) =>
+    (moved === null || moved <= 0 ? [] : [{ source: i, target: from.length + j, value: moved, stays: from[i] === to[j] }])));
+  const [left, right, width, gap] = [130, 470, 600, 17]; // the gap keeps labels apart, whatever the flows are
+  const height = Math.max(200, Math.max(from.length, to.length) * 26);
   const marks: SVGElement[] = [];
-  flow.forEach((row, i) => {
-    row.forEach((moved, j) => {
-      if (moved === null || moved <= 0) return;
-      const thick = moved * unit;
-      const [y0, y1] = [fromAt[i] + thick / 2, toAt[j] + thick / 2];
-      fromAt[i] += thick;
-      toAt[j] += thick;
-      marks.push(s("path", { class: from[i] === to[j] ? "flow stays" : "flow moves", d: `M${left + 8},${y0.toFixed(1)}C${middle},${y0.toFixed(1)} ${middle},${y1.toFixed(1)} ${right - 8},${y1.toFixed(1)}`, "stroke-width": Math.max(0.6, thick).toFixed(1) },
-        s("title", {}, `${short(from[i], 30)} → ${short(to[j], 30)}: about ${count(moved)} records`)));
-    });
-  });
-  from.forEach((name, i) => {
-    marks.push(s("rect", { class: "before", x: left, y: sides[i], width: 8, height: Math.max(1, out[i] * unit) }));
-    marks.push(s("text", { class: "label", x: left - 6, y: sides[i] + (out[i] * unit) / 2 + 4, "text-anchor": "end" }, short(name, 16)));
-  });
-  to.forEach((name, j) => {
-    marks.push(s("rect", { class: "after", x: right - 8, y: ends[j], width: 8, height: Math.max(1, into[j] * unit) }));
-    marks.push(s("text", { class: "label", x: right + 6, y: ends[j] + (into[j] * unit) / 2 + 4 }, short(name, 16)));
-  });
-  const chart = s("svg", { viewBox: `0 -4 ${width} ${height + 8}`, class: "wide", role: "img", "aria-label": `Expected flows of records between the values of ${title}; the table of the matrix holds them.` }, marks);
+  if (links.length > 0) {
+    const drawn = sankey<End, Flow>()
+      .nodeAlign((end) => end.side)
+      .nodeSort((a, b) => (a.index ?? 0) - (b.index ?? 0))
+      .nodeWidth(8)
+      .nodePadding(gap)
+      .extent([[left, 0], [right, height]])({ nodes: ends, links });
+    const path = sankeyLinkHorizontal<End, Flow>();
+    for (const link of drawn.links) {
+      const [source, target] = [link.source as SankeyNode<End, Flow>, link.target as SankeyNode<End, Flow>];
+      marks.push(s("path", { class: link.stays ? "flow stays" : "flow moves", d: path(link) ?? "", "stroke-width": Math.max(0.6, link.width ?? 0).toFixed(1) },
+        s("title", {}, `${short(source.name, 30)} → ${short(target.name, 30)}: about ${count(link.value)} records`)));
+    }
+    for (const { name, side, x0 = 0, y0 = 0, y1 = 0 } of drawn.nodes) {
+      marks.push(s("rect", { class: side === 0 ? "before" : "after", x: x0, y: y0, width: 8, height: Math.max(1, y1 - y0) }));
+      marks.push(s("text", { class: "label flown", x: side === 0 ? left - 6 : right + 6, y: (y0 + y1) / 2 + 4, "text-anchor": side === 0 ? "end" : "start" }, short(name, 16)));
+    }
+  }
+  const chart = s("svg", { viewBox: `0 -10 ${width} ${height + 20}`, class: "wide", role: "img", "aria-label": `Expected flows of records between the values of ${title}; the table of the matrix holds them.` }, marks);
   return svgFigure(`${title}: records that move`, chart, `Expected numbers of records, from ${short(picture.down, 30)} (left) to ${short(picture.across, 30)} (right); flows of fewer than five are not drawn.`);
 }
 
@@ -215,7 +211,7 @@ function lines(picture: LinesPicture): HTMLElement {
   const marks: Child[] = picture.lines.map((curve, c) => {
     const whole = curve.values.map((value, i) => (value === null || picture.places[i] === null ? -1 : i));
     const d = path.x((i) => x(picture.places[i] ?? 0)).y((i) => y(curve.values[i] ?? 0))(whole) ?? "";
-    return s("path", { d, fill: "none", stroke: seriesColour(c), "stroke-width": 1.6, "stroke-dasharray": DASHES[Math.floor(c / 8) % DASHES.length] || null }, s("title", {}, short(curve.name, 60)));
+    return s("path", { d, fill: "none", stroke: seriesPaint(c), "stroke-width": 1.6, "stroke-dasharray": DASHES[Math.floor(c / 8) % DASHES.length] || null }, s("title", {}, short(curve.name, 60)));
   });
   const spoken = picture.lines.map((curve) => `${short(curve.name, 40)}: ${num(curve.values[0])} to ${num(curve.values.at(-1))}`);
   const chart = s(
@@ -228,10 +224,11 @@ function lines(picture: LinesPicture): HTMLElement {
     s("text", { class: "title", x: width - right, y: height - 6, "text-anchor": "end" }, short(picture.across, 60)),
   );
   const legend = picture.lines.length > 1 && h("ul", { class: "legend" }, picture.lines.map((curve, c) =>
-    h("li", {}, s("svg", { width: 26, height: 10, "aria-hidden": "true" }, s("line", { x1: 0, x2: 26, y1: 5, y2: 5, stroke: seriesColour(c), "stroke-width": 2 })), short(curve.name, 60))));
+    h("li", {}, s("svg", { width: 26, height: 10, "aria-hidden": "true" }, s("line", { x1: 0, x2: 26, y1: 5, y2: 5, stroke: seriesPaint(c), "stroke-width": 2 })), short(curve.name, 60))));
   const table = numbers(title, [short(picture.across, 40), ...picture.lines.map((curve) => short(curve.name, 40))],
     picture.places.map((place, i) => [num(place), ...picture.lines.map((curve) => num(curve.values[i]))]));
-  return svgFigure(title, chart, caption(picture), h("div", {}, legend, table));
+  return svgFigure(title, chart, caption(picture), h("div", {}, legend, table),
+    () => picture.lines.map((curve, c) => ({ text: short(curve.name, 60), colour: resolved(seriesPaint(c)), shape: "line", dash: DASHES[Math.floor(c / 8) % DASHES.length] })));
 }
 
 function formula(picture: FormulaPicture): HTMLElement {

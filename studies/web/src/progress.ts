@@ -3,9 +3,9 @@ import { area, curveStepAfter, line } from "d3-shape";
 import { concerns, type App, type Part } from "./app";
 import { bottomAxis, leftAxis, scale } from "./axes";
 import { h, replace, s, select, type Child, refocus } from "./dom";
-import { svgFigure, numbers } from "./figure";
+import { numbers, resolved, svgFigure } from "./figure";
 import { count, duration, num, short } from "./format";
-import { onTheme, seriesColour } from "./theme";
+import { onTheme, seriesPaint } from "./theme";
 import type { Run, SeedHistory } from "./types";
 
 type Against = "evaluated" | "generation" | "seconds";
@@ -51,8 +51,8 @@ export function progressPart(app: App): Part {
     for (const { run, band } of bands) {
       const range = (low: number, high: number): string =>
         area<number>().x((i) => x(band.evaluated[i])).y0((i) => y(band.quantiles[low][i])).y1((i) => y(band.quantiles[high][i])).curve(curveStepAfter)(band.evaluated.map((_, i) => i)) ?? "";
-      marks.push(s("path", { d: range(0, 4), fill: seriesColour(run), "fill-opacity": 0.12 }));
-      marks.push(s("path", { d: range(1, 3), fill: seriesColour(run), "fill-opacity": 0.2 }));
+      marks.push(s("path", { d: range(0, 4), fill: seriesPaint(run), "fill-opacity": 0.12 }));
+      marks.push(s("path", { d: range(1, 3), fill: seriesPaint(run), "fill-opacity": 0.2 }));
     }
     for (const curve of curves) {
       marks.push(s("path", { d: step(curve.points) ?? "", fill: "none", stroke: curve.colour, "stroke-width": 1.6, "stroke-dasharray": curve.dash || null }, s("title", {}, curve.name)));
@@ -65,7 +65,8 @@ export function progressPart(app: App): Part {
       ? h("ul", { class: "legend" }, curves.map((curve) => h("li", {}, s("svg", { width: 26, height: 10, "aria-hidden": "true" }, s("line", { x1: 0, x2: 26, y1: 5, y2: 5, stroke: curve.colour, "stroke-width": 2, "stroke-dasharray": curve.dash || null })), curve.name)))
       : null;
     const table = numbers(`${title}, ends`, ["curve", NAMES[against], label], curves.map((curve) => [curve.name, num(curve.points.at(-1)?.[0]), num(curve.points.at(-1)?.[1])]));
-    return svgFigure(title, drawn, bands.length ? "Bands: all seeds (pale) and their middle half." : null, h("div", {}, legend, table));
+    return svgFigure(title, drawn, bands.length ? "Bands: all seeds (pale) and their middle half." : null, h("div", {}, legend, table),
+      () => (curves.length > 1 ? curves.map((curve) => ({ text: curve.name, colour: resolved(curve.colour), shape: "line", dash: curve.dash })) : []));
   }
 
   function curves(value: (history: SeedHistory, i: number) => number): Curve[] {
@@ -73,7 +74,7 @@ export function progressPart(app: App): Part {
     return runs.flatMap((run, r) =>
       run.history.map((history, position) => ({
         name: `${runs.length > 1 ? `${short(run.called, 24)}, ` : ""}seed ${history.seed}`,
-        colour: runs.length > 1 ? seriesColour(r) : seriesColour(position),
+        colour: runs.length > 1 ? seriesPaint(r) : seriesPaint(position),
         dash: DASHES[(runs.length > 1 ? position : Math.floor(position / 8)) % DASHES.length],
         points: history[against].map((at, i): [number, number] => [at, value(history, i)]),
       })),

@@ -225,7 +225,7 @@ describe("charts", () => {
     const after = { kind: "labels" as const, labels: ["b", "*"], counts: [15, 20], rest: 0, rest_labels: 0 };
     assert.deepEqual(joined(before, after), [
       { label: "a", before: 10, after: null }, { label: "b", before: 20, after: 15 },
-      { label: "suppressed (*)", before: null, after: 20 }, { label: "rare values", before: 5, after: null },
+      { label: "blanked (*)", before: null, after: 20 }, { label: "rare values", before: 5, after: null },
     ]);
   });
 

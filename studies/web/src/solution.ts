@@ -68,12 +68,12 @@ export function solutionPart(app: App): Part {
     );
   }
 
-  function render(i: number, detail: Detail | null): void {
+  function render(i: number, detail: Detail | null, brief: string[] = []): void {
     const { model } = app;
     const run = model.payload.runs[model.run[i]];
     const values = model.axes.map((_, a) => (Number.isNaN(model.value(a, i)) ? null : model.value(a, i)));
     const attributes = run.attributes;
-    const lines = detail?.sentences ?? [];
+    const lines = detail?.sentences ?? brief;
     replace(beside, neighbours(i));
     replace(title, capital(short(model.name(i), 90)));
     replace(
@@ -132,10 +132,10 @@ export function solutionPart(app: App): Part {
       render(i, null);
       return;
     }
-    void app.details.get(key).then((detail) => {
+    void app.details.get(key).then(async (detail) => [detail, detail === null ? await app.details.brief(key) : []] as const).then(([detail, brief]) => {
       if (shownFor === key) {
         const had = root.contains(document.activeElement) ? (document.activeElement?.textContent ?? "") : null;
-        render(i, detail);
+        render(i, detail, brief);
         if (had !== null) refocus([...root.querySelectorAll("button")].find((one) => one.textContent === had));
       }
     });

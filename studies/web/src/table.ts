@@ -91,7 +91,7 @@ export function tablePart(app: App): Part {
       { "data-i": i, "aria-current": store.state.current === key ? "true" : null },
       h("td", { class: "star" }, model.kind[i] !== ORIGINAL && star),
       h("th", { scope: "row" }, button(short(name, 32), () => { store.set({ current: key }); }, { class: "link", "data-key": key })),
-      h("td", {}, model.kindName(i)),
+      h("td", {}, model.kindName(i), model.kind[i] !== ORIGINAL && !app.details.has(key) && h("span", { class: "muted unpictured", title: "this report holds no pictures of it" }, " · no pictures")),
       runs.length > 1 && h("td", {}, short(model.runName(model.run[i]), 24)),
       model.axes.map((_, a) => h("td", { class: "number" }, num(model.value(a, i)))),
       h("td", { class: "number" }, points.generation[i] >= 0 ? points.generation[i] : "–"),

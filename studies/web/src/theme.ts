@@ -30,6 +30,19 @@ export function theme(): Theme {
   return cached;
 }
 
+/** Draw as on white paper, whatever the screen shows: exported pictures are printed and pasted elsewhere. */
+export function inLight<T>(draw: () => T): T {
+  const root = document.documentElement;
+  root.dataset.theme = "light";
+  cached = null;
+  try {
+    return draw();
+  } finally {
+    delete root.dataset.theme;
+    cached = null;
+  }
+}
+
 const listeners: (() => void)[] = [];
 export function onTheme(listener: () => void): void {
   listeners.push(listener);
@@ -40,6 +53,12 @@ export function watchTheme(): void {
     cached = null;
     for (const listener of listeners) listener();
   });
+}
+
+/** The same for an SVG of the page, which follows the theme, and is exported in another. */
+export function seriesPaint(i: number): string {
+  const many = theme().series.length;
+  return `var(--series-${((i % many) + many) % many + 1})`;
 }
 
 /** Colour of run or seed number i; the shapes of the map tell kinds apart without colour. */

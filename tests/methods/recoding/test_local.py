@@ -203,6 +203,6 @@ def test_a_hierarchy_without_a_top_ends_in_stars_and_one_that_lacks_is_named() -
     assert recode_locally(data, {"town": short}, 2).columns["town"].tolist() == ["a", "a", "y", "y"]
     done = recode_locally(data, {"town": short}, 3)
     assert done.columns["town"].tolist() == ["*"] * 4
-    assert "suppressed" in done.sentences[1]
+    assert "blanked" in done.sentences[1]
     with pytest.raises(SDCError, match="'town' has no hierarchy"):
         recode_locally(data, {}, 2)

@@ -295,7 +295,7 @@ def test_take_home_gives_the_commands_and_the_front(pbg_report: Path, open_tab: 
     page = open_tab(with_choice(pbg_report, keys, "home")).page
     ident = keys[0].partition(":")[2]
     assert page.get_by_text(f"sdc release people --solution {ident} --out released-{ident}.csv").count() == 1
-    assert page.get_by_text("sdc run study.toml --out people").count() == 1
+    assert page.get_by_text("sdc run people --out people-again").count() == 1
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Save the front and the shortlist as CSV").click()
     waiting.value.save_as(tmp_path / "front.csv")
