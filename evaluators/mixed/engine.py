@@ -268,14 +268,6 @@ class MixedEngine:
         with ThreadPoolExecutor(self.threads) as pool:
             return list(pool.map(lambda file: self._linked(file, records), files))
 
-    def column_loss(self, j: int, column: MaskedColumn) -> float:
-        """Percent that a column has lost by itself, as `il_mixed` of a file of that column alone."""
-        with self._lock:
-            lost = self._columns.get_or((j, column.key), partial(self._column, j, column))[1]
-        if self.kinds[j] == "numeric":
-            return math.fsum(lost) / 3
-        return float(100.0 * (lost[0] / (2 * self.n) + lost[1] + lost[2]) / 3)
-
 
 def cell_labels(column: NDArray[Any]) -> IntArray:
     """Equal labels where the cells of a column are equal."""

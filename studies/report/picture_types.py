@@ -366,7 +366,33 @@ class Formula(Picture):
     text: str
 
 
-_ALL = (Bars, Lines, Matrix, Blocks, Lattice, Graph, Formula)
+@dataclass(frozen=True, kw_only=True)
+class Table(Picture):
+    """Rows of cells under names of columns.
+
+    Parameters
+    ----------
+    head
+        Names of the columns.
+    lines
+        The rows, a cell for each column: texts, and numbers, which are no counts of records.
+    """
+
+    type = "table"
+    head: tuple[str, ...]
+    lines: tuple[tuple[str | float, ...], ...]
+
+    def __post_init__(self) -> None:
+        for line in self.lines:
+            _same_length(self, head=self.head, line=line)
+
+    def rows(self) -> list[tuple[str, str]]:
+        """First cell of each row, and the others."""
+        texts = [[f"{cell:.3g}" if isinstance(cell, float) else str(cell) for cell in line] for line in self.lines]
+        return [(first, ", ".join(text for text in others if text)) for first, *others in texts]
+
+
+_ALL = (Bars, Lines, Matrix, Blocks, Lattice, Graph, Table, Formula)
 TYPES: Mapping[str, type[Picture]] = {kind.type: kind for kind in _ALL}
 """Every picture type by name."""
 

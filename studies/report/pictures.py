@@ -15,7 +15,17 @@ from matplotlib.figure import Figure, FigureBase
 from matplotlib.patches import Circle
 from numpy.typing import NDArray
 
-from sdc_problems.studies.report.picture_types import Bars, Blocks, Formula, Graph, Lattice, Lines, Matrix, Picture
+from sdc_problems.studies.report.picture_types import (
+    Bars,
+    Blocks,
+    Formula,
+    Graph,
+    Lattice,
+    Lines,
+    Matrix,
+    Picture,
+    Table,
+)
 from sdc_problems.studies.report.plots import COLOURS, FRONT, STYLE, Format, keep
 from sdc_problems.studies.report.terminal import plain
 from sdc_problems.studies.report.text import number
@@ -275,6 +285,37 @@ def _panel(figure: FigureBase, picture: Picture, titled: bool) -> Any:
     return panel
 
 
+def _texts(picture: Table) -> list[list[str]]:
+    """Cells as they are drawn, the head first."""
+    lines = [[f"{cell:.3g}" if isinstance(cell, float) else cell for cell in line] for line in picture.lines[:MANY]]
+    return [[plain(str(cell), 40) for cell in line] for line in [picture.head, *lines]]
+
+
+def _widths(picture: Table) -> list[float]:
+    """Inches of each column."""
+    return [0.3 + 0.085 * max(len(line[j]) for line in _texts(picture)) for j in range(len(picture.head))]
+
+
+def _table(figure: FigureBase, row: list[Any], titled: bool) -> None:
+    """Rows of cells; numbers end at the right of their column."""
+    (picture,) = row
+    panel = _panel(figure, picture, titled)
+    widths, texts = _widths(picture), _texts(picture)
+    panel.set_xlim(0, sum(widths))
+    panel.set_ylim(len(texts) - 0.4, -0.6)
+    panel.axis("off")
+    for j, width in enumerate(widths):
+        left = sum(widths[:j])
+        numeric = any(isinstance(line[j], float) for line in picture.lines)
+        for place, line in enumerate(texts):
+            panel.text(
+                left + (width - 0.2 if numeric else 0), place, line[j], ha="right" if numeric else "left", va="center",
+                fontsize=9, weight="bold" if place == 0 else "normal", parse_math=False,
+            )  # fmt: skip
+    for place in range(len(texts) - 1):
+        panel.axhline(place + 0.5, color="#c8c8c8", lw=1 if place == 0 else 0.4)
+
+
 _DRAWERS: dict[type[Picture], Callable[[FigureBase, list[Any], bool], None]] = {
     Lattice: _lattice,
     Blocks: _blocks,
@@ -282,6 +323,7 @@ _DRAWERS: dict[type[Picture], Callable[[FigureBase, list[Any], bool], None]] = {
     Bars: _bars,
     Lines: _lines,
     Graph: _graph,
+    Table: _table,
 }
 _SIZES: dict[type[Picture], Callable[[list[Any]], tuple[float, float]]] = {
     Lattice: lambda row: (7.5, 1.2 + 0.42 * len(row[0].attributes[:MANY])),
@@ -290,5 +332,6 @@ _SIZES: dict[type[Picture], Callable[[list[Any]], tuple[float, float]]] = {
     Bars: lambda _: (6.4, 4.8),
     Lines: lambda _: (6.4, 4.8),
     Graph: lambda row: (5.2 * len(row[0].states), 4.6),
+    Table: lambda row: (sum(_widths(row[0])), 1.1 + 0.32 * len(row[0].lines[:MANY])),
 }
 """Width and height in inches."""

@@ -262,10 +262,13 @@ class RecipeProblem(SDCProblem):
             spread[name] = Spread(*(float(v) for v in (values.mean(), values.std(), values.min(), values.max())))
         return spread
 
-    def column_losses(self, x: ArrayLike) -> dict[str, float]:
-        """Percent that each column has lost by itself: ``il_mixed`` of a file of that column alone."""
+    def column_costs(self, x: ArrayLike) -> dict[str, float]:
+        """Cost of each column in this recipe: by how much ``il_mixed`` is smaller where it stays as it is."""
+        mixed = self.engine.mixed
         file = self.engine.file(self._steps(self.genome(x)))
-        return {name: self.engine.mixed.column_loss(j, file[j]) for j, name in enumerate(self.attributes)}
+        spared = [[*file[:j], mixed.untouched[j], *file[j + 1 :]] for j in range(len(file))]
+        values = mixed.measure([file, *spared], ["il_mixed"])[:, 0]
+        return {name: float(values[0] - value) for name, value in zip(self.attributes, values[1:], strict=True)}
 
     def describe(self, x: ArrayLike) -> tuple[str, ...]:
         """Say in plain sentences what releasing ``x`` would do to the data."""

@@ -1,4 +1,4 @@
-"""Picture of a recipe: each column with its method, its settings, and what it loses by itself."""
+"""Picture of a recipe: a table of its columns, each with its method, its settings, and what it costs."""
 
 from __future__ import annotations
 
@@ -6,27 +6,26 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from sdc_problems.studies.report.picture_types import Block, Blocks
+from sdc_problems.studies.report.picture_types import Table
 
 
-def pictures(problem: Any, x: NDArray[Any]) -> list[Blocks]:
-    """Draw the steps, and the columns that stay as they are."""
-    losses = problem.column_losses(x)
-    blocks = []
-    for step in problem.decode(x).steps:
-        how = ", ".join(f"{name} {value}" for name, value in step.options.items())
-        items = tuple(f"{name}: {step.method}" + (f" ({how})" if how else "") for name in step.columns)
-        blocks.append(Block(items, sum(losses.pop(name) for name in step.columns) / len(step.columns)))
-    blocks += [Block((f"{name}: as it is",), loss) for name, loss in losses.items()]
+def pictures(problem: Any, x: NDArray[Any]) -> list[Table]:
+    """List the columns by step, those that stay as they are last."""
+    costs = problem.column_costs(x)
+    lines = []
+    recipe = problem.decode(x)
+    for step in recipe.steps:
+        settings = ", ".join(f"{name} {value}" for name, value in step.options.items())
+        for name in step.columns:
+            others = ", ".join(other for other in step.columns if other != name)
+            lines.append((name, step.method, settings, costs[name], others))
+    lines += [(name, "as it is", "", costs[name], "") for name in recipe.unchanged]
     return [
-        Blocks(
+        Table(
             title="Recipe",
-            caption="Columns of one block are protected together, from the original values. A column's loss is that of"
-            " a file in which it is the only one.",
-            blocks=tuple(blocks),
-            items="protected together",
-            value="information lost by the column alone",
-            unit="%",
-            noun="step",
+            caption="Every column is protected from its original values, by one method alone or together with others."
+            " Its cost is how much less information would be lost if it stayed as it is, in percent.",
+            head=("column", "method", "settings", "cost, %", "together with"),
+            lines=tuple(lines),
         )
     ]

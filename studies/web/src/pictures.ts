@@ -10,7 +10,7 @@ import { count, num, short } from "./format";
 import { graph } from "./graph";
 import { lattice } from "./lattice";
 import { seriesPaint } from "./theme";
-import type { BarsPicture, BlocksPicture, FormulaPicture, LinesPicture, MatrixPicture, Picture } from "./types";
+import type { BarsPicture, BlocksPicture, FormulaPicture, LinesPicture, MatrixPicture, Picture, TablePicture } from "./types";
 
 /** Figures of a solution; `values` are its objectives, in the order of the axes. */
 export function picturesOf(app: App, pictures: Picture[], values: (number | null)[]): HTMLElement[] {
@@ -22,6 +22,7 @@ export function picturesOf(app: App, pictures: Picture[], values: (number | null
       case "blocks": return [blocks(picture)];
       case "lattice": return lattice(app, picture, values);
       case "graph": return [graph(picture)];
+      case "table": return [table(picture)];
       case "formula": return [formula(picture)];
     }
   });
@@ -229,6 +230,20 @@ function lines(picture: LinesPicture): HTMLElement {
     picture.places.map((place, i) => [num(place), ...picture.lines.map((curve) => num(curve.values[i]))]));
   return svgFigure(title, chart, caption(picture), h("div", {}, legend, table),
     () => picture.lines.map((curve, c) => ({ text: short(curve.name, 60), colour: resolved(seriesPaint(c)), shape: "line", dash: DASHES[Math.floor(c / 8) % DASHES.length] })));
+}
+
+function table(picture: TablePicture): HTMLElement {
+  const title = short(picture.title, 60);
+  const numeric = (column: number) => picture.lines.some((line) => typeof line[column] === "number");
+  const text = (cell: string | number | null) => (typeof cell === "string" ? short(cell, 60) : num(cell));
+  const cell = (of: string | number | null, column: number) => column === 0
+    ? h("th", { scope: "row" }, text(of))
+    : h("td", numeric(column) ? { class: "number" } : {}, text(of));
+  return h("figure", { class: "listing" },
+    h("figcaption", {}, h("h3", {}, title), caption(picture) && h("p", { class: "hint" }, caption(picture))),
+    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": title }, h("table", {},
+      h("thead", {}, h("tr", {}, picture.head.map((name, column) => h("th", numeric(column) ? { scope: "col", class: "number" } : { scope: "col" }, short(name, 40))))),
+      h("tbody", {}, picture.lines.map((line) => h("tr", {}, line.map(cell)))))));
 }
 
 function formula(picture: FormulaPicture): HTMLElement {

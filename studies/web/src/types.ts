@@ -172,13 +172,19 @@ export interface GraphPicture extends AnyPicture {
   summary: string;
 }
 
+export interface TablePicture extends AnyPicture {
+  type: "table";
+  head: string[];
+  lines: (string | number | null)[][];
+}
+
 export interface FormulaPicture extends AnyPicture {
   type: "formula";
   text: string;
 }
 
 /** The picture types of studies/report/picture_types.py. */
-export type Picture = BarsPicture | LinesPicture | MatrixPicture | BlocksPicture | LatticePicture | GraphPicture | FormulaPicture;
+export type Picture = BarsPicture | LinesPicture | MatrixPicture | BlocksPicture | LatticePicture | GraphPicture | TablePicture | FormulaPicture;
 
 export interface Fact {
   label: string;

@@ -28,6 +28,7 @@ from sdc_problems.studies.report.picture_types import (
     Neighbour,
     Picture,
     State,
+    Table,
 )
 from sdc_problems.studies.report.pictures import drawn
 from sdc_problems.studies.report.plots import rendered
@@ -59,7 +60,8 @@ GRAPH = Graph(
         State("released", (60.0, 40.0, 0.0), (Link(0, 1, 95.0), Link(1, 2, None))),
     ),
 )  # fmt: skip
-EVERY: list[Picture] = [BARS, LINES, MATRIX, BLOCKS, LATTICE, GRAPH, FORMULA]
+TABLE = Table(title="Steps", head=("column", "method", "cost"), lines=(("age", "mdav", 2.345), ("sex", "", 0.0)))
+EVERY: list[Picture] = [BARS, LINES, MATRIX, BLOCKS, LATTICE, GRAPH, TABLE, FORMULA]
 
 
 def test_every_type_is_tried_here() -> None:
@@ -79,6 +81,7 @@ def test_rows_of_a_table() -> None:
     assert MATRIX.rows() == [("town", "kept")]
     assert GRAPH.rows() == [("Mixing", "0.5, then 0.4")]
     assert LATTICE.rows() == [("age", "bands"), ("sex", "as it is")]
+    assert TABLE.rows() == [("age", "mdav, 2.35"), ("sex", "0")]
     assert BLOCKS.rows() == [
         ("a", "with b (group 1)"), ("b", "with a (group 1)"), ("c", "with none: on its own (group 2)")
     ]  # fmt: skip
@@ -115,6 +118,7 @@ def test_what_is_not_finite_and_what_is_too_long() -> None:
         lambda: Graph(
             title="it", nodes=Graph.around(["a"]), states=(State("", (1.0,), (Link(0, 1, 1.0),)),), size="", value=""
         ),
+        lambda: Table(title="it", head=("a", "b"), lines=(("c",),)),
         lambda: Lattice(title="it", attributes=(Levels("age", 2, ("all", "none")),)),
     ],
 )
@@ -134,6 +138,7 @@ def test_each_type_is_drawn(picture: Picture) -> None:
     words = {
         "bars": ["4–5", "clusters", "7"], "lines": ["loss", "b"], "matrix": ["town", "0.50", "c"],
         "blocks": ["1.5 %", "lost"], "lattice": ["1 of 2: bands", "level"], "formula": ["N - freq_j"],
+        "table": ["column", "mdav", "2.35"],
         "graph": ["north", "released", "width: share of links [%]", "dark: cells that changed"],
     }  # fmt: skip
     figure = drawn([picture], title="1-1")

@@ -9,6 +9,7 @@ import pytest
 from sdc_problems import Hierarchy, Microdata, RecipeProblem
 from sdc_problems.methods import RecipeStep
 from sdc_problems.studies.release.csv_text import as_written
+from sdc_problems.studies.report.picture_types import Table
 from sdc_problems.studies.tasks import find_task
 
 TASK = find_task("recipe")
@@ -58,13 +59,18 @@ def test_a_change_elsewhere_breaks_a_promise(problem: RecipeProblem) -> None:
     assert changed.found == 1
 
 
-def test_the_picture_has_a_block_for_each_step_and_each_column_left(problem: RecipeProblem) -> None:
-    x = problem.encode([step("mdav", "age", "pay", k=5)])
+def test_the_picture_is_a_table_of_the_columns(problem: RecipeProblem) -> None:
+    x = problem.encode([step("mdav", "age", "pay", k=5), step("pram", "sex", stay=0.5)])
     (picture,) = TASK.pictures(problem, x)
-    assert [block.items for block in picture.blocks] == [  # type: ignore[attr-defined]
-        ("age: mdav (k 5)", "pay: mdav (k 5)"),
-        ("town: as it is",),
-        ("sex: as it is",),
+    assert isinstance(picture, Table)
+    assert [(*line[:3], line[4]) for line in picture.lines] == [
+        ("age", "mdav", "k 5", "pay"),
+        ("pay", "mdav", "k 5", "age"),
+        ("sex", "pram", "stay 0.5, matrix frequency", ""),
+        ("town", "as it is", "", ""),
     ]
-    assert picture.blocks[0].value > 0
-    assert picture.blocks[1].value == 0
+    spared = problem.encode([step("mdav", "age", "pay", k=5)])
+    whole = problem.figures(x)["il_mixed"]
+    assert picture.lines[2][3] == pytest.approx(whole - problem.figures(spared)["il_mixed"])
+    assert picture.lines[2][3] > 0  # type: ignore[operator]
+    assert picture.lines[3][3] == 0

@@ -25,6 +25,7 @@ from sdc_problems.studies.report.picture_types import (
     Neighbour,
     Node,
     State,
+    Table,
 )
 from sdc_problems.studies.web.payload import Source, overview
 from sdc_problems.studies.web.report import render
@@ -109,6 +110,8 @@ def every_picture() -> list[Any]:
             title="Clusters", nodes=tuple(Node("", i / 40, i * i / 1600) for i in range(41)), size="nodes", value="n",
             shade="changed", states=(State("41", (5.0,) * 41, (Link(0, 40, 5.0), Link(3, 3, 7.0)), (0.5,) * 41),),
         ),
+        Table(title="Steps", caption="Every column.", head=("column", "method", "cost, %"),
+              lines=(("age", "mdav", 2.5), (long[0], "as it is", 0.0))),
         Formula(title="Equation", caption="Weight:", text="N - freq_j"),
     ]  # fmt: skip
 
