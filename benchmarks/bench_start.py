@@ -19,6 +19,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import urllib.request
 from pathlib import Path
 
 from sdc_problems.studies.cli import COMMANDS
@@ -131,7 +132,8 @@ def measured(python: str, words: list[str], cache: Path) -> tuple[float, float]:
             assert process.stdout is not None
             while line := process.stdout.readline():
                 if "http" in line:
-                    process.send_signal(signal.SIGINT)
+                    with urllib.request.urlopen(line.partition("#")[0].strip()):
+                        process.send_signal(signal.SIGINT)
                     break
         _, err = process.communicate()
     if process.returncode not in ((0, 130) if words[0] == "explore" else (0,)):
@@ -144,7 +146,9 @@ def measured(python: str, words: list[str], cache: Path) -> tuple[float, float]:
 
 KEEP_ERRORS = bool(os.environ.get("BENCH_ERRORS"))
 RUN = """
-import atexit, resource, sys
+import atexit, resource, signal, sys
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where a shell started this in the background
 
 def tell():
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]

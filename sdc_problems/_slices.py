@@ -9,6 +9,7 @@ cut in neither way.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -111,6 +112,38 @@ def watched(
                     tell(what, done, total)
         finally:
             flag[0] = 1  # where it has ended nobody looks any more
+
+
+class Pace:
+    """Budget of a kernel for its next slice: steps that took a fifth of a second on the clock before.
+
+    Where other work has the processor, or steps take longer than one thinks, slices become smaller. For kernels whose
+    results do not depend on where they stop.
+
+    Parameters
+    ----------
+    steps
+        Budget of the first slice, and the largest.
+
+    Examples
+    --------
+    >>> pace = Pace(1_000)
+    >>> pace.steps, pace.next(1_000)
+    (1000, 1000)
+    """
+
+    def __init__(self, steps: int = SLICE) -> None:
+        self._most = self.steps = max(1, steps)
+        self._begin = time.monotonic()
+
+    def next(self, done: int) -> int:
+        """Budget of the next slice, after one of so many steps since this was last asked."""
+        now = time.monotonic()
+        if done > 0:
+            wanted = int(done * _LOOK / max(now - self._begin, 1e-9))
+            self.steps = min(max(wanted, self.steps // 8, 1), self._most)
+        self._begin = now
+        return self.steps
 
 
 def slices(n: int, *, steps: float, what: str) -> Iterator[tuple[int, int]]:

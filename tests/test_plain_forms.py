@@ -16,7 +16,7 @@ from sdc_problems.evaluators.lattice import LatticeEngine, _kernels
 from sdc_problems.evaluators.linkage import _agreement, _boxes, _nearest, _same_rows, _transport
 from sdc_problems.evaluators.partition import engine
 from sdc_problems.methods import mhm, microaggregate_univariate, v_mdav
-from sdc_problems.methods._kernels import mdav, mondrian, walk
+from sdc_problems.methods._kernels import kd_tree, mdav, mondrian, walk
 from sdc_problems.methods.recoding import _agglomerate, _classes
 from sdc_problems.operators import partition
 
@@ -87,6 +87,31 @@ def test_ties(seed: int, n: int, m: int, p: int, share: int) -> None:
     blocks = _nearest.in_blocks(B, rng.integers(1, 4, m), 7)
     same(_nearest.brute_ties, A, radius, blocks, w, a, b, unit, np.empty(n, dtype=np.int64), 0, 10**9)
     same(_agreement.agreement_patterns, A, B, rng.choice([0.0, 0.5, np.inf], p))
+
+
+@given(seed=SEEDS, n=st.integers(1, 400), p=st.integers(1, 4), share=st.floats(0.5, 1.0))
+def test_trees_of_records(seed: int, n: int, p: int, share: float) -> None:
+    rng = np.random.default_rng(seed)
+    Z = table(rng, n, p)
+    some = np.sort(rng.choice(n, max(1, int(share * n)), replace=False)).astype(np.int32)
+    found = []
+    for plain in (True, False):
+        place = np.zeros(n, dtype=np.int32)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Tiered, "is_plain_for", lambda *_, plain=plain: plain)
+            L, ids, count, box, lowest = kd_tree.tree_of(Z, some, place)
+        filled = np.arange(kd_tree.LEAF) < count[:, None]
+        assert sorted(ids[filled]) == list(some)
+        np.testing.assert_array_equal(L.transpose(0, 2, 1)[filled], Z[ids[filled]])
+        np.testing.assert_array_equal(ids.ravel()[place[some]], some)
+        assert lowest[0] == some[0]
+        np.testing.assert_array_equal(box[0], [Z[some].min(axis=0), Z[some].max(axis=0)])
+        for leaf, numbers in enumerate(ids):
+            own = Z[numbers[: count[leaf]]]
+            np.testing.assert_array_equal(box[len(count) - 1 + leaf], [own.min(axis=0), own.max(axis=0)])
+        found.append((np.where(filled, ids, -1), box, lowest, place))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 @given(seed=SEEDS, n=st.integers(2, 300), p=st.integers(1, 4), percent=st.floats(0.0, 100.0))

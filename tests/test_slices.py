@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdc_problems._kernel import SLICE
-from sdc_problems._slices import listening, slices, tell, telling, watched
+from sdc_problems._slices import Pace, listening, slices, tell, telling, watched
 
 
 @given(st.integers(0, 5000), st.floats(0.0, 10 * SLICE))
@@ -93,3 +93,18 @@ def test_a_watched_kernel_is_told_of_and_ends_by_its_flag() -> None:
 def test_little_work_is_watched_without_a_thread() -> None:
     assert watched(lambda flag: threading.current_thread(), "rows", steps=SLICE) is threading.current_thread()
     assert watched(lambda flag: threading.current_thread(), "rows", steps=SLICE + 1) is not threading.current_thread()
+
+
+def test_pace_follows_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    pace = Pace(1000)
+    now[0] += 0.4
+    assert pace.next(1000) == 500  # it took twice as long as it should
+    now[0] += 2.0
+    assert pace.next(500) == 62  # at most eight times less at once
+    now[0] += 0.1
+    assert pace.next(62) == 123
+    now[0] += 0.0001
+    assert pace.next(123) == 1000
+    assert pace.next(0) == 1000  # a slice in which nothing was done tells nothing

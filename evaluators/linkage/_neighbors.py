@@ -18,7 +18,7 @@ from sdc_problems._slices import tell
 from sdc_problems._validation import BoolArray, FloatArray, IntArray
 
 _START = 0.2  # seconds: SciPy is imported and the tree is built
-_FIRST, _MOST = 64, 8192  # records asked for at once
+_FIRST, _MOST = 512, 8192  # records asked for at once
 _LARGEST = 1e100  # squares of larger distances leave the doubles
 _RELATIVE, _ABSOLUTE = 1e-12, 1e-14  # what SciPy's distances may be wrong by, and more
 

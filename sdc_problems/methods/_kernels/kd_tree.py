@@ -53,11 +53,32 @@ def _select(order: Any, keys: Any, low: int, high: int, middle: int) -> None:
             return
 
 
-@kernel(cost=lambda Z, *_: Z.size * 2e-6)
+def _plain_split(Z: Any, order: Any, keys: Any, bounds: Any, node: int, budget: int) -> int:
+    n_inner = len(bounds) // 2
+    while node < n_inner:  # a level of the tree after the other
+        level = np.arange(node, 2 * node + 1)
+        low, high = bounds[level].T
+        rows = Z[order]
+        widest = (np.maximum.reduceat(rows, low) - np.minimum.reduceat(rows, low)).argmax(axis=1)
+        who = np.repeat(np.arange(len(level)), high - low)
+        order[:] = order[np.lexsort((order, rows[np.arange(len(rows)), widest[who]], who))]
+        middle = (low + high) // 2
+        bounds[2 * level + 1] = np.stack([low, middle], axis=1)
+        bounds[2 * level + 2] = np.stack([middle, high], axis=1)
+        node = 2 * node + 1
+    return node
+
+
+def _plain_seconds(Z: Any, order: Any, keys: Any, bounds: Any, node: int, budget: int) -> float:
+    return float(1e-4 + order.size * (len(bounds).bit_length() - 1) * 4e-7)
+
+
+@kernel(cost=_plain_seconds, plain=_plain_split)
 def split_nodes(Z: Any, order: Any, keys: Any, bounds: Any, node: int, budget: int) -> int:
     """Halve the nodes from ``node`` on along their widest attribute until the budget is spent; returns the next one.
 
-    The records of a node are order[bounds[node, 0] : bounds[node, 1]].
+    The records of a node are order[bounds[node, 0] : bounds[node, 1]]. The plain form puts the same records into each
+    node, in another order.
     """
     d = Z.shape[1]
     n_inner = len(bounds) // 2
@@ -83,25 +104,6 @@ def split_nodes(Z: Any, order: Any, keys: Any, bounds: Any, node: int, budget: i
         budget -= (high - low) * (d + 8)
         node += 1
     return node
-
-
-@kernel(cost=lambda Z, *_: Z.size * 2e-6)
-def fill_leaves(Z: Any, order: Any, bounds: Any, tree: Any, place: Any) -> None:
-    """Copy the records into their leaves, attribute by attribute, and close all boxes."""
-    L, ids, count, box, lowest = tree
-    n_inner = len(bounds) // 2
-    for node in range(n_inner, len(bounds)):
-        leaf = node - n_inner
-        low, high = bounds[node]
-        count[leaf] = high - low
-        for e in range(low, high):
-            ids[leaf, e - low] = order[e]
-            place[order[e]] = leaf * L.shape[2] + e - low
-            for j in range(Z.shape[1]):
-                L[leaf, j, e - low] = Z[order[e], j]
-        _close_leaf(tree, leaf, node)
-    for node in range(n_inner - 1, -1, -1):
-        _close_inner(box, lowest, node)
 
 
 @kernel()
@@ -315,12 +317,24 @@ def tree_of(Z: NDArray[np.float64], alive: NDArray[np.int32], place: NDArray[np.
     node = 0
     while node < n_leaves - 1:
         node = split_nodes(Z, order, keys, bounds, node, SLICE)
-    tree = (
-        np.empty((n_leaves, d, LEAF)),
-        np.empty((n_leaves, LEAF), dtype=np.int32),
-        np.empty(n_leaves, dtype=np.int32),
-        np.empty((n_nodes, 2, d)),
-        np.full(n_nodes, NOBODY, dtype=np.int32),
-    )
-    fill_leaves(Z, order, bounds, tree, place)
-    return tree
+    first, last = bounds[n_leaves - 1 :].T
+    count = last - first
+    leaf = np.repeat(np.arange(n_leaves), count)
+    order = order[np.lexsort((order, leaf))]
+    at, rows = np.arange(n) - first[leaf], Z[order]
+    place[order] = leaf * LEAF + at
+    L, ids = np.empty((n_leaves, d, LEAF)), np.empty((n_leaves, LEAF), dtype=np.int32)
+    L[leaf, :, at] = rows
+    ids[leaf, at] = order
+    box, lowest = np.empty((n_nodes, 2, d)), np.empty(n_nodes, dtype=np.int32)
+    box[n_leaves - 1 :, 0] = np.minimum.reduceat(rows, first)
+    box[n_leaves - 1 :, 1] = np.maximum.reduceat(rows, first)
+    lowest[n_leaves - 1 :] = order[first]
+    node = n_leaves - 1
+    while node > 0:  # a level of the tree above the other
+        node //= 2
+        level = np.arange(node, 2 * node + 1)
+        a, b = 2 * level + 1, 2 * level + 2
+        box[level, 0], box[level, 1] = np.minimum(box[a, 0], box[b, 0]), np.maximum(box[a, 1], box[b, 1])
+        lowest[level] = np.minimum(lowest[a], lowest[b])
+    return L, ids, count.astype(np.int32), box, lowest

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from sdc_problems._kernel import SLICE, Progress, kernel
 from sdc_problems._kernel.loops import ascend
+from sdc_problems._slices import Pace
 
 NUMERIC, ORDINAL, NOMINAL = 0, 1, 2
 
@@ -156,10 +157,10 @@ def _plain_squares(P: Any, center: Any) -> Any:
 
 
 def _plain_seconds(P: Any, ids: Any, D: Any, total: Any, labels: Any, state: Any, k: int, budget: int) -> float:
-    return float(1e-5 + state[0] / k * (1e-4 + 2e-9 * state[0] * (len(P) + 3)))
+    return float(1e-5 + state[0] / k * (4e-5 + 1.2e-9 * state[0] * (len(P) + 3)))
 
 
-@kernel(cost=_plain_seconds, plain=_plain_groups)
+@kernel(cost=_plain_seconds, plain=_plain_groups, compiling=2.5)  # with the tree, which larger files need
 def _scan_groups(P: Any, ids: Any, D: Any, total: Any, labels: Any, state: Any, k: int, budget: int) -> None:
     """Form groups until fewer than 2k records are left or the budget of distances is spent.
 
@@ -220,8 +221,12 @@ def mdav_kernel(Z: NDArray[np.float64], k: int, progress: Progress | None = None
         tree_groups(Z, k, labels, total, state, progress)
         ids = np.flatnonzero(labels < 0).astype(np.int32)
         P = np.ascontiguousarray(P[:, ids])
+    pace = Pace(SLICE)
+    budget = pace.steps
     while state[0] >= 2 * k:
-        _scan_groups(P, ids, D, total, labels, state, k, SLICE)
+        before = int(state[0])
+        _scan_groups(P, ids, D, total, labels, state, k, budget)
+        budget = pace.next((before - int(state[0])) // k * (before + int(state[0])) // 2 * len(P))
         if progress is not None:
             progress(n - int(state[0]), n)
     labels[ids[: state[0]]] = state[1]
@@ -339,8 +344,12 @@ def mixed_mdav_kernel(
     labels = np.empty(n, dtype=np.int32)
     D = np.empty(n)
     state = np.array([n, 0], dtype=np.int64)
+    pace = Pace(SLICE)
+    budget = pace.steps
     while state[0] >= 2 * k:
-        _mixed_groups(P, ids, D, total, counts, labels, state, k, kinds, sizes, counted, SLICE)
+        before = int(state[0])
+        _mixed_groups(P, ids, D, total, counts, labels, state, k, kinds, sizes, counted, budget)
+        budget = pace.next((before - int(state[0])) // k * (before + int(state[0])) * 2 * d)
         if progress is not None:
             progress(n - int(state[0]), n)
     labels[ids[: state[0]]] = state[1]

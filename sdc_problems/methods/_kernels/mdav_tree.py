@@ -14,48 +14,44 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems._kernel import SLICE, Progress, kernel
-from sdc_problems._kernel.loops import ascend, descend
-from sdc_problems.methods._kernels.kd_tree import LEAF, farthest, leaf_distances, nearest, squared, take, tree_of
+from sdc_problems._slices import Pace
+from sdc_problems.methods._kernels.kd_tree import LEAF, farthest, nearest, squared, take, tree_of
 
 WORTH = 1.0 + 1e-9  # what the triangle inequality is allowed to be wrong by, in floating point
 NOBODY = np.iinfo(np.int32).max
+NONE = -1  # in place of the size of the shell: it has to be laid
 SCAN_WORK = 1.5  # records that a scan looks at for one group, per record left
 
 # What is kept from slice to slice in a vector of whole numbers.
 WORK, LEFT, GROUP, SHELL, HEAD, WALKED, TREE_TURNS, WHOLE = range(8)  # WORK first: the tree adds to it
 
 
-@kernel()
-def _lay_shell(tree: Any, center: Any, state: Any, shell: Any, radius: Any, former: Any, D: Any) -> None:
-    """Sort the outermost records by their distance from the centroid as it now is."""
+def _lay_shell(
+    tree: Any, center: NDArray[np.float64], state: Any, shell: Any, radius: Any, former: Any
+) -> None:  # fmt: skip
+    """Sort the outermost records by their distance from the centroid as it now is.
+
+    Rarely done, and numpy need not be compiled.
+    """
     L, ids, count, _, _ = tree
-    n_leaves, left = len(count), state[LEFT]
+    left = int(state[LEFT])
+    filled = np.arange(L.shape[2]) < count[:, None]
+    squares = np.zeros((len(L), L.shape[2]))
+    with np.errstate(all="ignore"):  # nothing was ever written behind the records of a leaf
+        for j, c in enumerate(center):
+            t = L[:, j] - c
+            t *= t
+            squares += t
+    distances, numbers = squares[filled], ids[filled]
     wanted = max(1024, left // 32)
-    limit = -1.0
     if wanted < left // 2:
-        step, size, most = max(1, n_leaves // 512), 0, min(4096, len(radius))
-        for leaf in range(0, n_leaves, step):
-            m: Any = min(np.int64(count[leaf]), most - size)
-            leaf_distances(L[leaf], m, center, D)
-            for i in range(m):
-                radius[size + i] = D[i]
-            size += m
-        if size > 0:
-            ascend(radius[:size])
-            limit = radius[min(size - 1, int(size * (1.0 - wanted / left)))]
-    found = 0
-    for leaf in range(n_leaves):
-        m = np.int64(count[leaf])
-        leaf_distances(L[leaf], m, center, D)
-        for i in range(m):
-            if D[i] >= limit:
-                radius[found], shell[found] = D[i], ids[leaf, i]
-                found += 1
-    descend(radius, shell, found)
-    for e in range(found):
-        radius[e] = np.sqrt(radius[e])
-    for j in range(len(center)):
-        former[j] = center[j]
+        chosen = np.flatnonzero(distances >= np.partition(distances, left - wanted)[left - wanted])
+        distances, numbers = distances[chosen], numbers[chosen]
+    found = len(distances)
+    outwards = np.argsort(distances)[::-1]
+    radius[:found] = np.sqrt(distances[outwards])
+    shell[:found] = numbers[outwards]
+    former[:] = center
     state[SHELL], state[HEAD], state[WALKED] = found, 0, 0
     state[WHOLE] = 1 if found == left else 0
     state[WORK] += left + 8 * found
@@ -66,36 +62,42 @@ def _outermost(
     Z: Any, tree: Any, center: Any, labels: Any, state: Any, shell: Any, radius: Any, former: Any,
     stack: Any, limits: Any, D: Any,
 ) -> int:  # fmt: skip
-    """Number of the record farthest from the centroid, by the shell, or by the tree where the shell is of no use."""
+    """Number of the record farthest from the centroid, by the shell, or by the tree where the shell is of no use.
+
+    -1 where the shell has to be laid first.
+    """
     if state[TREE_TURNS] == 0:
-        for attempt in range(2):
-            if attempt == 1 or state[WALKED] > state[LEFT]:
-                _lay_shell(tree, center, state, shell, radius, former, D)
-            fresh = state[WALKED] == 0
-            drift = np.sqrt(squared(center, former))
-            head, size = state[HEAD], state[SHELL]
-            while head < size and labels[shell[head]] >= 0:
-                head += 1
-            state[HEAD] = head
-            best, who, at, closed = -1.0, NOBODY, head, state[WHOLE] == 1
-            while at < size:
-                reach = (radius[at] + drift) * WORTH
-                if reach * reach < best:
-                    closed = True
-                    break
-                number = shell[at]
-                if labels[number] < 0:
-                    away = squared(Z[number], center)
-                    if away >= best and (away > best or number < who):
-                        best, who = away, number
-                at += 1
-            state[WORK] += 2 * (at - head)
-            state[WALKED] += 1 + at - head
-            if fresh and at - head > 4096 and 64 * (at - head) > state[LEFT]:
-                state[TREE_TURNS] = 64  # too many are equally far: the numbers in the tree tell them apart
-                state[WALKED] = state[LEFT] + 1
-            if closed:
-                return who
+        if state[SHELL] == NONE or state[WALKED] > state[LEFT]:
+            state[SHELL] = NONE
+            return -1
+        fresh = state[WALKED] == 0
+        drift = np.sqrt(squared(center, former))
+        head, size = state[HEAD], state[SHELL]
+        while head < size and labels[shell[head]] >= 0:
+            head += 1
+        state[HEAD] = head
+        best, who, at, closed = -1.0, NOBODY, head, state[WHOLE] == 1
+        while at < size:
+            reach = (radius[at] + drift) * WORTH
+            if reach * reach < best:
+                closed = True
+                break
+            number = shell[at]
+            if labels[number] < 0:
+                away = squared(Z[number], center)
+                if away >= best and (away > best or number < who):
+                    best, who = away, number
+            at += 1
+        state[WORK] += 2 * (at - head)
+        state[WALKED] += 1 + at - head
+        if fresh and at - head > 4096 and 64 * (at - head) > state[LEFT]:
+            state[TREE_TURNS] = 64  # too many are equally far: the numbers in the tree tell them apart
+            state[WALKED] = state[LEFT] + 1
+        if closed:
+            return who
+        if not fresh:
+            state[SHELL] = NONE
+            return -1
         state[TREE_TURNS] = 64
         state[WALKED] = state[LEFT] + 1
     state[TREE_TURNS] -= 1
@@ -107,7 +109,7 @@ def take_groups(
     Z: Any, tree: Any, labels: Any, total: Any, state: Any, place: Any, shell: Any, radius: Any, former: Any,
     near: Any, who: Any, until: int, budget: int,
 ) -> None:  # fmt: skip
-    """Form groups until at most ``until`` records are left or the budget of records looked at is spent."""
+    """Form groups until at most ``until`` are left, a shell is wanted or the budget of records looked at is spent."""
     d = Z.shape[1]
     k = len(near) + 1
     center = np.empty(d)
@@ -119,6 +121,8 @@ def take_groups(
         for j in range(d):
             center[j] = total[j] / state[LEFT]
         seed = _outermost(Z, tree, center, labels, state, shell, radius, former, stack, limits, D)
+        if seed < 0:
+            return
         for turn in range(rounds):
             if turn == 1:
                 seed = farthest(tree, center, state, stack, limits, D)
@@ -162,18 +166,21 @@ def tree_groups(
     state[LEFT], state[GROUP] = count
     place, shell, radius = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32), np.empty(n)
     former, near, who = np.zeros(d), np.empty(k - 1), np.empty(k - 1, dtype=np.int32)
-    worth = True
+    worth, pace = True, Pace(SLICE // (2 * d))
     while state[LEFT] >= 2 * k and worth:
         alive = np.flatnonzero(labels < 0).astype(np.int32)
         tree = tree_of(Z, alive, place)
-        state[WALKED] = n + 1  # no shell yet
+        state[SHELL] = NONE
         until = len(alive) // 2 if len(alive) > 4 * LEAF else 0  # then a new tree without empty leaves
         budget = 16 * len(alive)  # the first slice after a rebuild tells what the tree is worth
         while state[LEFT] >= 2 * k and state[LEFT] > until and worth:
             work, group = int(state[WORK]), int(state[GROUP])
-            take_groups(Z, tree, labels, total, state, place, shell, radius, former, near, who, until, budget)
+            while state[GROUP] == group or (state[SHELL] == NONE and state[WORK] - work < budget):
+                if state[SHELL] == NONE:
+                    _lay_shell(tree, total / state[LEFT], state, shell, radius, former)
+                take_groups(Z, tree, labels, total, state, place, shell, radius, former, near, who, until, budget)
             worth = state[WORK] - work < SCAN_WORK * (state[GROUP] - group) * len(alive) or len(alive) < 4 * LEAF
-            budget = max(1, SLICE // (2 * d))
+            budget = pace.next(int(state[WORK]) - work)
             if progress is not None:
                 progress(n - int(state[LEFT]), n)
     count[:] = state[LEFT], state[GROUP]
