@@ -89,6 +89,20 @@ def test_ties(seed: int, n: int, m: int, p: int, share: int) -> None:
     same(_agreement.agreement_patterns, A, B, rng.choice([0.0, 0.5, np.inf], p))
 
 
+@given(seed=SEEDS, n=st.integers(2, 60), p=st.integers(1, 4), k=st.integers(1, 6))
+def test_mdav_of_any_kind(seed: int, n: int, p: int, k: int) -> None:
+    rng = np.random.default_rng(seed)
+    V, weights, sizes = rng.integers(0, 4, (n, p)).astype(float), rng.random(p), np.full(p, 4)
+    kinds = rng.choice([mdav.NUMERIC, mdav.ORDINAL, mdav.NOMINAL], p)
+    V[:, kinds == mdav.NUMERIC] *= 0.7
+    found = []
+    for plain in (True, False):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Tiered, "is_plain_for", lambda *_, plain=plain: plain)
+            found.append(mdav.mixed_mdav_kernel(V, k, kinds, sizes, weights=weights))
+    np.testing.assert_array_equal(*found)
+
+
 @given(seed=SEEDS, n=st.integers(1, 400), p=st.integers(1, 4), share=st.floats(0.5, 1.0))
 def test_trees_of_records(seed: int, n: int, p: int, share: float) -> None:
     rng = np.random.default_rng(seed)

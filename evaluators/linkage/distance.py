@@ -46,6 +46,7 @@ _WHOLE = 2**53  # largest sum of whole-number category distances that a double h
 _LEAF = 64
 _BLOCK = 128
 _FEW_PAIRS = 2**14
+_BRUTE = 1.2e-9  # seconds for an attribute of a pair of records
 _FEW_CELLS = 2**24  # compared without a tree, where nothing is compiled, before SciPy's is imported
 
 
@@ -259,6 +260,10 @@ def _searched(
     blocks = in_blocks(targets, count, _BLOCK)
     brute = (rows, radius, blocks, weights, *scales, found, 0, budget)
     plain = brute_ties.is_plain_for(*brute)  # type: ignore[attr-defined]
+    seconds = len(rows) * targets.size * _BRUTE
+    if how == "auto" and not (few or plain) and cast(Kernel, tree_ties).spares(seconds):
+        cast(Kernel, tree_ties).spend(seconds)
+        few = True
     if how in ("brute", "table") or (how == "auto" and (few or plain)):
 
         def search(at: int) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems._kernel import kernel
+from sdc_problems._kernel.loops import ascend, put
 from sdc_problems._validation import choice
 from sdc_problems.errors import SDCError
 
@@ -200,6 +201,19 @@ def modes(
 
 
 @kernel()
+def _cuts_below(cuts: NDArray[np.float64], value: float) -> int:
+    """Number of cuts up to a value."""
+    low, high = 0, len(cuts)
+    while low < high:
+        middle = (low + high) // 2
+        if cuts[middle] <= value:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel()
 def common_values(
     t: NodeTable,
     nodes: NDArray[np.int32],
@@ -230,23 +244,24 @@ def common_values(
         elif rule == _MEAN:
             # In the order of the file, from the first: the same nodes give the same sum, equal numbers themselves.
             values = t.values[t.number[j]]
-            base = values[nodes[:s].min()]
-            total = 0.0
+            base, total = 0.0, 0.0
             before = np.int64(-1)
             for _ in range(s):
                 following = np.int64(len(column))
                 for a in range(s):
                     if before < nodes[a] < following:
                         following = np.int64(nodes[a])
+                if before < 0:
+                    base = values[following]
                 total += values[following] - base
                 before = following
             number[t.number[j]] = base + total / s
-            code[j] = np.searchsorted(t.cuts[j], number[t.number[j]], side="right")
+            code[j] = _cuts_below(t.cuts[j], number[t.number[j]])
         elif rule == _MEDIAN:
             ordered = np.empty(s, dtype=np.int32)
             for a in range(s):
                 ordered[a] = column[nodes[a]]
-            ordered.sort()
+            ascend(ordered)
             code[j] = ordered[(s - 1) // 2]
         elif t.rank[j] == 0:
             _borda(t, j, nodes, code)
@@ -307,7 +322,8 @@ def members(labels: NDArray[np.int64], n_clusters: int) -> tuple[NDArray[np.int6
         start[labels[v] + 1] += 1
     for c in range(n_clusters):
         start[c + 1] += start[c]
-    fill = start[:-1].copy()
+    fill = np.empty(n_clusters, dtype=np.int64)
+    put(fill, start[:n_clusters])
     nodes = np.empty(len(labels), dtype=np.int32)
     for v in range(len(labels)):
         nodes[fill[labels[v]]] = v
@@ -323,9 +339,13 @@ def cluster_values(
     n_clusters = len(start) - 1
     code = np.empty((n_clusters, len(t.rule)), dtype=np.int32)
     number = np.empty((n_clusters, len(t.values)))
-    count = np.zeros(t.size.max(), dtype=np.int64)
+    largest, only_modes = 0, True
+    for j in range(len(t.rule)):
+        largest = max(largest, t.size[j])
+        only_modes = only_modes and t.rule[j] == _MODE
+    count = np.zeros(largest, dtype=np.int64)
     codes = t.codes
-    if (t.rule == _MODE).all():
+    if only_modes:
         for j in range(len(codes)):
             column = codes[j]
             for c in range(n_clusters):
@@ -341,7 +361,8 @@ def cluster_values(
 def node_distances(t: NodeTable, v: int, out: NDArray[np.float64]) -> None:
     """Mean distance over the attributes from one node to every node."""
     p, n = t.codes.shape
-    out[:] = 0.0
+    for u in range(n):
+        out[u] = 0.0
     for j in range(p):
         column = t.codes[j]
         if t.kind[j] == _NOMINAL:

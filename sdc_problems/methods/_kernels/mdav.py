@@ -125,20 +125,27 @@ def _columns(Z: Any) -> Any:
 
 
 def _plain_groups(P: Any, ids: Any, D: Any, total: Any, labels: Any, state: Any, k: int, budget: int) -> None:
+    def leave(gone: Any) -> None:
+        for cells in gone.T:
+            total[:] -= cells
+
+    _plain_rounds(P, ids, labels, state, k, lambda m: total / m, _plain_squares, leave)
+
+
+def _plain_rounds(P: Any, ids: Any, labels: Any, state: Any, k: int, center: Any, distances: Any, leave: Any) -> None:
     m, group = state
     left, P = ids[:m].copy(), P[:, :m]
     while m >= 2 * k:
-        squares = _plain_squares(P, total / m)
+        squares = distances(P, center(m))
         for _ in range(2 if m >= 3 * k else 1):
             at = np.flatnonzero(squares == squares.max())
             seed = at[np.argmin(left[at])]
-            squares = _plain_squares(P, P[:, seed])
+            squares = distances(P, P[:, seed])
             squares[seed] = -1.0
             near = np.flatnonzero(squares <= np.partition(squares, k - 1)[k - 1])
             found = near[np.lexsort((left[near], squares[near]))[:k]]
             labels[left[found]] = group
-            for a in found:
-                total -= P[:, a]
+            leave(P[:, found])
             stays = np.ones(m, dtype=np.bool_)
             stays[found] = False
             left, P, squares = left[stays], P[:, stays], squares[stays]
@@ -271,7 +278,44 @@ def _middle(counts: NDArray[np.int64], m: int) -> int:
     return len(counts) - 1
 
 
-@kernel()
+def _plain_mixed_groups(
+    P: Any, ids: Any, D: Any, total: Any, counts: Any, labels: Any, state: Any, k: int, kinds: Any, sizes: Any,
+    weights: Any, budget: int,
+) -> None:  # fmt: skip
+    def center(m: int) -> Any:
+        return [
+            total[j] / m if kind == NUMERIC else
+            np.argmax(2 * np.cumsum(counts[j, : sizes[j]]) >= m) if kind == ORDINAL else
+            np.argmax(counts[j, : sizes[j]])
+            for j, kind in enumerate(kinds)
+        ]  # fmt: skip
+
+    def distances(P: Any, center: Any) -> Any:
+        found = np.zeros(P.shape[1])
+        for kind, size, weight, row, c in zip(kinds, sizes, weights, P, center, strict=True):
+            t: Any = row - c
+            if kind == NUMERIC:
+                found += t * t
+                continue
+            t = (np.abs(t) + 1.0) / size if kind == ORDINAL else 1.0
+            found += np.where(row != c, weight * (t * t), 0.0)
+        return found
+
+    def leave(gone: Any) -> None:
+        for cells in gone.T:
+            total[:] -= cells
+        for j in np.flatnonzero(kinds != NUMERIC):
+            np.subtract.at(counts[j], gone[j].astype(np.int64), 1)
+
+    _plain_rounds(P, ids, labels, state, k, center, distances, leave)
+
+
+def _plain_mixed_seconds(P: Any, ids: Any, D: Any, total: Any, counts: Any, labels: Any, state: Any, k: int,
+                         *metric: Any) -> float:  # fmt: skip
+    return float(1e-5 + state[0] / k * (1e-4 + len(P) * (2.5e-5 + 4e-9 * state[0])))
+
+
+@kernel(cost=_plain_mixed_seconds, plain=_plain_mixed_groups, compiling=1.2)
 def _mixed_groups(
     P: Any, ids: Any, D: Any, total: Any, counts: Any, labels: Any, state: Any, k: int, kinds: Any, sizes: Any,
     weights: Any, budget: int,

@@ -64,14 +64,19 @@ def nearest_clusters(table: NodeTable, k: int, *, seeds: NDArray[np.int64]) -> N
     return row
 
 
-@kernel()
+@kernel(cost=lambda cells, pointer, near, order, *_: cells.size * (cells.shape[1] + len(near)) * 3e-7)
 def _sangreea(
-    cells: NDArray[np.int64], pointer: NDArray[np.int64], near: NDArray[np.int32], k: int, alpha: float, beta: float
+    cells: NDArray[np.int64],
+    pointer: NDArray[np.int64],
+    near: NDArray[np.int32],
+    order: NDArray[np.int64],
+    k: int,
+    alpha: float,
+    beta: float,
 ) -> NDArray[np.int64]:
     p, n = cells.shape
     scale = max(n - 2, 1)
     labels = np.full(n, -1, dtype=np.int64)
-    order = np.argsort(-np.diff(pointer), kind="mergesort")
     sum_far = np.empty(n, dtype=np.int64)
     common = np.zeros(n, dtype=np.int64)
     linked = np.zeros(n, dtype=np.bool_)
@@ -84,8 +89,10 @@ def _sangreea(
             at += 1
         fresh = order[at]
         size = 0
-        sum_far[:] = 0
-        equal[:] = True
+        for v in range(n):
+            sum_far[v] = 0
+        for j in range(p):
+            equal[j] = True
         while True:
             labels[fresh] = n_clusters
             cluster[size] = fresh
@@ -159,7 +166,8 @@ def _dissolve(
     size = np.empty(n_clusters, dtype=np.int64)
     first = np.empty(n_clusters, dtype=np.int64)
     mixed = np.zeros((n_clusters, p), dtype=np.bool_)
-    size[:] = 0
+    for c in range(n_clusters):
+        size[c] = 0
     for v in range(n):
         c = labels[v]
         if c >= 0:
@@ -171,8 +179,10 @@ def _dissolve(
     for i in range(n):
         if labels[i] >= 0:
             continue
-        far[:] = 0
-        total[:] = 0
+        for v in range(n):
+            far[v] = 0
+        for c in range(n_clusters):
+            total[c] = 0
         _add_unshared(pointer, near, i, common, linked, far)
         for v in range(n):
             if labels[v] >= 0:
@@ -219,8 +229,9 @@ def sangreea(cells: NDArray[np.int64], links: Arcs, k: int, *, alpha: float, bet
     -----
     O(n²p + Σ degree²); no matrix is made.
     """
+    order = np.argsort(-np.diff(links.out_ptr), kind="stable")
     found = _sangreea(
-        np.ascontiguousarray(cells, dtype=np.int64), links.out_ptr, links.out, k, float(alpha), float(beta)
+        np.ascontiguousarray(cells, dtype=np.int64), links.out_ptr, links.out, order, k, float(alpha), float(beta)
     )
     row: NDArray[np.int64] = restricted_growth(found)
     return row
