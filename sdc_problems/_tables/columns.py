@@ -33,6 +33,9 @@ _LONG_NUMBER = re.compile(r"[+-]?\d{19,}", re.ASCII)
 _ZERO_CODE = re.compile(r"^[+-]?0\d+$", re.ASCII | re.MULTILINE)
 # Other scripts have digits, too, which no reader of numbers here takes for some.
 _PLAIN_NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
+_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
+_THOUSANDS = re.compile(r"\s*[+-]?\d{1,3},\d{3}\s*")
+_POINT_AND_COMMA = re.compile(r"\s*[+-]?\d{1,3}(?:\.\d{3})*(?:,\d+)?\s*")
 _GROUPED_NUMBER = re.compile(
     r"\s*[+-]?(?:\d{1,3}(?:[,' \u00a0\u202f]\d{3})+(?:\.\d+)?"  # 1,234.5
     r"|(?:\d{1,3}(?:\.\d{3})+|\d+),\d+"  # 1.234,5
@@ -232,7 +235,8 @@ def refuse_disguised_numbers(column: Column, *, from_text: bool) -> None:
             break
     else:
         if grouped.any():
-            way_out = "give thousands= or decimal= to from_csv" if from_text else "convert it before"
+            texts = [text for text, is_grouped in zip(column.values, grouped, strict=True) if is_grouped]
+            way_out = f"give {_marks(texts)} to from_csv" if from_text else "convert it before"
             raise SDCError(
                 f"column {column.name!r} looks numeric but its cells are written with separators (first in row "
                 f"{column.first_row(grouped)}); {way_out}, or declare kinds={{{column.name!r}: 'nominal'}} to keep text"
@@ -250,6 +254,15 @@ def refuse_disguised_numbers(column: Column, *, from_text: bool) -> None:
             f"{int(counts[~number].sum())} of {int(counts.sum())} cells; correct them, list what stands for missing in "
             f"na_values, or declare kinds={{{column.name!r}: 'nominal'}} to keep text"
         )
+
+
+def _marks(texts: list[str]) -> str:
+    """Arguments of from_csv that read numbers written with separators, named with values where only one way fits."""
+    if all(_COMMA.fullmatch(text) for text in texts) and not all(_THOUSANDS.fullmatch(text) for text in texts):
+        return "decimal=','"
+    if all(_POINT_AND_COMMA.fullmatch(text) for text in texts) and any("." in t and "," in t for t in texts):
+        return "thousands='.' and decimal=','"
+    return "thousands= or decimal="
 
 
 def _grouping_hint(values: list[str], bad: NDArray[np.bool_]) -> str:

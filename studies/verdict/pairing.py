@@ -6,6 +6,7 @@ Nothing here prints a cell: errors name columns and rows only.
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -356,9 +357,10 @@ def _same_columns(original: Microdata, protected: Microdata) -> None:
     if missing or extra:
         parts = [f"the protected file lacks {_list(missing)}"] if missing else []
         parts += [f"it has {_list(extra)}, which the original lacks"] if extra else []
+        option = "--identifiers" if extra or len(missing) > 9 else f"--identifiers {shlex.quote(','.join(missing))}"
         raise SDCError(
             f"the files have different columns: {'; '.join(parts)}. Columns that are left out on purpose are direct "
-            "identifiers (--identifiers), or not among those to --keep"
+            f"identifiers ({option}), or not among those to --keep"
         )
     if expected != list(protected.names):
         at = next(i for i, (a, b) in enumerate(zip(expected, protected.names, strict=True)) if a != b)

@@ -114,7 +114,7 @@ def test_columns_that_were_left_out_as_they_were_not_kept(files: Path) -> None:
     frame.to_csv(files / "original.csv", index=False)
     protected = pd.read_csv(files / "protected.csv").assign(ward=list("abab"))
     protected.to_csv(files / "protected.csv", index=False)
-    assert "--identifiers), or not among those to --keep" in str(evaluate(files).exception)
+    assert "(--identifiers floor), or not among those to --keep" in str(evaluate(files).exception)
     assert evaluate(files, "--keep", "ill,ward").exit_code == 0
     assert "no column 'wards'; did you mean 'ward'" in str(evaluate(files, "--keep", "wards").exception)
     assert "the direct identifier 'ill' (or a column that is not among those to --keep)" in str(
