@@ -15,7 +15,7 @@ _ROUNDING = 1e-12  # relative to the data's scale: a mean or covariance below it
 
 def constant_columns(X: FloatArray) -> BoolArray:
     """Columns of one single value, decided on the values: a rounded standard deviation need not be zero."""
-    flat: BoolArray = X.max(axis=0) == X.min(axis=0)
+    flat: BoolArray = (X == X[0]).all(axis=0)
     return flat
 
 
@@ -28,8 +28,11 @@ def location_and_scale(X: object) -> tuple[FloatArray, FloatArray]:
     (array([2. , 0.1]), array([1., 0.]))
     """
     values = np.ascontiguousarray(table(X, "X"))  # whose sums depend on the layout in memory
-    scale = np.where(constant_columns(values), 0.0, values.std(axis=0))
-    return values.mean(axis=0), scale
+    mean: FloatArray = values.mean(axis=0)
+    away = values - mean  # as numpy's std does, which would take the mean again
+    away *= away
+    scale = np.sqrt(away.sum(axis=0) / len(values))
+    return mean, np.where(constant_columns(values), 0.0, scale)
 
 
 def z_scores(X: object, *, reference: object = None) -> FloatArray:

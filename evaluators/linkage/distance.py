@@ -257,14 +257,13 @@ def _searched(
     budget = max(1, SLICE // (4 * rows.shape[1]))
     few = len(rows) * len(targets) <= _FEW_PAIRS or len(targets) <= _LEAF
     search: Callable[[int], int]
-    blocks = in_blocks(targets, count, _BLOCK)
-    brute = (rows, radius, blocks, weights, *scales, found, 0, budget)
-    plain = brute_ties.is_plain_for(*brute)  # type: ignore[attr-defined]
+    plain = brute_ties.is_plain_for(rows, radius, (targets,))  # type: ignore[attr-defined]
     seconds = len(rows) * targets.size * _BRUTE
     if how == "auto" and not (few or plain) and cast(Kernel, tree_ties).spares(seconds):
         cast(Kernel, tree_ties).spend(seconds)
         few = True
     if how in ("brute", "table") or (how == "auto" and (few or plain)):
+        blocks = in_blocks(targets, count, _BLOCK)
 
         def search(at: int) -> int:
             return int(brute_ties(rows, radius, blocks, weights, *scales, found, at, budget))

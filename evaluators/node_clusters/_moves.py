@@ -643,7 +643,7 @@ def anneal(
             flag[1] = step
             if flag[0]:
                 break
-        x = np.int64(below(state, n))
+        x: Any = np.int64(below(state, n))
         a = s.labels[x]
         allowed = -temperature * np.log(uniform(state)) if temperature > 0.0 else 0.0
         coin = uniform(state)
@@ -656,7 +656,7 @@ def anneal(
             if coin < 0.5 * GROUP_MOVE:
                 done = True
                 while done and s.size[a] > 0:
-                    v = np.int64(s.member[a, s.size[a] - 1])  # of one type everywhere: moves are compiled once
+                    v: Any = np.int64(s.member[a, s.size[a] - 1])  # of one type everywhere: moves are compiled once
                     b = _other(s, links, near, linked, state, v, a, largest)
                     if b < 0:
                         done = False
@@ -700,7 +700,7 @@ def anneal(
             b = s.labels[other]
             if a == b:
                 continue
-            y = np.int64(s.member[b, below(state, s.size[b])])
+            y: Any = np.int64(s.member[b, below(state, s.size[b])])
             if s.size[a] > least and s.size[b] < largest and bits(state) & np.uint64(1):
                 y = -1 - b
             for j in range(5):

@@ -245,6 +245,8 @@ def test_pil_of_a_quantile_in_a_gap_of_the_data() -> None:
 
 def test_scale_does_not_depend_on_the_layout_in_memory(rng: np.random.Generator) -> None:
     X = rng.normal(50.0, 17.0, size=(1000, 3))
+    for mine, numpys in zip(location_and_scale(X), (X.mean(axis=0), X.std(axis=0)), strict=True):
+        np.testing.assert_array_equal(mine, numpys)
     for rows, columns in zip(location_and_scale(X), location_and_scale(np.asfortranarray(X)), strict=True):
         np.testing.assert_array_equal(rows, columns)
 
