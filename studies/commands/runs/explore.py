@@ -14,7 +14,7 @@ import click
 
 
 @click.command(name="explore")
-@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("folders", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port; a free one if not given.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address of this machine to listen on.")
 @click.option("--read-only", is_flag=True, help="Keep no shortlist and release nothing.")
@@ -24,6 +24,9 @@ def command(
     folders: tuple[Path, ...], port: int, host: str, read_only: bool, open_browser: bool, data: Path | None
 ) -> None:
     """Look at the run in FOLDERS (several if they have the same objectives) while it goes on, or long after.
+
+    Without FOLDERS a start page opens: choose a file of this machine, correct the roles that its columns propose, say
+    how many records must look alike, and save the protected file. Only this machine can open it.
 
     Prints an address that opens the page once; Enter prints another. Who opened it sees objective values and
     aggregates, keeps the shortlist, and can release solutions into a folder beside the run's. Ctrl-C ends it, when a
@@ -36,6 +39,7 @@ def command(
 
         from sdc_problems.studies.web.connections import Connection
         from sdc_problems.studies.web.server import Explorer
+        from sdc_problems.studies.web.start import Start
     except ModuleNotFoundError as error:
         if error.name not in ("uvicorn", "starlette"):
             raise
@@ -44,6 +48,12 @@ def command(
     from sdc_problems.studies.web.session import Session
 
     address = _address(host)
+    if not folders and not address.is_loopback:
+        raise SDCError(
+            f"--host {host}: the start page reads files of this machine, and opens on a loopback address only"
+        )
+    if not folders and (read_only or data is not None):
+        raise SDCError("--read-only and --data are for a run: name its folder")
     sources = [Source.open(folder, data=data) for folder in folders]
     for source in sources:
         if source.closed:
@@ -59,7 +69,8 @@ def command(
     port = listening.getsockname()[1]
     name = f"[{address}]" if address.version == 6 else str(address)
     hosts = [f"{name}:{port}", *([f"localhost:{port}"] if address.is_loopback else [])]
-    explorer = Explorer(sources, session=session, hosts=hosts, read_only=read_only, data=data)
+    beginning = None if folders else Start(session=session, hosts=hosts, folder=Path.cwd())
+    explorer = Explorer(sources, session=session, hosts=hosts, read_only=read_only, data=data) if folders else None
 
     def url() -> str:
         return f"http://{name}:{port}{session.folder}#code={session.code()}"
@@ -73,8 +84,10 @@ def command(
         webbrowser.open(url())
     if sys.stdin is not None and sys.stdin.isatty():
         threading.Thread(target=_more, args=(url,), daemon=True).start()
+    served = explorer or beginning
+    assert served is not None
     config = uvicorn.Config(
-        explorer.app(),
+        served.app(),
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -82,9 +95,14 @@ def command(
         http=Connection,
     )
     server = uvicorn.Server(config)
-    explorer.closing = lambda: server.should_exit
-    with suppress(KeyboardInterrupt):  # it was heard: the server has ended in good order
-        server.run(sockets=[listening])
+    if explorer is not None:
+        explorer.closing = lambda: server.should_exit
+    try:
+        with suppress(KeyboardInterrupt):  # it was heard: the server has ended in good order
+            server.run(sockets=[listening])
+    finally:
+        if beginning is not None:
+            beginning.close()
 
 
 def _more(url: Callable[[], str]) -> None:

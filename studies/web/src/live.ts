@@ -26,6 +26,13 @@ export function events(text: string): [string[], string] {
   return [data.filter((one) => one !== ""), rest];
 }
 
+/** There is no run yet: the server shows its start page. */
+export class StartsHere extends Error {
+  constructor(readonly folder: string) {
+    super("no run is open");
+  }
+}
+
 export class Server implements Details, LiveLink {
   readOnly = true;
   private readonly details = new Map<string, Promise<Detail | null>>();
@@ -51,7 +58,8 @@ export class Server implements Details, LiveLink {
   }
 
   async payload(): Promise<Payload> {
-    const document = (await (await this.ask("api/payload")).json()) as Payload & { live: { read_only: boolean } };
+    const document = (await (await this.ask("api/payload")).json()) as Payload & { live: { read_only: boolean }; folder?: string };
+    if (document.schema === "sdc-start/1") throw new StartsHere(document.folder ?? "");
     this.readOnly = document.live.read_only;
     return checkPayload(document);
   }

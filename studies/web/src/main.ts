@@ -9,11 +9,12 @@ import { capital, count, short } from "./format";
 import { guidePart } from "./guide";
 import { homePart } from "./home";
 import { Keeper, fromEntries } from "./keeper";
-import { Server, useCode } from "./live";
+import { Server, StartsHere, useCode } from "./live";
 import { mapPart } from "./map";
 import { Model, skewed } from "./model";
 import { parallelPart } from "./parallel";
 import { progressPart } from "./progress";
+import { startPage } from "./start";
 import { solutionPart } from "./solution";
 import { Store, UNSAID, fromFragment, toFragment, type View } from "./state";
 import { tablePart } from "./table";
@@ -203,7 +204,12 @@ async function begin(): Promise<void> {
     }
     const refused = await useCode();
     const server = new Server();
-    start(await server.payload().catch((error: unknown) => { throw refused ?? error; }), server, server);
+    try {
+      start(await server.payload().catch((error: unknown) => { throw error instanceof StartsHere ? error : (refused ?? error); }), server, server);
+    } catch (error) {
+      if (!(error instanceof StartsHere)) throw error;
+      startPage(document.getElementById("app")!, server, error.folder);
+    }
   } catch (error) {
     fail(error);
   }
