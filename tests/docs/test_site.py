@@ -38,7 +38,7 @@ def test_every_name_that_pages_and_examples_import_is_in_the_reference(generate:
     shown = [value for room in generate.ROOMS for _, value in generate.public(room)]
     texts = [block.text for name in pages() for block in BLOCKS.blocks((ROOT / name).read_text(encoding="utf-8"))]
     texts += [
-        path.read_text(encoding="utf-8") for path in [*(ROOT / "examples").glob("*.py"), *DOCS.glob("gallery/*.py")]
+        path.read_text(encoding="utf-8") for path in [*(ROOT / "examples").glob("*.py"), *DOCS.glob("gallery/*/*.py")]
     ]
     imported = {found for text in texts for found in IMPORT.findall(text)}
     assert len(imported) > 20
@@ -82,3 +82,15 @@ def test_every_objective_that_a_problem_can_have_is_on_the_site(generate: Module
     shown = ", ".join(tables.CATALOGUES)
     for task in available_tasks().values():
         assert task.problem_class.__name__ in shown, task.name
+
+
+def test_the_gallery_has_an_example_of_each_task_and_of_what_people_do() -> None:
+    examples = {path.stem.removeprefix("plot_") for path in (DOCS / "gallery").rglob("plot_*.py")}
+    assert len(examples) >= 12
+    assert {"own_problem", "own_operator", "own_measure", "callback", "checkpoint", "dask", "eaf"} <= examples
+    assert {"publish", "attack"} <= examples
+    from sdc_problems.studies.tasks import available_tasks
+
+    texts = "".join(path.read_text(encoding="utf-8") for path in (DOCS / "gallery" / "1_fronts").glob("plot_*.py"))
+    for name, task in available_tasks().items():
+        assert task.problem_class.__name__ in texts, name
