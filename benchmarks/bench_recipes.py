@@ -1,7 +1,8 @@
 """Recipes: candidates per second, beside the plain definition; and fronts beside the sweeps of single methods.
 
     SDC_DATA_HOME=… python benchmarks/bench_recipes.py                  # speed
-    SDC_DATA_HOME=… python benchmarks/bench_recipes.py --fronts [--generations 60] [--seeds 3] [--files people census]
+    SDC_DATA_HOME=… python benchmarks/bench_recipes.py --fronts --files people --seeds 20 --out R/people.json
+    SDC_DATA_HOME=… python benchmarks/bench_recipes.py --tables R --figure docs/figures/recipes.png
 
 Speed: the candidates of a search that has been run before, so that what it masks is known (`again`), those of its first
 run, and one candidate after the other by the plain definition: every method applied anew and the public measures taken
@@ -173,6 +174,97 @@ def lattice_optima(problem: RecipeProblem, most: int = 20_000) -> dict[str, np.n
     return found
 
 
+def by_hand(data: Microdata) -> dict[str, list[RecipeStep]]:
+    """Steps of the workflow of sdcMicro's vignette "Introduction to Statistical Disclosure Control", as recipes.
+
+    Its last example compares these on a whole file: categorical keys by local suppression or PRAM, numbers by MDAV,
+    noise or shuffling. Settings are the functions' defaults: 3-anonymity, a star matching every value; ``aggr = 3``;
+    ``noise = 150`` (correlated; a variance share of 1.5) and ``delta = 0.1`` (correlated2); ``pd = 0.8``.
+    """
+    kinds = {name: data.attribute(name).kind.value for name in data.quasi_identifiers}
+    numbers = tuple(name for name, kind in kinds.items() if kind == "numeric")
+    keys = tuple(name for name, kind in kinds.items() if kind != "numeric")
+    stars = [RecipeStep(keys, "suppress-cells-wildcard", {"k": 3})] if keys else []
+    moved = [RecipeStep((key,), "pram", {"stay": 0.8}) for key in keys]
+    mdav = [RecipeStep(numbers, "mdav", {"k": 3})]
+    first = "suppression, " if keys else ""
+    found = {
+        f"{first}MDAV": stars + mdav,
+        f"{first}correlated noise": [*stars, _noise(numbers, 1.5**0.5, "correlated")],
+        f"{first}noise that keeps moments": [*stars, _noise(numbers, 0.1, "moments")],
+        f"{first}shuffling": [*stars, RecipeStep(numbers, "rank-shuffle", {"target": "pearson"})],
+    }
+    return {**found, "PRAM, MDAV": moved + mdav} if keys else found
+
+
+def _noise(columns: tuple[str, ...], amplitude: float, structure: str) -> RecipeStep:
+    return RecipeStep(columns, "add-noise", {"amplitude": amplitude, "structure": structure})
+
+
+def workflows(name: str) -> list[tuple[str, float, float]]:
+    """Loss and risk of each workflow, measured as the search measures."""
+    problem = RecipeProblem(table(name))
+    steps = by_hand(problem.data)
+    files = [problem.engine.file(each) for each in steps.values()]
+    values = problem.engine.mixed.measure(files, ["il_mixed", "dr_mixed"])
+    return [(what, float(loss), float(risk)) for what, (loss, risk) in zip(steps, values, strict=True)]
+
+
+def tables(folder: Path, figure: Path | None) -> None:
+    """Print the tables of docs/recipes.md from the results of ``--fronts --out``, and draw its figure."""
+    there = [path for name in FILES if (path := folder / f"{name}.json").exists()]
+    results = [json.loads(path.read_text())[0] for path in there]
+    head = ("file", "records × columns", "sweep points", "best single method", "its area", "all sweeps", "recipes")
+    print(f"| {' | '.join(head)} | front covers all sweep points | p |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    for r in results:
+        areas = f"{np.median(r['areas']):.1f} ({min(r['areas']):.1f} to {max(r['areas']):.1f})"
+        covered = f"{r['covered']} of {r['seeds']} seeds"
+        print(
+            f"| {r['file']} | {r['records']:,} × {r['columns']} | {r['sweep_points']} | {r['best_method']} |"
+            f" {r['best_single']:.1f} | {r['all_sweeps']:.1f} | {areas} | {covered} | {r['p']:.1e} |"
+        )
+    print()
+    print("| file | workflow | loss, % | risk, % | recipe of at most this risk | recipe of at most this loss |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    hand: dict[str, list[tuple[str, float, float]]] = {}
+    for r in results:
+        F = np.array(r["front"])
+        hand[r["file"]] = workflows(r["file"])
+        for what, loss, risk in hand[r["file"]]:
+            safer, better = F[F[:, 1] <= risk], F[F[:, 0] <= loss]
+            least = f"loss {safer[:, 0].min():.1f}" if len(safer) else "none found"
+            lowest = f"risk {better[:, 1].min():.1f}" if len(better) else "none found"
+            print(f"| {r['file']} | {what} | {loss:.1f} | {risk:.1f} | {least} | {lowest} |", flush=True)
+    if figure is not None:
+        draw(results, hand, figure)
+
+
+def draw(results: list[dict[str, Any]], hand: dict[str, list[tuple[str, float, float]]], path: Path) -> None:
+    """Draw the fronts of one seed with all sweep points and the workflows by hand."""
+    import matplotlib.pyplot as plt
+
+    columns = min(3, len(results))
+    rows = -(-len(results) // columns)
+    figure, panels = plt.subplots(rows, columns, figsize=(4 * columns, 3.4 * rows), squeeze=False, layout="constrained")
+    for panel in panels.ravel()[len(results) :]:
+        panel.set_visible(False)
+    for panel, r in zip(panels.ravel(), results, strict=False):
+        sweeps, front = np.array(r["sweeps"]), np.array(r["front"])
+        own = [method == r["best_method"] for method in r["of"]]
+        panel.scatter(*sweeps.T, s=9, color="#b5b5b5", label="one method for all columns")
+        panel.scatter(*sweeps[own].T, s=14, color="#d08a2e", label="the best single method")
+        panel.step(*front.T, where="post", color="#0b5f6e", lw=1.4)
+        panel.scatter(*front.T, s=9, color="#0b5f6e", label="recipes")
+        made = np.array([point[1:] for point in hand[r["file"]]])
+        panel.scatter(*made.T, s=34, marker="x", color="#b3261e", label="workflow by hand")
+        panel.set(title=f"{r['file']}: {r['best_method']}", xlabel="il_mixed, %", ylabel="dr_mixed, %")
+        panel.set(xlim=(-2, 102), ylim=(-2, 102))
+        panel.spines[["top", "right"]].set_visible(False)
+    panels[0, 0].legend(fontsize=8, frameon=False)
+    figure.savefig(path, dpi=110)
+
+
 def _fresh(problem: RecipeProblem, rows: Sequence[np.ndarray], seed: int) -> float:
     """Hypervolume of recipes whose random numbers are drawn anew."""
     F = [[figures[o.name] for o in problem.objectives] for figures in problem._exact(list(rows), seed=seed)]
@@ -198,7 +290,12 @@ def main() -> None:
     parser.add_argument("--files", nargs="+", choices=FILES, default=["census", "adult"])
     parser.add_argument("--limit", type=float, default=np.inf, help="seconds after which no further seed is begun")
     parser.add_argument("--out", type=Path, help="JSON file for the results of --fronts")
+    parser.add_argument("--tables", type=Path, metavar="FOLDER", help="print the tables from results of --out there")
+    parser.add_argument("--figure", type=Path, help="picture that --tables draws")
     given = parser.parse_args()
+    if given.tables is not None:
+        tables(given.tables, given.figure)
+        return
     results = []
     for name in given.files:
         if given.fronts:
