@@ -95,6 +95,16 @@ def test_the_program_ends_with_2_and_one_sentence(
     assert capsys.readouterr().err.startswith("error: the files have different columns")
 
 
+def test_a_file_of_means_alone_and_beside_itself(tmp_path: Path) -> None:
+    """The mean of equal numbers is rounded to another one: that is no sign of swapped files."""
+    path = tmp_path / "original.csv"
+    values = [f"{whole / 3!r}" for whole in range(100, 160) for _ in range(9)]
+    path.write_text("\n".join(["age", *values, ""]))
+    alone = CliRunner().invoke(cli, ["evaluate", str(path), "--quasi-identifiers", "age"])
+    assert alone.exit_code == 0, alone.output
+    assert evaluate(tmp_path, "--same-rows", quasi="age", protected="original.csv").exit_code == 0
+
+
 def test_kinds_and_identifiers(files: Path) -> None:
     frame = pd.read_csv(files / "original.csv")
     frame.insert(0, "name", list("abcd"))
