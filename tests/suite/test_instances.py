@@ -43,7 +43,7 @@ class TestInstances(InstanceContract):
 
 def test_the_index_lists_every_file_there_is() -> None:
     listed = set(read_index(FOLDER))
-    assert listed == {path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.toml")}
+    assert listed == {path.relative_to(FOLDER).as_posix() for path in FOLDER.glob("*/*.toml")}  # not the results' plan
     beside = {path.name for path in FOLDER.rglob("*.csv")} - {"table.csv"}
     assert beside == {f"{name}{end}" for name in ids() for end in (".csv", ".rows.csv")}
 

@@ -20,7 +20,8 @@ from sdc_problems._slices import listening
 from sdc_problems.studies.release import protect
 
 CHILD = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may have it ignored
 from sdc_problems.studies import cli
 from sdc_problems.studies.commands import _progress
 
