@@ -146,7 +146,7 @@ export function mapPart(app: App): Part {
       for (let i = 0; i < model.n; i++) {
         if (!seen[i] || model.kind[i] !== kind || Number.isNaN(px[i] + py[i])) continue;
         const vivid = selected[i] || kind === ORIGINAL;
-        const alpha = vivid ? (kind === DOMINATED ? 0.65 : 0.95) : 0.13;
+        const alpha = vivid ? 1 : 0.13; // what is not selected is scenery
         const size = brushing && vivid && kind === DOMINATED ? SIZES[kind] + 1 : SIZES[kind];
         const several = model.payload.runs.length > 1 && (kind === FRONT || kind === OWN_FRONT);
         const shape = several ? RUN_SHAPES[model.run[i] % RUN_SHAPES.length] : SHAPES[kind];

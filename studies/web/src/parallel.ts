@@ -62,8 +62,8 @@ export function parallelPart(app: App): Part {
   function opacity(kind: number): number {
     let many = 0;
     for (let i = 0; i < app.model.n; i++) if (app.model.kind[i] === kind) many += 1;
-    const least = [0.05, 0.15, 0.35, 0.9, 0.9][kind];
-    const most = [0.3, 0.5, 0.8, 0.9, 0.9][kind];
+    const least = [0.05, 0.15, 0.75, 1, 1][kind];
+    const most = [0.3, 0.9, 1, 1, 1][kind];
     return Math.max(least, Math.min(most, 120 / Math.max(1, many)));
   }
 
