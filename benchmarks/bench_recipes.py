@@ -2,7 +2,7 @@
 
     SDC_DATA_HOME=… python benchmarks/bench_recipes.py                  # speed
     SDC_DATA_HOME=… python benchmarks/bench_recipes.py --fronts --files people --seeds 20 --out R/people.json
-    SDC_DATA_HOME=… python benchmarks/bench_recipes.py --tables R --figure docs/figures/recipes.png
+    python benchmarks/bench_recipes.py --tables R --figure docs/figures/recipes.png --page docs/recipes.md
 
 Speed: the candidates of a search that has been run before, so that what it masks is known (`again`), those of its first
 run, and one candidate after the other by the plain definition: every method applied anew and the public measures taken
@@ -210,23 +210,24 @@ def workflows(name: str) -> list[tuple[str, float, float]]:
     return [(what, float(loss), float(risk)) for what, (loss, risk) in zip(steps, values, strict=True)]
 
 
-def tables(folder: Path, figure: Path | None) -> None:
-    """Print the tables of docs/recipes.md from the results of ``--fronts --out``, and draw its figure."""
+def tables(folder: Path, figure: Path | None) -> str:
+    """Tables of docs/recipes.md from the results of ``--fronts --out``; its figure is drawn as well."""
     there = [path for name in FILES if (path := folder / f"{name}.json").exists()]
     results = [json.loads(path.read_text())[0] for path in there]
+    lines: list[str] = []
     head = ("file", "records × columns", "sweep points", "best single method", "its area", "all sweeps", "recipes")
-    print(f"| {' | '.join(head)} | front covers all sweep points | p |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    lines.append(f"| {' | '.join(head)} | front covers all sweep points | p |")
+    lines.append("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for r in results:
         areas = f"{np.median(r['areas']):.1f} ({min(r['areas']):.1f} to {max(r['areas']):.1f})"
         covered = f"{r['covered']} of {r['seeds']} seeds"
-        print(
+        lines.append(
             f"| {r['file']} | {r['records']:,} × {r['columns']} | {r['sweep_points']} | {r['best_method']} |"
             f" {r['best_single']:.1f} | {r['all_sweeps']:.1f} | {areas} | {covered} | {r['p']:.1e} |"
         )
-    print()
-    print("| file | workflow | loss, % | risk, % | recipe of at most this risk | recipe of at most this loss |")
-    print("| --- | --- | --- | --- | --- | --- |")
+    lines.append("")
+    lines.append("| file | workflow | loss, % | risk, % | recipe of at most this risk | recipe of at most this loss |")
+    lines.append("| --- | --- | --- | --- | --- | --- |")
     hand: dict[str, list[tuple[str, float, float]]] = {}
     for r in results:
         F = np.array(r["front"])
@@ -235,9 +236,10 @@ def tables(folder: Path, figure: Path | None) -> None:
             safer, better = F[F[:, 1] <= risk], F[F[:, 0] <= loss]
             least = f"loss {safer[:, 0].min():.1f}" if len(safer) else "none found"
             lowest = f"risk {better[:, 1].min():.1f}" if len(better) else "none found"
-            print(f"| {r['file']} | {what} | {loss:.1f} | {risk:.1f} | {least} | {lowest} |", flush=True)
+            lines.append(f"| {r['file']} | {what} | {loss:.1f} | {risk:.1f} | {least} | {lowest} |")
     if figure is not None:
         draw(results, hand, figure)
+    return "\n".join(lines) + "\n"
 
 
 def draw(results: list[dict[str, Any]], hand: dict[str, list[tuple[str, float, float]]], path: Path) -> None:
@@ -291,10 +293,17 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=np.inf, help="seconds after which no further seed is begun")
     parser.add_argument("--out", type=Path, help="JSON file for the results of --fronts")
     parser.add_argument("--tables", type=Path, metavar="FOLDER", help="print the tables from results of --out there")
+    parser.add_argument("--page", type=Path, help="page that --tables writes them into")
     parser.add_argument("--figure", type=Path, help="picture that --tables draws")
     given = parser.parse_args()
     if given.tables is not None:
-        tables(given.tables, given.figure)
+        made = tables(given.tables, given.figure)
+        print(made)
+        if given.page is not None:
+            text = given.page.read_text(encoding="utf-8")
+            before, mark, rest = text.partition("<!-- results -->\n")
+            after = rest[rest.index("<!-- end of results -->") :]
+            given.page.write_text(before + mark + made + after, encoding="utf-8")
         return
     results = []
     for name in given.files:
