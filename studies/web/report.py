@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 from sdc_problems.errors import SDCError, SDCFailure
 from sdc_problems.studies.store.reader import Run
 from sdc_problems.studies.store.tables import Solutions
-from sdc_problems.studies.web.payload import MOST_POINTS, SHORTLIST, Source, overview, read_shortlist
+from sdc_problems.studies.web.payload import SHORTLIST, Source, overview, read_shortlist
 from sdc_problems.studies.web.pictures import described
 
 PAGE = Path(__file__).parent / "dist" / "page.html"
 DATA_SLOT = "<!-- data -->"
 POLICY_SLOT = "<!-- policy -->"
 MOST_BRIEFS = 400
+DETAILS, POINTS = 20, 1_500  # unless more is asked for: a report of a large run stays small enough to be sent
 _CLOSED = "The data of this run were not at hand when this report was made: pictures and distributions are missing."
 
 
@@ -79,9 +80,9 @@ def render(document: Any) -> str:
 def report(
     sources: Sequence[Source],
     *,
-    details: int = 40,
+    details: int = DETAILS,
     solutions: Sequence[str] = (),
-    points: int = MOST_POINTS,
+    points: int = POINTS,
     progress: Callable[[int, int], object] | None = None,
 ) -> str:
     """Make the report of one run or of several with the same objectives.
@@ -104,7 +105,8 @@ def report(
     chosen = [_chosen(source, details, solutions) for source in sources]
     total = sum(map(len, chosen))
     pages: dict[str, Any] = {}
-    briefs: dict[str, list[str]] = {}
+    briefs: dict[str, list[int]] = {}
+    sentences: dict[str, int] = {}  # most stand in many solutions: each is written once
     for number, (source, idents) in enumerate(zip(sources, chosen, strict=True)):
         for ident in idents:
             found = source.detail(ident)
@@ -113,10 +115,11 @@ def report(
             pages[f"{number}:{ident}"] = found
             if progress is not None:
                 progress(len(pages), total)
-        briefs.update({f"{number}:{k}": v for k, v in _briefs(source, set(idents)).items()})
+        for ident, lines in _briefs(source, set(idents)).items():
+            briefs[f"{number}:{ident}"] = [sentences.setdefault(line, len(sentences)) for line in lines]
     for run in document["runs"]:
         run["closed"] = _CLOSED if run["closed"] else ""
-    return render({**document, "details": pages, "briefs": briefs})
+    return render({**document, "details": pages, "briefs": briefs, "sentences": list(sentences)})
 
 
 def _chosen(source: Source, details: int, solutions: Sequence[str]) -> list[str]:

@@ -13,12 +13,12 @@ import click
 @click.option("-o", "--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="HTML file to write.")
 @click.option("--overwrite", is_flag=True, help="Replace a file that exists already.")
 @click.option(
-    "--details", type=click.IntRange(min=0), default=40, show_default=True,
+    "--details", type=click.IntRange(min=0), default=20, show_default=True,
     help="Solutions of each front with pictures, spread evenly; baselines and the shortlist come on top.",
 )  # fmt: skip
 @click.option("--solution", "solutions", multiple=True, help="Id of a solution to include; may be repeated.")
 @click.option(
-    "--points", type=click.IntRange(min=0, max=50_000), default=5_000, show_default=True,
+    "--points", type=click.IntRange(min=0, max=50_000), default=1_500, show_default=True,
     help="Dominated points on the map at most.",
 )  # fmt: skip
 @click.option("--data", type=click.Path(path_type=Path), help="The run's CSV file, if it was moved.")

@@ -37,7 +37,7 @@ function fromReport(payload: Payload): Details {
   return {
     has: (key) => Object.hasOwn(payload.details ?? {}, key),
     get: (key) => Promise.resolve(payload.details?.[key] ?? null),
-    brief: (key) => Promise.resolve(payload.details?.[key]?.sentences ?? payload.briefs?.[key] ?? []),
+    brief: (key) => Promise.resolve(payload.details?.[key]?.sentences ?? (payload.briefs?.[key] ?? []).map((line) => payload.sentences?.[line] ?? "")),
   };
 }
 

@@ -231,7 +231,9 @@ export interface Payload {
   runs: Run[];
   points: Points;
   details?: Record<string, Detail>;
-  briefs?: Record<string, string[]>;
+  /** Sentences of solutions without pictures, by number in `sentences`. */
+  briefs?: Record<string, number[]>;
+  sentences?: string[];
 }
 
 export const KINDS = ["dominated", "best of its seed", "front", "baseline", "original"] as const;
