@@ -18,6 +18,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,11 +82,14 @@ def serve(command: str) -> None:
     with subprocess.Popen(
         ["bash", "-c", f"exec {command}"],
         env={**environment(), "BROWSER": "true", "PYTHONUNBUFFERED": "1"},
+        stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
     ) as served:
         assert served.stdout is not None
+        late = threading.Timer(120, served.kill)  # one that says no address is an error, not a wait without end
+        late.start()
         said = ""
         for line in served.stdout:
             said += line
@@ -93,6 +97,7 @@ def serve(command: str) -> None:
                 served.send_signal(signal.SIGINT)
                 break
         served.wait(timeout=60)
+        late.cancel()
     if "http://" not in said:
         raise RuntimeError(f"no address: {command}\n{said}")
 
