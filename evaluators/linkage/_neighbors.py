@@ -18,6 +18,7 @@ from sdc_problems._slices import tell
 from sdc_problems._validation import BoolArray, FloatArray, IntArray
 
 _START = 0.2  # seconds: SciPy is imported and the tree is built
+_MORE = 16  # times as many records are looked at where few do not prove the answer
 _FIRST, _MOST = 512, 8192  # records asked for at once
 _LARGEST = 1e100  # squares of larger distances leave the doubles
 _RELATIVE, _ABSOLUTE = 1e-12, 1e-14  # what SciPy's distances may be wrong by, and more
@@ -58,7 +59,7 @@ class Neighbors:
 
 
 def settled(
-    kernel: Kernel, A: FloatArray, B: FloatArray, w: FloatArray, ask: Callable[[Neighbors, IntArray], BoolArray],
+    kernel: Kernel, A: FloatArray, B: FloatArray, w: FloatArray, ask: Callable[[Neighbors, IntArray, int], BoolArray],
     what: str,
 ) -> IntArray:  # fmt: skip
     """Answer for rows of A as long as that takes less time than to compile a kernel for them; those that are left.
@@ -70,7 +71,8 @@ def settled(
     A, B, w
         The rows, the records among which to look, and weights of their attributes.
     ask
-        Answers for some rows, and says for which of them that is exact.
+        Answers for some rows, and says for which of them that is exact. The number is by how much more records than
+        usual are looked at: where many are equally near, few prove nothing.
     what
         Name of what it works through.
     """
@@ -84,7 +86,10 @@ def settled(
     while at < len(turn):
         begin = time.thread_time()
         some = turn[at : at + size]
-        left.append(some[~ask(near, some)])
+        still = some[~ask(near, some, 1)]
+        if len(still):
+            still = still[~ask(near, still, _MORE)]
+        left.append(still)
         at += len(some)
         took = time.thread_time() - begin
         kernel.spend(took)
@@ -102,12 +107,12 @@ def settle_ties(
 ) -> IntArray:  # fmt: skip
     """``brute_ties`` for all rows that need no compiled code; the others."""
 
-    def ask(near: Neighbors, some: IntArray) -> BoolArray:
+    def ask(near: Neighbors, some: IntArray, more: int) -> BoolArray:
         _, squares, _ = near.of(rows[some], 1, rough=10.0)
         found[some] = -1
         still = np.flatnonzero(squares[:, 0] >= radius[some])
         exact = np.ones(len(some), dtype=np.bool_)
-        who, squares, border = near.of(rows[some[still]], 2)
+        who, squares, border = near.of(rows[some[still]], 2 * more)
         reach = radius[some[still], None]
         nearer = (squares < reach).any(axis=1)
         found[some[still]] = np.where(nearer, -1, ((squares == reach) * count[who]).sum(axis=1))
@@ -120,8 +125,8 @@ def settle_ties(
 def settle_second(kernel: Kernel, X: FloatArray, w: FloatArray, found: FloatArray) -> IntArray:
     """``tree_second`` for all records that need no compiled code; the others."""
 
-    def ask(near: Neighbors, some: IntArray) -> BoolArray:
-        _, squares, border = near.of(X[some], 3)
+    def ask(near: Neighbors, some: IntArray, more: int) -> BoolArray:
+        _, squares, border = near.of(X[some], 3 * more)
         squares.partition(1, axis=1)
         found[some] = squares[:, 1]
         exact: BoolArray = (squares[:, 1] == 0.0) | (border >= squares[:, 1])
@@ -135,8 +140,8 @@ def settle_copies(
 ) -> IntArray:
     """``tree_copies`` for all rows of Y that need no compiled code; the others."""
 
-    def ask(near: Neighbors, some: IntArray) -> BoolArray:
-        who, squares, border = near.of(Y[some], 2)
+    def ask(near: Neighbors, some: IntArray, more: int) -> BoolArray:
+        who, squares, border = near.of(Y[some], 2 * more)
         best = squares.min(axis=1, keepdims=True)
         copied = ((squares == best) & (best <= factor * apart[who])).any(axis=1)
         found[some] = copied

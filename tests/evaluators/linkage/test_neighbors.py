@@ -69,7 +69,12 @@ def test_what_takes_longer_than_compiling_is_left(rng: np.random.Generator, monk
     X, asked = rng.normal(size=(100, 2)), []
     monkeypatch.setattr(Kernel, "spares", lambda *_: not asked)
     left = _neighbors.settled(
-        distance.tree_ties, X, X, np.ones(2), lambda _, some: (asked.append(some), some % 2 == 0)[1], "records"
+        distance.tree_ties,
+        X,
+        X,
+        np.ones(2),
+        lambda _, some, more: (more > 1 or asked.append(some), some % 2 == 0)[1],
+        "records",
     )
     assert [list(some) for some in asked] == [[0, 1, 2, 3, 4]]
     assert list(left) == [1, 3, *range(5, 100)]
