@@ -27,6 +27,9 @@ SHARE_OF_SWEEPS = 0.5
 SHARE_OF_ONE = 0.05
 """Share of the time that one recipe may take."""
 
+LEAST_SECONDS = 0.5
+"""Seconds that one recipe may take in any search, however short."""
+
 STEP = 0.75
 """A neighbor of the knee has at most so much of its risk, or of its loss."""
 
@@ -232,11 +235,12 @@ def search_table(
     number(seconds, "seconds", low=0.0, high=np.inf)
     require = None if k is None else {"k": k}
     problem = RecipeProblem(data, hierarchies=hierarchies, methods=methods, require=require, seed=seed)
-    slow = slow_methods(problem, seconds * SHARE_OF_ONE)
+    slow = slow_methods(problem, max(seconds * SHARE_OF_ONE, LEAST_SECONDS))
     if slow:
         fast = [offer.name for offer in problem.offers[1:] if offer.name not in slow]
-        if not fast:
-            raise SDCError("every method takes too long for a search of so few seconds: give it more seconds")
+        if not fast:  # the fastest of them is better than none
+            fast = [min(slow, key=lambda name: slow[name])]
+            slow = {name: taken for name, taken in slow.items() if name not in fast}
         problem = RecipeProblem(data, hierarchies=hierarchies, methods=fast, require=require, seed=seed)
     return search_recipes(problem, rng=np.random.default_rng(seed), seconds=seconds, tell=tell), slow
 
