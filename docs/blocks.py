@@ -86,6 +86,7 @@ def serve(command: str) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # it may be ignored out here
     ) as served:
         assert served.stdout is not None
         late = threading.Timer(120, served.kill)  # one that says no address is an error, not a wait without end
