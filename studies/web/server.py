@@ -27,7 +27,7 @@ from starlette.routing import Route
 from sdc_problems.errors import SDCError, SDCFailure
 from sdc_problems.studies.report.summary import status
 from sdc_problems.studies.store.folder import inside, write_atomically
-from sdc_problems.studies.web import decision, walk
+from sdc_problems.studies.web import decision, usefulness, walk
 from sdc_problems.studies.web.guard import OPEN, Guard
 from sdc_problems.studies.web.payload import SHORTLIST, Source, check_shortlist, overview, read_shortlist
 from sdc_problems.studies.web.report import DATA_SLOT, POLICY_SLOT, page, policy
@@ -109,6 +109,7 @@ class Explorer:
             Route("/api/released", self.released),
             *decision.routes(self, _body),
             *walk.routes(self),
+            *usefulness.routes(self),
         ]
         handlers: dict[Any, Any] = {SDCError: _refused, SDCFailure: _failed, ClientDisconnect: _gone}
         inner = Starlette(routes=routes, exception_handlers=handlers)

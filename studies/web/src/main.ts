@@ -18,6 +18,7 @@ import { startPage } from "./start";
 import { solutionPart } from "./solution";
 import { Store, UNSAID, fromFragment, toFragment, type View } from "./state";
 import { tablePart } from "./table";
+import { usePart } from "./usefulness";
 import { watchTheme } from "./theme";
 import { checkPayload, FRONT, type Payload } from "./types";
 
@@ -70,6 +71,9 @@ function start(payload: Payload, details: Details, server: Server | null): App {
   const status = h("span", { class: "status" });
   const parts: Part[] = [controlsPart(app), mapPart(app), cardPart(app), parallelPart(app), tablePart(app), shortlistPart(app)];
   const views: Record<Exclude<View, "map">, Part> = { solution: solutionPart(app), compare: comparePart(app), progress: progressPart(app), decide: decidePart(app), home: homePart(app) };
+  const use = usePart(app);
+  views.compare.root.append(use.root);
+  parts.push(use);
   const [controls, map, card, parallel, table, shortlist] = parts;
   const guide = guidePart(app);
   parts.push(guide);
