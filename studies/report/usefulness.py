@@ -63,7 +63,7 @@ def use_of(data: Microdata, released: Mapping[str, pd.DataFrame], across: str, d
 
 
 class _Side:
-    """How values of a column are named in a table: numbers by bands of the original."""
+    """Names of a column's values in a table: numbers by bands of the original."""
 
     def __init__(self, data: Microdata, name: str) -> None:
         self.name = name

@@ -184,7 +184,7 @@ class Work:
 
 
 class Wanted:
-    """What the page asks for: a file, roles by column, and the demand.
+    """Demand of the page: a file, roles by column, and what is asked for.
 
     Attributes
     ----------
