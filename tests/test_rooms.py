@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import subprocess
 import sys
@@ -45,6 +46,7 @@ LAYERS = [
 NO_PYMOO_NO_PANDAS = ("evaluators", "methods")
 
 
+@functools.cache
 def modules() -> list[tuple[str, Path]]:
     found = []
     for path in sorted(PACKAGE.rglob("*.py")) + [

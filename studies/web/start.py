@@ -136,7 +136,7 @@ class Start:
         return JSONResponse({})
 
     async def state(self, request: Request) -> Response:
-        """How far the protection is."""
+        """Progress of the protection."""
         return JSONResponse(self._work.told())
 
     async def file(self, request: Request) -> Response:
@@ -175,7 +175,7 @@ class Work:
             self._error = str(error)
 
     def told(self) -> dict[str, Any]:
-        """What is known now."""
+        """Answer of the page: all that is known now."""
         busy = self._thread is not None and self._thread.is_alive()
         error = self._error
         if self._thread is not None and not busy and self._result is None and not error:
@@ -249,7 +249,7 @@ def _read(path: Path, **roles: Any) -> tuple[Microdata, dict[str, Any]]:
 
 
 def scanned(path: Path) -> dict[str, Any]:
-    """What ``sdc scan`` proposes."""
+    """Proposals of ``sdc scan``."""
     from sdc_problems.roles import scan
 
     data, _ = _read(path)
