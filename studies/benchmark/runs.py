@@ -38,10 +38,11 @@ class Job:
 
 @dataclass(frozen=True)
 class Done:
-    """Outcome of a session: how many runs were made, were there already, and are left."""
+    """Outcome of a session: how many runs were made, were there already, failed, and are left."""
 
     made: int
     there: int
+    failed: int
     left: int
 
 
@@ -115,15 +116,20 @@ def run_all(
     there = len(wanted) - len(left)
     if there:
         tell(f"{there} of {len(wanted)} runs are there already")
-    made = 0
+    made = failed = 0
     with interruptions(lambda line: tell(line.replace("generations", "runs"))) as stop:
         for job, record in _side_by_side(left, workers, stop) if workers > 1 else _in_turn(left, stop):
+            name = f"{job.algorithm} {job.instance} seed {job.seed}"
+            if isinstance(record, str):
+                failed += 1
+                tell(f"FAILED {name}: {record}")
+                continue
             path = job.path(folder)
             path.parent.mkdir(parents=True, exist_ok=True)
             record.save(path)
             made += 1
-            tell(f"{made + there}/{len(wanted)} {job.algorithm} {job.instance} seed {job.seed}: {_sentence(record)}")
-    return Done(made, there, len(left) - made)
+            tell(f"{made + there}/{len(wanted)} {name}: {_sentence(record)}")
+    return Done(made, there, failed, len(left) - made - failed)
 
 
 def _sentence(record: Record) -> str:
@@ -176,11 +182,21 @@ def make(job: Job) -> Record:
     return recorder.record()
 
 
-def _in_turn(left: Sequence[Job], stop: Callable[[], bool]) -> Iterator[tuple[Job, Record]]:
+def _attempt(job: Job) -> Record | str:
+    """Record of a run, or the error that its algorithm ended with: it is anybody's, and the other runs go on."""
+    try:
+        return make(job)
+    except SDCError:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever its author has left in it
+        return f"{type(error).__name__}: {error}"
+
+
+def _in_turn(left: Sequence[Job], stop: Callable[[], bool]) -> Iterator[tuple[Job, Record | str]]:
     for job in left:
         if stop():
             return
-        yield job, make(job)
+        yield job, _attempt(job)
 
 
 def _begin() -> None:
@@ -190,15 +206,15 @@ def _begin() -> None:
     one_thread()
 
 
-def _side_by_side(left: Sequence[Job], workers: int, stop: Callable[[], bool]) -> Iterator[tuple[Job, Record]]:
+def _side_by_side(left: Sequence[Job], workers: int, stop: Callable[[], bool]) -> Iterator[tuple[Job, Record | str]]:
     context = multiprocessing.get_context("spawn")
     waiting = iter(left)
     with children_of_one_thread(), ProcessPoolExecutor(workers, mp_context=context, initializer=_begin) as pool:
-        pending: dict[Future[Record], Job] = {}
+        pending: dict[Future[Record | str], Job] = {}
         try:
             while True:
                 while len(pending) < 2 * workers and not stop() and (job := next(waiting, None)) is not None:
-                    pending[pool.submit(make, job)] = job
+                    pending[pool.submit(_attempt, job)] = job
                 if not pending:
                     return
                 finished, _ = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)

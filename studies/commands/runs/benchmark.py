@@ -164,6 +164,9 @@ def run_command(
     if done.left:
         err.print(f"interrupted with {done.left} runs to go; the same command goes on")
         click.get_current_context().exit(EXIT_INTERRUPTED)
+    if done.failed:
+        err.print(f"{done.failed} runs ended with an error of their algorithm and have no record; the others do")
+        click.get_current_context().exit(EXIT_FAILURE)
     console().print(f"{done.made + done.there} runs in {plain(str(out), 500)}", soft_wrap=True)
 
 

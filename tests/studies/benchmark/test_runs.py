@@ -47,6 +47,27 @@ def test_function_of_anybodys_is_recorded() -> None:
     assert (record.evaluations, record.algorithm) == (7, name)
 
 
+def stumbling(problem: Any, budget: int, rng: np.random.Generator) -> None:
+    """Fails for some seeds."""
+    greedy(problem, budget, rng)
+    if rng.random() < 0.5:
+        raise RuntimeError("both queues are empty")
+
+
+def test_a_run_that_fails_is_told_and_the_others_go_on(tmp_path: Path) -> None:
+    name, told = f"{__name__}:stumbling", list[str]()
+    sys.modules.setdefault(__name__, sys.modules[stumbling.__module__])
+    wanted = [Job(name, NAME, seed, 20) for seed in range(1, 9)]
+    done = run_all(wanted, tmp_path, tell=told.append)
+    assert 0 < done.failed < len(wanted)
+    assert (done.made + done.failed, done.left) == (len(wanted), 0)
+    assert len(list(tmp_path.rglob("*.*"))) >= done.made
+    failures = [line for line in told if line.startswith("FAILED")]
+    assert len(failures) == done.failed
+    assert "RuntimeError: both queues are empty" in failures[0]
+    assert NAME in failures[0]
+
+
 @pytest.mark.parametrize("name", ["NSGAII", "no_such_module:search", "json:nothing", "json:__name__"])
 def test_what_is_no_algorithm_is_refused(name: str) -> None:
     with pytest.raises(SDCError, match="algorithm"):
