@@ -136,8 +136,6 @@ def search_recipes(
     >>> front = search_recipes(problem, rng=np.random.default_rng(1), generations=3)
     >>> front.sweeps, front.measured
     (26, 176)
-    >>> str(front.recipe(front.knee)).count(":")
-    2
     """
     from pymoo.algorithms.moo.nsga2 import NSGA2
     from pymoo.core.evaluator import Evaluator

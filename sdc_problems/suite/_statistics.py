@@ -96,8 +96,9 @@ def block(samples: Mapping[str, Mapping[str, object]]) -> tuple[list[str], list[
 
     Examples
     --------
-    >>> block({"one": {"a": [1], "b": [2], "c": [1]}, "two": {"a": [1], "b": [3]}, "three": {"a": [1], "b": [1]}})
-    (['one', 'two', 'three'], ['a', 'b'])
+    >>> both = {"a": [1], "b": [2]}
+    >>> block({"one": {**both, "c": [1]}, "two": both, "three": both, "four": both})
+    (['one', 'two', 'three', 'four'], ['a', 'b'])
     """
     ran = {name: [i for i, by in samples.items() if by.get(name)] for values in samples.values() for name in values}
     best: tuple[list[str], list[str]] = ([], list(ran))
