@@ -1,4 +1,4 @@
-"""What only the owner of the project can say: ``python docs/owner.py`` lists what is missing, ``--write`` passes it on.
+"""Owner's facts of the project: ``python docs/owner.py`` lists what is missing, ``--write`` passes it on.
 
 ``[tool.sdc-problems.owner]`` of pyproject.toml is its one home. The distribution reads it there (``hatch_build.py``);
 CITATION.cff and .zenodo.json hold a copy, which a test compares.

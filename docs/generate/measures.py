@@ -26,7 +26,7 @@ def interval(objective: Objective) -> str:
 
 
 def facts(objective: Objective) -> str:
-    """What one problem says of an objective."""
+    """Part of an objective that one problem says."""
     better = {"min": "smaller", "max": "larger"}[objective.sense]
     rows = [
         ("How to read it", objective.sentence),

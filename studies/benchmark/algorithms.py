@@ -67,7 +67,7 @@ OWN: dict[str, tuple[str, str]] = {
     "Optuna-NSGA2": ("NSGA-II of Optuna with our operators", f"{_ADAPTERS}:optuna_nsga2"),
     "nevergrad-ES": ("Evolution strategy of nevergrad with our operators", f"{_ADAPTERS}:nevergrad_nsga2"),
 }
-"""What each name beside those of searches is, and where it is imported from when it is asked for."""
+"""Names beside those of searches: what each is, and where it is imported from when it is asked for."""
 
 
 class _Rounding(Evaluator):
