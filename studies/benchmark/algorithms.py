@@ -148,6 +148,8 @@ def named() -> list[dict[str, Any]]:
 
 def unfit(name: str, task: str, n_objectives: int) -> str:
     """Say why an algorithm cannot run on an instance; empty if it can."""
+    if name in OWN:  # for every task; a framework need not be installed to be planned with
+        return ""
     found = find_algorithm(name)
     if not isinstance(found, Search):
         return ""

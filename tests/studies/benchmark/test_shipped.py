@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,15 @@ from click.testing import CliRunner
 from sdc_problems import SDCError
 from sdc_problems.studies.benchmark.check import check_shipped
 from sdc_problems.studies.benchmark.runs import jobs, run_all
-from sdc_problems.studies.benchmark.shipped import TABLE, differences, read_table, samples_of, shipped, with_shipped
+from sdc_problems.studies.benchmark.shipped import (
+    TABLE,
+    differences,
+    planned,
+    read_table,
+    samples_of,
+    shipped,
+    with_shipped,
+)
 from sdc_problems.studies.benchmark.tables import every_budget, read_entries, summary
 from sdc_problems.studies.cli import cli
 from sdc_problems.suite import instance, instances
@@ -145,3 +154,11 @@ def test_instances_tell_algorithms_apart() -> None:
     always = early[(early["solved"] == early["seeds"]) & (early["seeds"] >= 5)]
     assert set(always["algorithm"]) <= {"PBGSearch"}
     assert always["instance"].nunique() <= len(core) / 5
+
+
+def test_the_shipped_results_are_checked_where_no_framework_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("pygmo", "jmetal", "platypus", "deap", "optuna", "nevergrad"):
+        monkeypatch.setitem(sys.modules, name, None)
+    for name in [name for name in sys.modules if name.startswith("sdc_problems.suite.adapters.")]:
+        monkeypatch.delitem(sys.modules, name)
+    assert planned([instance("pbg-people-k-glm@1")], ["pygmo-NSGA2"])

@@ -59,7 +59,7 @@ def test_a_solution_without_pictures_is_marked_and_says_what_it_does(
     assert page.locator(".columns article").nth(1).locator(".sentences p").count() > 4
     page.get_by_role("button", name="Map", exact=True).click()
     rows = page.locator(".solutions tbody tr")
-    assert rows.filter(has=page.get_by_text(ids[1], exact=True)).locator(".unpictured").count() == 1
+    rows.filter(has=page.get_by_text(ids[1], exact=True)).locator(".unpictured").wait_for()  # drawn in the next frame
     assert rows.filter(has=page.get_by_text(ids[0], exact=True)).locator(".unpictured").count() == 0
 
 
