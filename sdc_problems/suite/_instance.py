@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sdc_problems.microdata import Microdata
     from sdc_problems.problem import SDCProblem
 
+CHECKED = 20  # frozen rows that a problem measures to show that it is the instance's
 KNOWN = ("exact", "bracketed", "best")
 HIERARCHIES = ("intervals", "suppression")
 NEEDED = ("id", "suite", "task", "title", "what_is_hard", "problem", "table", "options", "budgets", "proof", "frozen")
@@ -227,6 +228,28 @@ class Instance:
         made = build_problem(self._said, self.path.parent, threads=threads)
         made.known_front = self.front
         return made
+
+    def check(self, problem: SDCProblem) -> None:
+        """Refuse a problem that is another than this instance's.
+
+        Parameters
+        ----------
+        problem
+            It must have the same objectives in the same order and the same bounds, and measure the frozen rows alike.
+        """
+        names = tuple(objective.name for objective in problem.objectives)
+        if names != self.objectives:
+            raise SDCError(f"{self.id} has the objectives {', '.join(self.objectives)}, not {', '.join(names)}")
+        frozen = self._said["frozen"]
+        bounds = (_unpacked(frozen["xl"]), problem.xl), (_unpacked(frozen["xu"]), problem.xu)
+        rows, F = (array[:CHECKED] for array in self.measured())
+        if not all(np.array_equal(*pair) for pair in bounds) or not np.allclose(
+            problem.evaluate(problem.genomes(rows), return_values_of=["F"]), F, rtol=1e-9, atol=1e-9
+        ):
+            raise SDCError(
+                f"this is not the problem of {self.id}: its table, columns or options are others"
+                f" (`sdc benchmark show {self.id}` lists them)"
+            )
 
     def __repr__(self) -> str:
         return f"<Instance {self.id}: {', '.join(self.objectives)}; {len(self.front)} points, {self.known}>"

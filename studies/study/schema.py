@@ -147,6 +147,11 @@ class StudySections(Section):
     title: Annotated[str, Field(max_length=200)] | None = Field(
         default=None, description="What tables and pictures call it."
     )
+    instance: str | None = Field(
+        default=None,
+        description="Benchmark instance that this problem is, such as pbg-people-k-glm@1: checked before the search"
+        " begins, and `sdc compare` measures by its front.",
+    )
     data: DataSection
     problem: dict[str, Any] = Field(description="The task and its options.")
     algorithm: dict[str, Any] = Field(description="The search and its options.")
@@ -296,6 +301,10 @@ class Study:
         wanted = {name: bounds.model_dump() for name, bounds in self.sections.require.items()}
         read_requirements(wanted, by_name(*problem.objectives), what="[require]")
         built = Built(self, table, problem)
+        if search and self.sections.instance is not None:
+            from sdc_problems.suite import instance
+
+            instance(self.sections.instance).check(problem)
         if search:
             _ = built.plan  # what is wrong with it is said now
         return built

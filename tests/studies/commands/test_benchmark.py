@@ -77,8 +77,7 @@ def test_serve_measures_lines_and_writes_a_record(tmp_path: Path) -> None:
     assert "mine" in sdc("table", tmp_path, "--budget", "2").stdout
 
 
-def test_studies_on_an_instance_are_compared_by_its_front(tmp_path: Path) -> None:
-    study = """
+STUDY = """
 [data]
 name = "people"
 [problem]
@@ -91,9 +90,12 @@ pop_size = 20
 [termination]
 generations = GENERATIONS
 """
+
+
+def test_studies_on_an_instance_are_compared_by_its_front(tmp_path: Path) -> None:
     runner = CliRunner()
     for name, generations in (("brief", 1), ("longer", 6)):
-        (tmp_path / f"{name}.toml").write_text(study.replace("GENERATIONS", str(generations)), encoding="utf-8")
+        (tmp_path / f"{name}.toml").write_text(STUDY.replace("GENERATIONS", str(generations)), encoding="utf-8")
         line = ["run", str(tmp_path / f"{name}.toml"), "--out", str(tmp_path / name), "--no-pictures"]
         assert runner.invoke(cli, line, catch_exceptions=False).exit_code == 0
     compare = ["compare", str(tmp_path / "brief"), str(tmp_path / "longer"), "--instance"]
@@ -113,3 +115,24 @@ generations = GENERATIONS
         runner.invoke(cli, [*compare, "pbg-people-spread-glm"], catch_exceptions=False)
     with pytest.raises(SDCError, match="is no run on pbg-people10-k-glm@1"):
         runner.invoke(cli, [*compare, "pbg-people10-k-glm"], catch_exceptions=False)
+
+
+def test_studies_that_name_an_instance_are_checked_and_compared_by_its_front(tmp_path: Path) -> None:
+    runner = CliRunner()
+
+    def run(name: str, study: str) -> Path:
+        (tmp_path / f"{name}.toml").write_text(study.replace("GENERATIONS", "1"), encoding="utf-8")
+        line = ["run", str(tmp_path / f"{name}.toml"), "--out", str(tmp_path / name), "--no-pictures"]
+        assert runner.invoke(cli, line, catch_exceptions=False).exit_code == 0
+        return tmp_path / name
+
+    named = [run(name, f'instance = "{NAME}"\n{STUDY}') for name in ("first", "second")]
+    said = runner.invoke(cli, ["compare", *map(str, named), "--json"], catch_exceptions=False)
+    assert json.loads(said.stdout)["instance"]["id"] == NAME
+    mixed = runner.invoke(cli, ["compare", str(named[0]), str(run("none", STUDY)), "--json"], catch_exceptions=False)
+    assert json.loads(mixed.stdout).get("instance") is None
+    with pytest.raises(SDCError, match="has the objectives spread_k, glm, not k, glm"):
+        run("spread", 'instance = "pbg-people-spread-glm@1"\n' + STUDY)
+    with pytest.raises(SDCError, match=f"this is not the problem of {NAME}"):
+        run("free", f'instance = "{NAME}"\n' + STUDY.replace('"budget"', '"free"'))
+    assert not (tmp_path / "free").exists()
