@@ -114,7 +114,7 @@ def per_node(engine: LatticeEngine, sample: int = 200) -> float:
     return cpu(lambda: engine.evaluate(nodes)) / sample
 
 
-def growth(largest: int) -> None:
+def growth(largest: int, path: Path) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -136,9 +136,9 @@ def growth(largest: int) -> None:
         print(f"    30,000 records, {p} attributes: {engine.n_nodes:,} nodes, {1e6 * series[-1]:,.0f} µs per node")
     right.semilogy(widths, 1e6 * np.array(series), marker="o")
     right.set(xlabel="attributes (30,000 records)", ylabel="CPU µs per node")
-    FIGURE.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(FIGURE, dpi=150, metadata={"Software": None})
-    print(f"drawn: {FIGURE}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=150, metadata={"Software": None})
+    print(f"drawn: {path}")
 
 
 if __name__ == "__main__":
@@ -146,6 +146,7 @@ if __name__ == "__main__":
     parser.add_argument("--growth", action="store_true")
     parser.add_argument("--rules", action="store_true")
     parser.add_argument("--largest", type=int, default=10**7, help="records of the largest table of the growth figure")
+    parser.add_argument("--figure", type=Path, default=FIGURE, help="where the growth figure goes")
     chosen = parser.parse_args()
     show = rules if chosen.rules else compare
     show("people", load("people"))
@@ -154,4 +155,4 @@ if __name__ == "__main__":
     except SDCError as error:
         print(f"Adult is left out: {error}")
     if chosen.growth:
-        growth(chosen.largest)
+        growth(chosen.largest, chosen.figure)
