@@ -13,7 +13,7 @@ from pathlib import Path
 from sdc_problems.methods.registry import Method, built_in
 from sdc_problems.objective import Objective
 from sdc_problems.problems._generalization_objectives import generalization_objectives
-from sdc_problems.problems._masking_objectives import masking_objectives
+from sdc_problems.problems._masking_objectives import masking_objectives, preclustering_objectives
 from sdc_problems.problems._microaggregation_objectives import grouping_objectives, partition_objectives
 from sdc_problems.problems.pram._objectives import CATALOGUE
 from sdc_problems.problems.recipe._objectives import recipe_objectives
@@ -137,6 +137,7 @@ CATALOGUES: dict[str, Mapping[str, Objective]] = {
     "MaskingProblem, categorical": masking_objectives(numeric=False, guard=True),
     "MicroaggregationProblem": partition_objectives(2, RECORDS),
     "PRAMProblem and PRAMEquationProblem": CATALOGUE,
+    "PreclusterProblem": preclustering_objectives(n=RECORDS, guard=True),
     "RecipeProblem": recipe_objectives(RECORDS, numbers=True, categories=True),
     "SocialGraphProblem": graph_objectives(2, RECORDS),
 }
