@@ -376,7 +376,9 @@ def test_missing_values_are_an_error_that_names_the_first(holes: pd.DataFrame) -
 
 
 def test_missing_values_dropped(holes: pd.DataFrame) -> None:
-    holes.loc["f"] = [21.0, "Olot", "low", True]
+    full = holes.loc[["a"]].rename(index={"a": "f"}).assign(age=21.0, town="Olot")
+    full["school"] = pd.Categorical(["low"], dtype=holes["school"].dtype)
+    holes = pd.concat([holes, full])
     data = Microdata.from_frame(holes, missing="drop")
     assert (data.n_records, data.n_dropped) == (2, 4)
     assert data.frame().index.tolist() == ["a", "f"]

@@ -90,7 +90,7 @@ def column_from_series(series: pd.Series[Any], name: str) -> Column:
     present = series[~missing] if missing.any() else series
     storage, restore = _storage(present, name, missing)
     codes = np.full(len(series), -1, dtype=np.int32)
-    found, distinct = pd.factorize(present.array)
+    found, distinct = present.array.factorize()
     codes[~missing] = found
     return _with_values(Column(name, storage, codes, [], restore=restore), distinct).canonical()
 

@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from sdc_problems.errors import SDCError
-from sdc_problems.studies.commands._options import names, pairs
+from sdc_problems.studies.commands._options import ParamType, names, pairs
 from sdc_problems.studies.commands.files.protect._method_options import as_typed
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ CHOOSING = (
 """Options that a choice turns into a method and its own."""
 
 
-class Amount(click.ParamType[Any]):
+class Amount(ParamType):
     """Records that may be left out: ``1%`` or ``300 records``."""
 
     name = "N%|N records"

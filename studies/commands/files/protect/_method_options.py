@@ -16,6 +16,7 @@ import click
 from sdc_problems._signature import REQUIRED, UNKNOWN, Parameter
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.methods.registry import Method, available, find
+from sdc_problems.studies.commands._options import ParamType
 
 
 def named_method(args: Sequence[str]) -> str | None:
@@ -69,7 +70,7 @@ def _kinds(hint: Any) -> list[Any]:
     return [] if hint is type(None) else [hint]
 
 
-class OptionValue(click.ParamType[Any]):
+class OptionValue(ParamType):
     """Value of any of several types: a number, a text, a list as in a,b, or values by column as in age=1,wage=2."""
 
     def __init__(self, kinds: Iterable[Any]) -> None:

@@ -15,7 +15,7 @@ from click.core import ParameterSource
 
 from sdc_problems._slices import tell
 from sdc_problems.errors import SDCError
-from sdc_problems.studies.commands._options import names
+from sdc_problems.studies.commands._options import ParamType, names
 
 if TYPE_CHECKING:
     from sdc_problems.algorithms.recipes import RecipeFront
@@ -36,7 +36,7 @@ SECONDS = 60.0
 WRITTEN = "knee"
 
 
-class SearchFor(click.ParamType[Any]):
+class SearchFor(ParamType):
     """Search for recipes, of all methods or of some: ``recipes`` or ``recipes:mdav,pram``."""
 
     name = "recipes[:METHODS]"
