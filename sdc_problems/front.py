@@ -48,14 +48,18 @@ class Front(_Fields):
     objectives: tuple[Objective, ...] = ()
     """Objectives that the columns of F are; a problem's own methods know them."""
 
-    def of(self, objectives: Sequence[Objective]) -> Front:
-        """Same front with the objectives that the columns of F are."""
+    n_measured: int | None = None
+    """Number of solutions that were measured, where bounds ruled out the others; None if it is not known."""
+
+    def of(self, objectives: Sequence[Objective], *, n_measured: int | None = None) -> Front:
+        """Same front with the objectives that the columns of F are, and how many solutions were measured for it."""
         made = Front(*self)
         made.objectives = tuple(objectives)
+        made.n_measured = n_measured if n_measured is not None else self.n_measured
         return made
 
     def _replace(self, **fields: Any) -> Front:
-        return Front(**{**self._asdict(), **fields}).of(self.objectives)
+        return Front(**{**self._asdict(), **fields}).of(self.objectives, n_measured=self.n_measured)
 
     def to_frame(self) -> pd.DataFrame:
         """Table of the front: each objective in its own unit by its name, and the solution in the column ``x``.
@@ -77,7 +81,8 @@ class Front(_Fields):
         return values
 
     def _repr_html_(self) -> str:
-        said = f"Front of {len(self.F):,} solutions, {self.n_candidates:,} measured"
+        of = "" if self.n_measured is None else f"{self.n_measured:,} of "
+        said = f"Front of {len(self.F):,} solutions, {of}{self.n_candidates:,} measured"
         heads = [f"{o.label} ({o.sense})" for o in self.objectives] or self._names()
         return table_view(said, heads, self._natural().tolist())
 
@@ -127,7 +132,8 @@ def minimal(parts: Iterable[Part], *, ties: bool = False) -> Front:
         new_X, new_F = all_X[met], all_F[met]
         X, F = (new_X, new_F) if X is None else (np.concatenate([X, new_X]), np.concatenate([F, new_F]))
         kept = np.flatnonzero(moocore.is_nondominated(F, keep_weakly=True)) if len(F) else np.zeros(0, dtype=np.int64)
-        kept = kept[np.lexsort(F[kept].T[::-1])]
+        # Of equal F the first in the order of X comes first, in whichever order they were measured.
+        kept = kept[np.lexsort((*X[kept].T[::-1], *F[kept].T[::-1]))]
         if not ties and len(kept):
             kept = kept[np.r_[True, (F[kept][1:] != F[kept][:-1]).any(axis=1)]]
         X, F = X[kept], F[kept]

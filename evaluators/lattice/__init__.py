@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from sdc_problems.evaluators.lattice._corners import LOSSES, Corner
 from sdc_problems.evaluators.lattice.engine import MEASURES, NEED_LABELS, NEED_SENSITIVE, LatticeEngine
 
 __all__ = [
+    "LOSSES",
     "MEASURES",
     "NEED_LABELS",
     "NEED_SENSITIVE",
+    "Corner",
     "LatticeEngine",
 ]

@@ -8,6 +8,8 @@ import numpy as np
 
 from sdc_problems.evaluators.lattice._kernels import ClassTable, Floats, Ints
 
+_NOWHERE = np.iinfo(np.int64).max
+
 
 def size_of(table: ClassTable) -> int:
     """Rows that grouping the table has to read."""
@@ -30,33 +32,47 @@ class StoredTables:
         self._base = (np.zeros(n_attributes, dtype=np.int64), base)
         self._memory = memory
         self._used = 0
-        self._tables: OrderedDict[bytes, tuple[Ints, ClassTable]] = OrderedDict()
-        self._levels: Ints = np.zeros((0, n_attributes), dtype=np.int64)
-        self._sizes: Ints = np.zeros(0, dtype=np.int64)
-        self._keys: list[bytes] = []
+        self._tables: OrderedDict[bytes, tuple[int, ClassTable]] = OrderedDict()
+        # Levels and sizes by place; a free place generalises nothing. A search over boxes asks some thousand times a
+        # second, so that nothing here may take a loop over all that is kept.
+        self._levels: Ints = np.full((16, n_attributes), _NOWHERE)
+        self._sizes: Ints = np.zeros(16, dtype=np.int64)
+        self._keys: list[bytes] = [b""] * 16
+        self._free = list(range(16))
 
     def nearest(self, levels: Ints) -> tuple[Ints, ClassTable]:
         """The smallest table of a node that this one generalises, and that node."""
         refining = np.flatnonzero((self._levels <= levels).all(axis=1))
         if len(refining) == 0:
             return self._base
-        key = self._keys[refining[np.argmin(self._sizes[refining])]]
+        place = refining[np.argmin(self._sizes[refining])]
+        key = self._keys[place]
         self._tables.move_to_end(key)
-        return self._tables[key]
+        return self._levels[place].copy(), self._tables[key][1]
 
     def offer(self, levels: Ints, table: ClassTable, source: ClassTable) -> None:
         """Keep the table of a node, if it is worth it."""
         key, room = levels.tobytes(), bytes_of(table)
         if 2 * size_of(table) > size_of(source) or room > self._memory or key in self._tables:
             return
-        self._tables[key] = (levels, table)
+        if not self._free:
+            self._grow()
+        place = self._free.pop()
+        self._tables[key] = (place, table)
+        self._levels[place], self._sizes[place], self._keys[place] = levels, size_of(table), key
         self._used += room
         while self._used > self._memory:
-            _, (_, dropped) = self._tables.popitem(last=False)
+            _, (place, dropped) = self._tables.popitem(last=False)
             self._used -= bytes_of(dropped)
-        self._keys = list(self._tables)
-        self._levels = np.array([of for of, _ in self._tables.values()])
-        self._sizes = np.array([size_of(kept) for _, kept in self._tables.values()], dtype=np.int64)
+            self._levels[place] = _NOWHERE
+            self._free.append(place)
+
+    def _grow(self) -> None:
+        n = len(self._keys)
+        self._levels = np.concatenate([self._levels, np.full_like(self._levels, _NOWHERE)])
+        self._sizes = np.concatenate([self._sizes, np.zeros_like(self._sizes)])
+        self._keys += [b""] * n
+        self._free = list(range(n, 2 * n))
 
 
 class StoredSteps:

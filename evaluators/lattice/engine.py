@@ -15,8 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 from sdc_problems._validation import choice, whole
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators.lattice._class_tables import Chunk, Domain, chunked, class_table, collect, follow
+from sdc_problems.evaluators.lattice._corners import Corner, corner
 from sdc_problems.evaluators.lattice._kernels import (
     N_FIGURES,
+    ClassTable,
     Floats,
     Ints,
     Lattice,
@@ -272,7 +274,7 @@ class LatticeEngine:
         X = self._nodes(nodes)
         out = np.empty((len(X), len(self.measures)))
         if thresholds is None:
-            for row, _, figures in self._grouped(X):
+            for row, _, _, figures in self._grouped(X):
                 out[row] = figures[-1, self._columns]
             return self._finished(out, self.measures)
         limits = self._limits(thresholds, len(X))
@@ -306,6 +308,34 @@ class LatticeEngine:
         limits = self._limits(thresholds, len(X))
         found = [at[_step(at, limit)] for (at, _), limit in zip(self._known_steps(X), limits, strict=True)]
         return np.array(found, dtype=np.int64) + 1
+
+    def corners(self, nodes: ArrayLike) -> list[Corner]:
+        """Measures of each node at every threshold that makes a difference, and what they say of finer nodes.
+
+        For a box of nodes from ``low`` to ``high`` and any node in it at any threshold there is a step of the corner of
+        ``high`` than which the node is not better in any measure: in a measure of protection the value is ``finer`` at
+        that step, in a loss it is ``finer`` there plus the loss of ``low`` without suppression.
+
+        Examples
+        --------
+        >>> engine = LatticeEngine([[0], [1], [1]], [[[0, 1], [0, 0]]], measures=("k", "glm"))
+        >>> engine.corners([[1]])[0].finer
+        array([[3., 0.]])
+        """
+        X = self._nodes(nodes)
+        found: list[Corner | None] = [None] * len(X)
+        for row, table, limits, figures in self._grouped(X):
+            values = self._finished(figures[:, self._columns], self.measures)
+            found[row] = corner(table, limits, values, self.measures, self._lattice)
+        return [made for made in found if made is not None]
+
+    def level_losses(self) -> list[Floats]:
+        """Loss (``glm``) of all records by each level of each attribute, nothing being suppressed."""
+        lattice = self._lattice
+        return [
+            losses[:n] / span if span > 0 else np.zeros(n)
+            for losses, n, span in zip(lattice.level_loss, self.n_levels.tolist(), lattice.span.tolist(), strict=True)
+        ]
 
     def figures(self, node: ArrayLike, threshold: int | None = None) -> dict[str, float]:
         """All measures of one node that the data allow, by name; the threshold is as for ``evaluate``."""
@@ -388,8 +418,8 @@ class LatticeEngine:
             raise SDCError(f"thresholds must be whole numbers from 1, one for each of the {n} nodes")
         return given.astype(np.int64) - 1
 
-    def _grouped(self, X: Ints) -> Iterator[tuple[int, Ints, Floats]]:
-        """Row, limits and figures of every step of each node, finer nodes first."""
+    def _grouped(self, X: Ints) -> Iterator[tuple[int, ClassTable, Ints, Floats]]:
+        """Row, table, and limits and figures of every step of each node, finer nodes first."""
         order = np.argsort(X.sum(axis=1), kind="stable")
         step = 32 * self.threads
         for i in range(0, len(order), step):
@@ -401,8 +431,8 @@ class LatticeEngine:
             with self._lock:
                 for source, row, (table, _, _) in zip(sources, part, made, strict=True):
                     self._stored.offer(X[row], table, source[1])
-            for row, (_, limits, figures) in zip(part.tolist(), made, strict=True):
-                yield row, limits, figures
+            for row, (table, limits, figures) in zip(part.tolist(), made, strict=True):
+                yield row, table, limits, figures
 
     def _known_steps(self, X: Ints) -> list[tuple[Ints, Floats]]:
         """Limits and measures of every step of each node; a node is measured unless it is remembered."""
@@ -410,7 +440,7 @@ class LatticeEngine:
         with self._lock:
             known = {key: found for key in set(keys) if (found := self._steps.get(key)) is not None}
         rows = list({key: row for row, key in enumerate(keys) if key not in known}.values())
-        for row, limits, figures in self._grouped(X[rows]):
+        for row, _, limits, figures in self._grouped(X[rows]):
             known[keys[rows[row]]] = limits, self._finished(figures[:, self._columns], self.measures)
         with self._lock:
             for key in dict.fromkeys(keys):

@@ -15,7 +15,7 @@ from sdc_problems._validation import choice, whole
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.evaluators.anonymity import equivalence_classes, suppress_small_classes
 from sdc_problems.evaluators.lattice import NEED_LABELS, NEED_SENSITIVE, LatticeEngine
-from sdc_problems.front import Part
+from sdc_problems.front import Part, minimal
 from sdc_problems.methods.recoding._generalize import MAX_SUPPRESSION, level_phrase
 from sdc_problems.objective import Objective
 from sdc_problems.operators.lattice import (
@@ -28,6 +28,7 @@ from sdc_problems.operators.lattice import (
 from sdc_problems.problem import SDCProblem
 from sdc_problems.problems._columns import as_microdata, left_as_they_are, protected_columns
 from sdc_problems.problems._generalization_objectives import generalization_objectives
+from sdc_problems.problems._lattice_front import BoxSearch
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from sdc_problems.requirement import Required
 
 NODES_AT_ONCE = 1 << 18
+SMALL = 20_000  # nodes of a lattice that is measured as quickly as boxes of it are ruled out
 AT_ONCE = 512  # nodes whose objectives of one's own are measured between two reports of progress
 
 
@@ -271,12 +273,17 @@ class PBGProblem(SDCProblem):
     def enumerate_front(
         self, progress: Callable[[int, int], object] | None = None, *, limit: int = 1_000_000, ties: bool = False
     ) -> Front:
-        """Measure every node, with every threshold, and return the exact front: what no other choice is better than.
+        """Exact front: what no other choice is better than, of every node with every threshold.
 
         *Exact* is for full-domain generalisation: one level per attribute for all records, the hierarchies and the
         suppression as given. With ``suppression="free"`` no node with any threshold that the budget allows is better;
         with ``"budget"`` no node is, each suppressing as much as it may. Thresholds that suppress the same records
         are one solution, with the least of them.
+
+        A small lattice is measured node by node. Of a larger one boxes of nodes are ruled out by their two corners:
+        protection and loss grow with every level, and where suppression disturbs that, by bounds that hold with it.
+        The front is the same; ``n_measured`` of what is returned says how few nodes that took. Objectives of one's
+        own have no bounds: with them every node is measured.
 
         Parameters
         ----------
@@ -287,7 +294,24 @@ class PBGProblem(SDCProblem):
         ties
             Whether all solutions with equal F are returned, or the first only.
         """
-        return super().enumerate_front(progress, limit=limit, ties=ties)._replace(n_candidates=self.n_nodes)
+        bounded = len(self.engine.measures) == len(self.measured_objectives)
+        if not bounded or self.n_nodes <= min(SMALL, limit):
+            found = super().enumerate_front(progress, limit=limit, ties=ties)
+            return found.of(self.objectives, n_measured=self.n_nodes)._replace(n_candidates=self.n_nodes)
+        search = BoxSearch(self, limit=limit)
+        front = search.run(progress)
+        if front is None:
+            needed = f"about {search.needed:.2g}" if np.isfinite(search.needed) else "many"
+            raise SDCError(
+                f"{self._size_in_words()}; {search.n_measured:,} were measured, which settles"
+                f" {1 - search.n_open / self.n_nodes:.1%} of them; the exact front takes measuring {needed}, more than"
+                f" limit={limit:,}: raise the limit, require= what you need, or search"
+            )
+        if progress is not None:
+            progress(self.n_nodes, self.n_nodes)
+        part = (front.X, front.F, np.ones(len(front.X), dtype=np.bool_))
+        found = minimal([part], ties=ties)._replace(n_candidates=self.n_nodes)
+        return found.of(self.objectives, n_measured=search.n_measured).warned()
 
     def seconds_to_enumerate(self) -> float | None:
         """Say about how long ``enumerate_front`` takes here, timed on one node."""

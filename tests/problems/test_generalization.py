@@ -320,16 +320,16 @@ def test_baselines_are_what_their_names_say() -> None:
 
 def test_a_lattice_too_large_is_refused_with_its_size() -> None:
     tested = problem()
-    with pytest.raises(SDCError, match=r"48 nodes \(about 1 seconds.*more than limit=47"):
-        tested.enumerate_front(limit=47)
+    with pytest.raises(SDCError, match=r"48 nodes \(about 1 seconds.*more than limit=10"):
+        tested.enumerate_front(limit=10)
     assert tested.enumerate_front(limit=48).n_candidates == 48
     rng = np.random.default_rng(0)
     wide = pd.DataFrame(rng.integers(0, 30, size=(200, 14)), columns=[f"a{i}" for i in range(14)])
     data = Microdata.from_frame(wide, quasi_identifiers=list(wide))
     bands = Hierarchy.intervals(range(30), [2, 4, 8, 16])
     tested = PBGProblem(data, dict.fromkeys(wide, bands))
-    with pytest.raises(SDCError, match=r"78,364,164,096 nodes.*(days|hours)"):
-        tested.enumerate_front()
+    with pytest.raises(SDCError, match=r"78,364,164,096 nodes.*(days|hours).*were measured, which settles"):
+        tested.enumerate_front(limit=2_000)
     assert np.isfinite(tested.evaluate(tested.xu.astype(int))).all()
     assert len(tested.baselines()) == 6
 

@@ -1,0 +1,273 @@
+"""Exact front of a lattice by boxes: what the corners of a box rule out is not measured.
+
+The lattice is a box; so are the parts that it is cut into. The best that any node of a box can be, in all objectives at
+once, follows from its two corners (`LatticeEngine.corners`). A box goes when each of these bounds is beaten by a node
+that was measured, or breaks a requirement; otherwise it is made smaller by the levels that are too lossy for what its
+coarsest node can still offer, and cut in two. A box of one node is measured. What is left when no box is left is the
+front: no node was dropped without a measured one that is better.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sdc_problems.evaluators.lattice import LOSSES, Corner
+from sdc_problems.front import Front, minimal
+
+if TYPE_CHECKING:
+    from sdc_problems.problems.generalization import PBGProblem
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+AT_ONCE = 256  # boxes whose corners are measured together
+FIRST = 0.25  # share of the limit that the first descent may spend
+SLACK = 1e-9  # of sums of losses over the attributes, relative
+EARLY, HOPELESS = 0.1, 10.0  # from this share of the limit on, an estimate of so many limits is believed
+
+
+@dataclass
+class Box:
+    """Nodes from ``low`` to ``high``, and what is known of these two."""
+
+    low: Ints
+    high: Ints
+    finest: Floats | None = None
+    """Measures of ``low`` without suppression."""
+    coarsest: Corner | None = None
+    weight: float = 1.0
+    """Chance that halving the lattice at random again and again leads to this box."""
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes in the box."""
+        return math.prod((self.high - self.low + 1).tolist())
+
+
+class BoxSearch:
+    """Search for the exact front of a lattice that measures few of its nodes.
+
+    Parameters
+    ----------
+    problem
+        The problem; all its objectives and requirements are measures of its engine.
+    limit
+        Largest number of nodes to measure.
+    """
+
+    def __init__(self, problem: PBGProblem, *, limit: int) -> None:
+        self.problem, self.limit = problem, limit
+        self.engine = problem.engine
+        self.top = self.engine.n_levels - 1
+        self.names = list(self.engine.measures)
+        n_obj = len(problem.objectives)
+        self.losses = np.array([name in LOSSES for name in self.names])
+        # What ``low`` loses without suppression follows from the levels, unless classes decide on it.
+        self.by_levels = np.array([name.startswith("glm") for name in self.names])
+        self.needs_finest = any(name in ("cm", "discernibility") for name in self.names)
+        at = [j for j in range(n_obj) if self.by_levels[j]]
+        self.pivot = at[0] if at else None
+        self.levels = self.engine.level_losses()
+        scale = 1.0 if self.pivot is None or self.names[self.pivot] == "glm" else self._percent(1.0)
+        self.cost = [losses * scale for losses in self.levels]
+        self.n_nodes, self.n_open, self.n_measured = problem.n_nodes, problem.n_nodes, 0
+        self.needed = math.inf
+        self.front = Front(np.empty((0, problem.n_var), problem.dtype), np.empty((0, n_obj)), 0)
+
+    def run(self, progress: Callable[[int, int], object] | None) -> Front | None:
+        """Front with all its ties; None if it takes measuring more nodes than the limit.
+
+        How many it takes, ``needed``, is estimated from the share of the tree of boxes that is done (Kilby and others
+        2006, "Estimating search tree size"): each leaf counts by the chance that a random descent ends in it.
+        """
+        self._descend()
+        n_first = self.n_measured
+        boxes = [Box(np.zeros_like(self.top), self.top.copy())]
+        while boxes:
+            done = 1.0 - sum(box.weight for box in boxes)
+            self.needed = n_first + (self.n_measured - n_first) / done if done > 0 else math.inf
+            early = self.n_measured >= EARLY * self.limit and self.needed > HOPELESS * self.limit
+            if early or self.n_measured >= self.limit:
+                return None
+            part = boxes[-AT_ONCE:]
+            del boxes[-AT_ONCE:]
+            for box in self._left(part):
+                boxes += self._halves(box)
+            self.n_open = sum(box.n_nodes for box in boxes)
+            if progress is not None and boxes:
+                progress(self.n_nodes - self.n_open, self.n_nodes)
+        return self.front
+
+    # -- measuring ------------------------------------------------------------------------------------------------
+
+    def _corners(self, nodes: Ints) -> list[Corner]:
+        """Corners of nodes; what is minimal so far is kept."""
+        found: list[Corner] = self.engine.corners(nodes)
+        self.n_measured += len(nodes)
+        last = 0 if self.problem.suppression == "free" else -1
+        counts = [len(made.thresholds[last:]) for made in found]
+        columns = [
+            np.repeat(nodes, counts, axis=0),
+            np.concatenate([made.thresholds[last:] for made in found])[:, None],
+        ]
+        X = np.column_stack(columns)[:, : self.problem.n_var].astype(self.problem.dtype)
+        part = self.problem._part(X, np.concatenate([made.values[last:] for made in found]))
+        better = (X[:0], part[1][:0], part[2][:0]) if not len(self.front.X) else self._kept()
+        front = minimal([better, part], ties=True)
+        fresh = np.ones(len(front.X), dtype=np.bool_)  # a node may be the corner of several boxes
+        fresh[1:] = (front.X[1:] != front.X[:-1]).any(axis=1)
+        self.front = front._replace(X=front.X[fresh], F=front.F[fresh])
+        return found
+
+    def _kept(self) -> tuple[NDArray[Any], Floats, NDArray[np.bool_]]:
+        return self.front.X, self.front.F, np.ones(len(self.front.X), dtype=np.bool_)
+
+    def _descend(self) -> None:
+        """Walk from the two ends of the lattice to the front: nodes next to what is minimal so far are measured."""
+        known, nodes = set[bytes](), np.array([np.zeros_like(self.top), self.top])
+        while len(nodes) and self.n_measured < FIRST * self.limit:
+            known.update(row.tobytes() for row in nodes)
+            self._corners(nodes)
+            around = self._around(np.unique(self.front.X[:, : len(self.top)].astype(np.int64), axis=0), known)
+            nodes = np.array(around, dtype=np.int64).reshape(-1, len(self.top))
+
+    def _around(self, nodes: Ints, known: set[bytes]) -> list[Ints]:
+        """Nodes one step up or down, or one up and one down, that are not known."""
+        found: dict[bytes, Ints] = {}
+        steps = np.eye(len(self.top), dtype=np.int64)
+        moves = [sign * step for step in steps for sign in (1, -1)]
+        moves += [up - down for i, up in enumerate(steps) for j, down in enumerate(steps) if i != j]
+        for move in moves:
+            moved = nodes + move
+            for row in moved[((moved >= 0) & (moved <= self.top)).all(axis=1)]:
+                key = row.tobytes()
+                if key not in known:
+                    found[key] = row
+        return list(found.values())
+
+    # -- boxes ----------------------------------------------------------------------------------------------------
+
+    def _left(self, boxes: list[Box]) -> Iterator[Box]:
+        """Boxes of more than a node that hold what may be minimal, made as small as the loss of their levels allows."""
+        while boxes:
+            self._measure(boxes)
+            room = self._room(boxes)
+            again = []
+            for box, most in zip(boxes, room.tolist(), strict=True):
+                if most < 0 or (box.low == box.high).all():
+                    continue
+                high = self._affordable(box, most)
+                if (high == box.high).all():
+                    yield box
+                else:
+                    again.append(Box(box.low, high, box.finest, weight=box.weight))
+            boxes = again
+
+    def _measure(self, boxes: list[Box]) -> None:
+        unknown = [box for box in boxes if box.coarsest is None]
+        if unknown:
+            for box, made in zip(unknown, self._corners(np.array([box.high for box in unknown])), strict=True):
+                box.coarsest = made
+        fresh = [box for box in boxes if box.finest is None]
+        if not fresh:
+            return
+        low = np.array([box.low for box in fresh])
+        found = np.zeros((len(fresh), len(self.names)))
+        if self.needs_finest:
+            found = np.array([made.values[0] for made in self._corners(low)])
+        else:
+            loss = np.zeros(len(low))
+            for a, losses in enumerate(self.levels):
+                loss += losses[low[:, a]]
+            for column, name in enumerate(self.names):
+                if self.by_levels[column]:
+                    found[:, column] = loss if name == "glm" else self._percent(loss)
+        for box, values in zip(fresh, found, strict=True):
+            box.finest = values
+
+    def _percent(self, loss: Any) -> Any:
+        return 100.0 * (loss / (self.engine.n_records * len(self.top)))
+
+    def _room(self, boxes: list[Box]) -> Floats:
+        """How much more each box may lose before measured nodes are better than all of it; negative if they are."""
+        rows, of = [], []
+        for number, box in enumerate(boxes):
+            assert box.coarsest is not None
+            assert box.finest is not None
+            rows.append(np.where(self.losses, box.finest + box.coarsest.finer, box.coarsest.finer))
+            of.append(np.full(len(rows[-1]), number))
+        values, owner = np.concatenate(rows), np.concatenate(of)
+        met = np.ones(len(values), dtype=np.bool_)
+        for requirement in self.problem.requirements:
+            best = values[:, self.names.index(requirement.objective.name)]
+            met &= best >= requirement.low if requirement.objective.sense == "max" else best <= requirement.high
+        values, owner = values[met], owner[met]
+        bounds = self.problem.minimized(values[:, : len(self.problem.objectives)])
+        room = np.full(len(boxes), -np.inf)
+        np.maximum.at(room, owner, spare(bounds, self.front.F, self.pivot))
+        return room
+
+    def _affordable(self, box: Box, room: float) -> Ints:
+        """Coarsest node of a box without the levels that lose more than there is room for."""
+        if self.pivot is None or not np.isfinite(room):
+            return box.high
+        high = box.high.copy()
+        for a, cost in enumerate(self.cost):
+            more = cost[box.low[a] : box.high[a] + 1] - cost[box.low[a]]
+            high[a] = box.low[a] + np.searchsorted(more, room + SLACK * (room + cost[box.low[a]] + 1), "right") - 1
+        return high
+
+    def _halves(self, box: Box) -> list[Box]:
+        """Cut a box in two where its levels differ most in what they lose."""
+        ranges = [cost[high] - cost[low] for cost, low, high in zip(self.cost, box.low, box.high, strict=True)]
+        several = box.high > box.low
+        a = int(np.argmax(np.where(several, ranges, -1.0)))
+        low, high, cost = int(box.low[a]), int(box.high[a]), self.cost[a]
+        middle = int(np.searchsorted(cost[low : high + 1], (cost[low] + cost[high]) / 2, side="right")) - 1 + low
+        middle = min(max(middle, low), high - 1)
+        finer, coarser = box.high.copy(), box.low.copy()
+        finer[a], coarser[a] = middle, middle + 1
+        half = box.weight / 2
+        return [Box(coarser, box.high, None, box.coarsest, half), Box(box.low, finer, box.finest, None, half)]
+
+
+def spare(bounds: Floats, front: Floats, pivot: int | None) -> Floats:
+    """How much more of the pivot each bound may lose until a row of the front is better; negative where one is.
+
+    Parameters
+    ----------
+    bounds, front
+        Rows of minimised objectives.
+    pivot
+        Column that may get worse; None: where no row is better, infinity is returned.
+
+    Examples
+    --------
+    >>> spare(np.array([[1.0, 5.0], [2.0, 5.0], [0.0, 5.0]]), np.array([[1.0, 7.0], [2.0, 4.0]]), 1).tolist()
+    [2.0, -1.0, inf]
+    """
+    found = np.full(len(bounds), np.inf)
+    if not len(front):
+        return found
+    at_once = max(1, 4_000_000 // front.size)
+    column = 0 if pivot is None else pivot
+    others = [j for j in range(front.shape[1]) if j != column]
+    for start in range(0, len(bounds), at_once):
+        part = bounds[start : start + at_once]
+        reached = np.ones((len(part), len(front)), dtype=np.bool_)
+        strictly = np.zeros_like(reached)
+        for j in others:
+            reached &= front[:, j] <= part[:, j, None]
+            strictly |= front[:, j] < part[:, j, None]
+        more = front[:, column] - part[:, column, None]
+        worse = (reached & ((more < 0) | ((more == 0) & strictly))).any(axis=1)
+        if pivot is not None:
+            found[start : start + at_once] = np.where(reached, more, np.inf).min(axis=1)
+        found[start : start + at_once][worse] = np.minimum(found[start : start + at_once][worse], -1.0)
+    return found
