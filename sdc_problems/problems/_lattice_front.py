@@ -195,7 +195,7 @@ class BoxSearch:
         return 100.0 * (loss / (self.engine.n_records * len(self.top)))
 
     def _room(self, boxes: list[Box]) -> Floats:
-        """How much more each box may lose before measured nodes are better than all of it; negative if they are."""
+        """Loss that each box may add before measured nodes are better than all of it; negative if they are."""
         rows, of = [], []
         for number, box in enumerate(boxes):
             assert box.coarsest is not None
@@ -238,7 +238,7 @@ class BoxSearch:
 
 
 def spare(bounds: Floats, front: Floats, pivot: int | None) -> Floats:
-    """How much more of the pivot each bound may lose until a row of the front is better; negative where one is.
+    """Room of each bound to get worse in the pivot until a row of the front is better; negative where one is.
 
     Parameters
     ----------
