@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 import tomllib
 import zlib
 from collections.abc import Mapping, Sequence
@@ -13,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from sdc_problems._tables.toml_text import toml_key, toml_value
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.hierarchy import Hierarchy
 from sdc_problems.methods._apply import apply, recoded
@@ -219,15 +218,15 @@ class Recipe:
     def to_toml(self) -> str:
         """The recipe as the text of a TOML file."""
         lines = [f'schema = "{SCHEMA}"']
-        lines += [f"unchanged = {_toml(self.unchanged)}"] if self.unchanged else []
+        lines += [f"unchanged = {toml_value(self.unchanged)}"] if self.unchanged else []
         for part in ("kinds", "orders"):
             if getattr(self, part):
                 lines += ["", f"[{part}]"]
-                lines += [f"{_key(name)} = {_toml(value)}" for name, value in getattr(self, part).items()]
+                lines += [f"{toml_key(name)} = {toml_value(value)}" for name, value in getattr(self, part).items()]
         for step in self.steps:
-            lines += ["", "[[step]]", f"columns = {json.dumps(list(step.columns), ensure_ascii=False)}"]
-            lines += [f"method = {json.dumps(step.method)}"]
-            lines += [f"{name} = {_toml(value)}" for name, value in step.options.items()]
+            lines += ["", "[[step]]", f"columns = {toml_value(step.columns)}"]
+            lines += [f"method = {toml_value(step.method)}"]
+            lines += [f"{name} = {toml_value(value)}" for name, value in step.options.items()]
         return "\n".join(lines) + "\n"
 
     @classmethod
@@ -331,18 +330,6 @@ def _known_categories(attribute: Attribute) -> list[Any]:
     found = list(attribute.categories)[: attribute.n_categories - attribute.has_missing]
     plain = [value.item() if isinstance(value, np.generic) else value for value in found]
     return [value if isinstance(value, (str, int, float)) else str(value) for value in plain]
-
-
-def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{json.dumps(str(name))} = {_toml(each)}" for name, each in value.items()) + "}"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(map(_toml, value)) + "]"
-    return json.dumps(value.item() if isinstance(value, np.generic) else value, ensure_ascii=False)
 
 
 def _step(i: int, step: Any) -> RecipeStep:

@@ -127,7 +127,7 @@ def _costs(done: Protected) -> list[str]:
         rows.append((safe(candidate.method), *lost, k, safe(candidate.note, 200)))
     where = done.choice.candidates.index(done.choice.chosen)
     said = " ".join(done.choice.why()[:1])
-    head = ("method", "detail lost, %", *(["with price, %"] if price else []), "k", "")
+    head = ("method", "detail lost, %", *(["with price, %"] if price else []), "k", "note")
     return [
         "<h2>What each method costs</h2>",
         f"<p>{safe(said, 300)}</p>",

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from sdc_problems.errors import SDCError
 from sdc_problems.requirement import Requirement
+from sdc_problems.studies.store.folder import inside, write_atomically
 from sdc_problems.studies.store.lock import is_worked_on
 from sdc_problems.studies.store.reader import Run
 from sdc_problems.studies.store.tables import SeedState, Solutions, objective_facts
@@ -91,6 +92,23 @@ def seed_status(seed: SeedState, run: str) -> str:
 def _hypervolume(run: Run, seed: int, box: Any) -> float | None:
     history = run.history(seed, box)
     return round(float(history.hypervolume[-1]), 6) if len(history.hypervolume) else None
+
+
+def write_results(run: Run, *, pictures: bool = True) -> None:
+    """Write what a finished session leaves in the run folder beside its record.
+
+    Parameters
+    ----------
+    run
+        The run.
+    pictures
+        Whether its pictures are drawn.
+    """
+    write_atomically(inside(run.path, "front.csv"), front_csv(run))
+    if pictures:
+        from sdc_problems.studies.report.plots import draw_run
+
+        draw_run(run)
 
 
 def front_csv(run: Run) -> str:

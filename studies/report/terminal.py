@@ -191,7 +191,7 @@ def watched(folder: Path, limits: Limits) -> Iterator[Any]:
                     pause = REFRESH
                     while not over.wait(pause):
                         begin = time.perf_counter()
-                        share, facts = _glance(run, limits)
+                        share, facts = glance(run, limits)
                         bar.update(task, completed=share, facts=facts)
                         pause = max(REFRESH, 20 * (time.perf_counter() - begin))  # looking must not cost the search
             except SDCError as error:  # the bar is not worth a run
@@ -206,7 +206,7 @@ def watched(folder: Path, limits: Limits) -> Iterator[Any]:
             watcher.join()
 
 
-def _glance(run: Run, limits: Limits) -> tuple[float, str]:
+def glance(run: Run, limits: Limits) -> tuple[float, str]:
     """Share of the run that is done, and a few words about it."""
     states = run.progress()
     done = []

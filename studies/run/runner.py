@@ -66,6 +66,7 @@ def work(
     made_with: Mapping[str, str] | None = None,
     exact_baselines: bool | None = None,
     tell: Callable[[str], None] = lambda line: None,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> Outcome:
     """Run what is left of a study.
 
@@ -85,6 +86,8 @@ def work(
         Whether the best solution for each objective is found first; by default if it costs a share of the budget only.
     tell
         Takes a line about what happens.
+    stopped
+        Whether to stop after the current generation, as Ctrl-C does where signals are heard: in the main thread.
     """
     folder = check_folder(folder)
     if built is None:
@@ -105,7 +108,7 @@ def work(
         _keep_baselines(writer, folder, made.plan, exact_baselines, tell)
         seeds = [seed for seed in run_section.numbers if writer.status(seed) != "finished"]
         crew = _Crew(folder, lock.token, study, made, tell)
-        stop = stack.enter_context(interruptions(tell))
+        stop = stack.enter_context(interruptions(tell, stopped))
         if not seeds:
             tell("every seed is finished: nothing is left to do")
             return Outcome(folder, (), False)
@@ -155,11 +158,21 @@ def _keep_baselines(
 
 
 @contextmanager
-def interruptions(tell: Callable[[str], None]) -> Iterator[Callable[[], bool]]:
-    """Let Ctrl-C (or a polite kill) end the session after the current generations; a second one ends it now."""
+def interruptions(
+    tell: Callable[[str], None], stopped: Callable[[], bool] = lambda: False
+) -> Iterator[Callable[[], bool]]:
+    """Let Ctrl-C (or a polite kill) end the session after the current generations; a second one ends it now.
+
+    Parameters
+    ----------
+    tell
+        Takes a line about what happens.
+    stopped
+        Whether somebody else asks for that.
+    """
     asked = False
     if threading.current_thread() is not threading.main_thread():
-        yield lambda: False
+        yield stopped
         return
 
     def ask(number: int, frame: FrameType | None) -> None:
@@ -171,7 +184,7 @@ def interruptions(tell: Callable[[str], None]) -> Iterator[Callable[[], bool]]:
 
     before = {s: signal.signal(s, ask) for s in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield lambda: asked
+        yield lambda: asked or stopped()
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from starlette.concurrency import run_in_threadpool
@@ -13,23 +12,23 @@ from starlette.routing import Route
 from sdc_problems.errors import SDCError
 from sdc_problems.studies.report.decision import FILE, decision, decision_page, read_decision, to_text
 from sdc_problems.studies.store.folder import inside, write_atomically
+from sdc_problems.studies.web.site import body_of
 
 if TYPE_CHECKING:
     from sdc_problems.studies.store.reader import Run
     from sdc_problems.studies.web.server import Explorer
 
-Body = Callable[[Request], Awaitable[Any]]
 _TEXTS = ("id", "why", "notes", "by")
 
 
-def routes(explorer: Explorer, body: Body) -> list[Route]:
+def routes(explorer: Explorer) -> list[Route]:
     """Routes that keep, tell and print the record of a run."""
 
     async def record(request: Request) -> Response:
         _, source = explorer._source(request.query_params.get("run"))
         if request.method == "PUT":
             explorer._may_write()
-            made = await run_in_threadpool(_kept, source.run, await body(request))
+            made = await run_in_threadpool(_kept, source.run, await body_of(request))
         else:
             made = await run_in_threadpool(_told, source.run)
         return JSONResponse(made)

@@ -14,26 +14,23 @@ import hashlib
 import json
 import re
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 
 from sdc_problems.errors import SDCError, SDCFailure
 from sdc_problems.studies.report.summary import status
 from sdc_problems.studies.store.folder import inside, write_atomically
 from sdc_problems.studies.web import decision, usefulness, walk
-from sdc_problems.studies.web.guard import OPEN, Guard
 from sdc_problems.studies.web.payload import SHORTLIST, Source, check_shortlist, overview, read_shortlist
-from sdc_problems.studies.web.report import DATA_SLOT, POLICY_SLOT, page, policy
 from sdc_problems.studies.web.session import Session
+from sdc_problems.studies.web.site import Site, body_of
 
-LARGEST_BODY = 1_000_000
 MOST_STREAMS = 8
 _MOST_CACHED = 300
 _KINDS = {
@@ -45,7 +42,7 @@ _KINDS = {
 }
 
 
-class Explorer:
+class Explorer(Site):
     """Server of the live page: its runs and its routes.
 
     Parameters
@@ -62,6 +59,8 @@ class Explorer:
         Where the runs' CSV file is, if it was moved.
     pause
         Seconds between two looks at the runs for the live updates.
+    start
+        Whether a start page is behind it, to go back to.
     """
 
     def __init__(
@@ -73,17 +72,14 @@ class Explorer:
         read_only: bool = False,
         data: Path | None = None,
         pause: float = 1.0,
+        start: bool = False,
     ) -> None:
+        super().__init__(session=session, hosts=hosts)
         self.sources = list(sources)
         self.read_only = read_only
         self.data = data
         self.pause = pause
-        html = page()
-        self._policy = policy(html, connect="'self'") + "; frame-ancestors 'none'"
-        self._page = html.replace(POLICY_SLOT, "").replace(DATA_SLOT, "")
-        self._style = re.search(r"<style>.*?</style>", html, flags=re.DOTALL)
-        self._session = session
-        self._hosts = tuple(hosts)
+        self.start = start
         self._overview: tuple[Any, bytes] | None = None
         self._details: OrderedDict[tuple[int, str], bytes] = OrderedDict()
         self._released: dict[tuple[int, str], dict[str, Path]] = {}
@@ -91,14 +87,11 @@ class Explorer:
         self._releasing = asyncio.Lock()
         self._keeping = asyncio.Lock()
         self._streams = 0
-        self.closing: Callable[[], bool] = lambda: False  # whether the server is about to end: then streams do, too
         overview(self.sources, points=0)  # refuses runs that do not fit together before anybody connects
 
-    def app(self) -> Guard:
-        """The ASGI application."""
-        routes = [
-            Route("/", self.index),
-            Route("/api/session", self.begin, methods=["POST"]),
+    def routes(self) -> list[BaseRoute]:
+        """Routes of what the page asks for."""
+        return [
             Route("/api/payload", self.payload),
             Route("/api/brief", self.brief),
             Route("/api/detail", self.detail),
@@ -107,28 +100,12 @@ class Explorer:
             Route("/api/terms", self.terms),
             Route("/api/release", self.release, methods=["POST"]),
             Route("/api/released", self.released),
-            *decision.routes(self, _body),
+            *decision.routes(self),
             *walk.routes(self),
             *usefulness.routes(self),
         ]
-        handlers: dict[Any, Any] = {SDCError: _refused, SDCFailure: _failed, ClientDisconnect: _gone}
-        inner = Starlette(routes=routes, exception_handlers=handlers)
-        style = self._style.group() if self._style else ""
-        return Guard(inner, session=self._session, hosts=self._hosts, policy=self._policy, style=style)
 
     # -- reading --------------------------------------------------------------------------------------------------
-
-    async def index(self, request: Request) -> Response:
-        """The page, without any data."""
-        return Response(self._page, media_type="text/html")
-
-    async def begin(self, request: Request) -> Response:
-        """Exchange the code of the printed address for the cookie."""
-        given = await _body(request)
-        cookie = self._session.redeem(given) if isinstance(given, str) else None
-        if cookie is None:
-            return JSONResponse({"error": f"this address was used before, or is an old one. {OPEN}"}, status_code=401)
-        return Response(status_code=204, headers={"set-cookie": cookie})
 
     async def payload(self, request: Request) -> Response:
         """Points, progress and aggregates."""
@@ -138,7 +115,7 @@ class Explorer:
     def _current(self) -> bytes:
         version = self._version()
         if self._overview is None or self._overview[0] != version:
-            document = {**overview(self.sources), "live": {"read_only": self.read_only}}
+            document = {**overview(self.sources), "live": {"read_only": self.read_only, "start": self.start}}
             self._overview = (version, _json(document))
         return self._overview[1]
 
@@ -203,7 +180,7 @@ class Explorer:
         _, source = self._source(request.query_params.get("run"))
         if request.method == "PATCH":
             self._may_write()
-            wanted = await _body(request)
+            wanted = await body_of(request)
             if not isinstance(wanted, dict) or set(wanted) != {"keep", "drop"}:
                 raise SDCError("a change of a shortlist says what to keep and what to drop")
             keep, drop = check_shortlist(wanted["keep"]), wanted["drop"]
@@ -248,7 +225,7 @@ class Explorer:
     async def release(self, request: Request) -> Response:
         """Release a solution into a folder beside the run's, by the function behind ``sdc release``."""
         self._may_write()
-        wanted = await _body(request)
+        wanted = await body_of(request)
         if not isinstance(wanted, dict) or set(wanted) - {"override"} != {"run", "id"}:
             raise SDCError("a release takes a run, an id and perhaps a reason to override what speaks against it")
         override = wanted.get("override")
@@ -344,29 +321,3 @@ def _changed(path: Path) -> int:
 def _json(document: Any) -> bytes:
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.encode("utf-8", "replace")
-
-
-async def _body(request: Request) -> Any:
-    body = b""
-    async for part in request.stream():
-        body += part
-        if len(body) > LARGEST_BODY:
-            raise SDCError(f"more than {LARGEST_BODY} bytes were sent")
-    try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
-        raise SDCError("what was sent is not JSON") from None
-
-
-async def _refused(request: Request, error: Exception) -> Response:
-    from sdc_problems.studies.release import NeedsReason
-
-    return JSONResponse({"error": str(error), "needs_reason": isinstance(error, NeedsReason)}, status_code=400)
-
-
-async def _gone(request: Request, error: Exception) -> Response:
-    return Response(status_code=400)  # nobody is there to read it
-
-
-async def _failed(request: Request, error: Exception) -> Response:
-    return JSONResponse({"error": str(error)}, status_code=500)

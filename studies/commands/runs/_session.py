@@ -57,10 +57,9 @@ def finish(
 
     ``closing`` makes of the result what is printed in place of the fingerprint.
     """
-    from sdc_problems.studies.report.summary import account, front_csv
+    from sdc_problems.studies.report.summary import account, write_results
     from sdc_problems.studies.report.terminal import console, plain, print_fingerprint, print_front, print_records
     from sdc_problems.studies.report.text import as_json as to_json
-    from sdc_problems.studies.store.folder import inside, write_atomically
     from sdc_problems.studies.store.reader import Run
 
     err = console(stderr=True)
@@ -71,11 +70,7 @@ def finish(
         if outcome.interrupted:
             err.print(f"interrupted; everything so far is stored. Go on with: sdc resume {plain(str(folder), 500)}")
             click.get_current_context().exit(EXIT_INTERRUPTED)
-        write_atomically(inside(folder, "front.csv"), front_csv(run))
-        if pictures:
-            from sdc_problems.studies.report.plots import draw_run
-
-            draw_run(run)
+        write_results(run, pictures=pictures)
         if not as_json:
             print_records(payload["data"])
             print_front(run)

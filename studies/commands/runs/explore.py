@@ -26,7 +26,8 @@ def command(
     """Look at the run in FOLDERS (several if they have the same objectives) while it goes on, or long after.
 
     Without FOLDERS a start page opens: choose a file of this machine, correct the roles that its columns propose, say
-    how many records must look alike, and save the protected file. Only this machine can open it.
+    how many records must look alike, and save the protected file, or search and look at the run. Only this machine
+    can open it.
 
     Prints an address that opens the page once; Enter prints another. Who opened it sees objective values and
     aggregates, keeps the shortlist, and can release solutions into a folder beside the run's. Ctrl-C ends it, when a
@@ -95,8 +96,7 @@ def command(
         http=Connection,
     )
     server = uvicorn.Server(config)
-    if explorer is not None:
-        explorer.closing = lambda: server.should_exit
+    served.closing = lambda: server.should_exit
     try:
         with suppress(KeyboardInterrupt):  # it was heard: the server has ended in good order
             server.run(sockets=[listening])

@@ -35,6 +35,7 @@ export class StartsHere extends Error {
 
 export class Server implements Details, LiveLink {
   readOnly = true;
+  startBehind = false; // whether there is a start page to go back to
   private readonly details = new Map<string, Promise<Detail | null>>();
   private readonly briefs = new Map<string, string[]>();
 
@@ -58,9 +59,10 @@ export class Server implements Details, LiveLink {
   }
 
   async payload(): Promise<Payload> {
-    const document = (await (await this.ask("api/payload")).json()) as Payload & { live: { read_only: boolean }; folder?: string };
+    const document = (await (await this.ask("api/payload")).json()) as Payload & { live: { read_only: boolean; start: boolean }; folder?: string };
     if (document.schema === "sdc-start/1") throw new StartsHere(document.folder ?? "");
     this.readOnly = document.live.read_only;
+    this.startBehind = document.live.start;
     return checkPayload(document);
   }
 

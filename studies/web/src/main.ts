@@ -97,6 +97,12 @@ function start(payload: Payload, details: Details, server: Server | null): App {
     map: mapView, solution: views.solution.root, compare: views.compare.root, progress: views.progress.root, decide: views.decide.root, home: views.home.root,
   };
   const links = (Object.keys(TITLES) as View[]).map((view) => button(TITLES[view], () => { store.set({ view }); }, { class: "tab", "data-view": view }));
+  const back = server !== null && server.startBehind && button("Another table", () => {
+    void server.ask("api/start/leave", { method: "POST", body: "{}" }).then(() => {
+      history.replaceState(null, "", location.pathname);
+      location.reload();
+    });
+  }, { class: "tab" });
   const title = h("h1", {});
   const subtitle = h("p", { class: "muted" });
   replace(
@@ -105,7 +111,7 @@ function start(payload: Payload, details: Details, server: Server | null): App {
       event.preventDefault();
       document.getElementById("main")?.focus();
     } }, "Skip to the content"),
-    h("header", {}, h("div", {}, title, subtitle), h("nav", { "aria-label": "Views" }, links, status)),
+    h("header", {}, h("div", {}, title, subtitle), h("nav", { "aria-label": "Views" }, links, back, status)),
     h("main", { id: "main", tabindex: -1 }, Object.values(sections)),
     h("footer", {}, h("p", { class: "muted" }, "Objective values and aggregates only; every bar stands for at least five records. Nothing on this page is loaded from elsewhere.")),
     announcer(),

@@ -26,7 +26,7 @@ class Client:
 
     def __init__(self, explorer: Explorer) -> None:
         self.app = explorer.app()
-        self.session = explorer._session
+        self.session = explorer.session
         status, headers, _ = self.ask("/api/session", method="POST", body=self.session.code(), cookie=None)
         assert status == 204
         self.cookie, _, self.terms = headers["set-cookie"].partition("; ")
@@ -475,7 +475,7 @@ def test_a_link_in_the_folder_is_replaced_and_never_followed(client: Client, fol
 def test_read_only_changes_and_releases_nothing(folder: Path) -> None:
     with_nothing = sorted(p.name for p in folder.iterdir())
     client = Client(Explorer([Source.open(folder)], session=Session(), hosts=[HOST], read_only=True))
-    assert client.json("/api/payload")[1]["live"] == {"read_only": True}
+    assert client.json("/api/payload")[1]["live"] == {"read_only": True, "start": False}
     assert change(client, [], [])[0] == 400
     assert client.json("/api/terms?run=0&id=1-3")[0] == 400
     assert client.json("/api/release", method="POST", body={"run": 0, "id": "1-3"})[0] == 400

@@ -1,0 +1,104 @@
+"""Work of the start page: one piece at a time in a thread of its own, what it says meanwhile, and how it ended."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from sdc_problems._slices import listening
+from sdc_problems.errors import SDCError, SDCFailure
+
+STOPPED = "stopped: nothing was written"
+
+
+class Work:
+    """One piece of work in a thread.
+
+    Attributes
+    ----------
+    files
+        Files that it made, by kind.
+    run
+        Run folder that it made, if it made one.
+    """
+
+    def __init__(self) -> None:
+        self.files: dict[str, Path] = {}
+        self.run: Path | None = None
+        self.look: Callable[[], tuple[float, str]] | None = None
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._stop = threading.Event()
+        self._said = ""
+        self._share: float | None = None
+        self._result: dict[str, Any] | None = None
+        self._error = ""
+
+    def begin(self, work: Callable[[Work], tuple[dict[str, Any], dict[str, Path]]]) -> None:
+        """Begin, unless something is being done."""
+        with self._lock:
+            if self.busy:
+                raise SDCError("something is being done already: wait until it is done, or stop it")
+            self.files, self.run, self.look = {}, None, None
+            self._said, self._share, self._result, self._error = "", None, None, ""
+            self._stop.clear()
+            self._thread = threading.Thread(target=self._do, args=(work,), daemon=True, name="start page")
+            self._thread.start()
+
+    def _do(self, work: Callable[[Work], tuple[dict[str, Any], dict[str, Path]]]) -> None:
+        try:
+            with listening(self._heard):
+                self._result, self.files = work(self)
+        except (SDCError, SDCFailure) as error:
+            self._error = str(error)
+
+    def _heard(self, what: str, done: int, total: int) -> None:
+        self._said, self._share = what, done / max(total, 1)
+        if self._stop.is_set() and self.run is None:  # a run stops after its generation instead, which it stores
+            raise SDCError(STOPPED)
+
+    @property
+    def busy(self) -> bool:
+        """Whether it is going on."""
+        return self._thread is not None and self._thread.is_alive()
+
+    def say(self, line: str) -> None:
+        """Say what is being done; here it can be stopped."""
+        if self._stop.is_set() and self.run is None:
+            raise SDCError(STOPPED)
+        self._said, self._share = line, None
+
+    def stop(self) -> None:
+        """Ask it to stop where it can."""
+        self._stop.set()
+
+    def stopped(self) -> bool:
+        """Whether it was asked to stop."""
+        return self._stop.is_set()
+
+    def wait(self, seconds: float) -> None:
+        """Wait for its end."""
+        if self._thread is not None:
+            self._thread.join(seconds)
+
+    def told(self) -> dict[str, Any]:
+        """Answer of the page: all that is known now."""
+        busy, error, said, share = self.busy, self._error, self._said, self._share
+        if self._thread is not None and not busy and self._result is None and not error:
+            error = "it ended without a result: the terminal in which sdc explore runs says more"
+        if busy and self.look is not None:
+            try:
+                share, said = self.look()
+            except SDCError as unseen:  # a look at a run is not worth the run
+                said = str(unseen)
+        return {
+            "busy": busy,
+            "stopping": busy and self._stop.is_set(),
+            "said": said,
+            "share": share,
+            "error": error,
+            "result": self._result,
+            "run": None if self.run is None else str(self.run),
+        }
