@@ -151,3 +151,45 @@ def test_loops_in_place_of_numpys_forms(values: list[int]) -> None:
     assert keys.tolist() == [*sorted(values, reverse=True), 9.0]
     assert [values[place] for place in places[:-1]] == keys[:-1].tolist()
     assert sorted(places.tolist()) == list(range(len(values) + 1))
+
+
+ONCE = """
+import gc
+import numpy as np
+from sdc_problems._kernel import kernel
+from sdc_problems._kernel import _compiler
+
+@kernel()
+def shifted(values, i, amount):
+    return values[i] + amount
+
+@kernel()
+def total(values, narrow):
+    return shifted(values, 0, 1) + shifted(values, 1, -7) + shifted(values, len(values) - 1, narrow[0])
+
+usual = gc.get_threshold(), gc.get_freeze_count()
+print(total(np.arange(3), np.array([5], dtype=np.int32)), len(shifted.inner.overloads))
+print((gc.get_threshold(), gc.get_freeze_count()) == usual)
+"""
+
+
+def test_constants_and_narrow_numbers_compile_a_helper_once(tmp_path: Path) -> None:
+    (tmp_path / "once.py").write_text(ONCE)
+    done = subprocess.run(
+        [sys.executable, "once.py"], cwd=tmp_path, text=True, capture_output=True, check=True,
+        env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "own")},
+    )  # fmt: skip
+    assert done.stdout.splitlines() == ["2 1", "True"]
+
+
+def test_flags_of_the_compiler_are_equal_when_their_values_are() -> None:
+    from numba.core.compiler import Flags
+
+    import sdc_problems._kernel._compiler  # noqa: F401 -- it makes the comparison quicker
+
+    usual, same, other = Flags(), Flags(), Flags()
+    same.release_gil = usual.release_gil  # said, but as it is
+    other.release_gil = not usual.release_gil
+    assert usual == same
+    assert hash(usual) == hash(same)
+    assert usual != other

@@ -19,16 +19,19 @@ from numba.extending import typeof_impl
 from sdc_problems import _kernel
 from sdc_problems._kernel import Kernel
 from sdc_problems._kernel._cache import cache_folder, digest, subfolder
+from sdc_problems._kernel._quicker import LessGarbage, compare_flags_quickly, with_fewer_signatures
 
 _OLD = 30 * 24 * 3600.0  # seconds after which compiled code of another state of a file is thrown away
 
 
 def dispatcher(kernel: Kernel, *, inner: bool) -> Any:
     """Compiler of a function, for calls from Python or for calls from other kernels."""
-    wrappers: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True} if inner else {}
+    wrappers: Any = {"no_cpython_wrapper": inner, "no_cfunc_wrapper": True}
     made: Any = numba.njit(nogil=True, parallel=kernel.parallel, **wrappers)(kernel.py_func)
     if hasattr(made, "_cache"):  # it is the function itself when $NUMBA_DISABLE_JIT is set
         made._cache = (_InnerCache if inner else _OuterCache)(kernel.py_func)
+        if inner:
+            with_fewer_signatures(made)
     return made
 
 
@@ -116,3 +119,5 @@ class _Notice(event.Listener):
 
 
 event.register("numba:compile", _Notice())
+event.register("numba:compile", LessGarbage())
+compare_flags_quickly()

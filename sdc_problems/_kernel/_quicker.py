@@ -1,0 +1,69 @@
+"""Compilation in less time, to the same code: fewer signatures, comparisons and collections of garbage."""
+
+# mypy: disable-error-code="no-untyped-call,no-untyped-def"
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+from numba.core import event, types
+from numba.core.targetconfig import TargetConfig
+
+
+def with_fewer_signatures(made: Any) -> Any:
+    """Have a dispatcher that other kernels call see every whole number with a sign as one of 64 bits.
+
+    numba compiles once for each constant in a call, and once for each width.
+    """
+    template = made.get_call_template
+
+    def of_wide(args: Any, named: Any) -> Any:
+        return template(tuple(map(_wide, args)), {name: _wide(one) for name, one in named.items()})
+
+    made.get_call_template = of_wide
+    return made
+
+
+def _wide(one: Any) -> Any:
+    one = types.unliteral(one)
+    return types.int64 if isinstance(one, types.Integer) and getattr(one, "signed", False) else one
+
+
+def compare_flags_quickly() -> None:
+    """Compare the flags that a function is compiled with by those that are set, before all of them are.
+
+    numba looks each operation's types up by these flags, for every form that the operation has: a tenth of the time.
+    """
+    flags: Any = TargetConfig
+    every = flags.__eq__
+
+    def equal(self: Any, other: Any) -> Any:
+        if type(self) is type(other) and getattr(self, "_values", 0) == getattr(other, "_values", 1):
+            return True
+        return every(self, other)
+
+    flags.__eq__ = equal
+    flags.__hash__ = lambda self: hash(type(self))
+
+
+class LessGarbage(event.Listener):
+    """Looks for garbage less often while code is compiled, and not among what was there before."""
+
+    def __init__(self) -> None:
+        self._depth = 0  # events come under the compiler's lock
+        self._usual = gc.get_threshold()
+
+    def on_start(self, event: Any) -> None:
+        self._depth += 1
+        if self._depth == 1:
+            self._usual = gc.get_threshold()
+            if self._usual[0]:  # 0 for somebody who does without
+                gc.freeze()
+                gc.set_threshold(max(10_000, self._usual[0]), *self._usual[1:])
+
+    def on_end(self, event: Any) -> None:
+        self._depth -= 1
+        if self._depth == 0 and self._usual[0]:
+            gc.set_threshold(*self._usual)
+            gc.unfreeze()
