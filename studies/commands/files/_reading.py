@@ -21,6 +21,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _ARGUMENTS = (
     (re.compile(r"\b(delimiter|encoding|decimal|thousands|missing)=('(?:[^'\\]|\\.)*')"), r"--\1 \2"),
+    (re.compile(r"^(delimiter|decimal|thousands)(?= (?:cannot|must) be)"), r"--\1"),
+    (re.compile(r"^decimal and thousands(?= are both)"), "--decimal and --thousands"),
     (re.compile(r"(--decimal ',') to from_csv"), r"\1"),
     (re.compile(r"\bthousands= (or|and) decimal= (?:to|of) from_csv"), r"--thousands \1 --decimal"),
     (re.compile(r"\bkinds=\{'([^']*)': '(\w+)'\}"), r"--kinds '\1=\2'"),
