@@ -21,7 +21,8 @@ from typing import Any
 MEMORY = 3 << 30  # bytes of address space that a command may take besides what the parent has
 CPU = 40  # seconds of computing
 ESCAPED = 99  # exit code of an exception that nobody caught
-PATIENCE = 60  # seconds on the clock: only who waits for something that never comes gets there
+PATIENCE = 60  # seconds on the clock in which a command that is at work, on a busy machine too, computes for IDLE
+IDLE = 0.2  # seconds; one that waits for something that never comes does not
 
 
 @dataclass(frozen=True)
@@ -122,6 +123,26 @@ def _child(arguments: list[str], out: int, err: int) -> int:
     return code
 
 
+def _ends(child: int) -> bool:
+    """Whether a process ends, rather than wait for something that never comes: then it computes nothing any more."""
+    watched = os.pidfd_open(child)
+    try:
+        computed = 0.0
+        while not select.select([watched], [], [], PATIENCE)[0]:
+            before, computed = computed, _computed(child)
+            if computed < before + IDLE:
+                return False
+        return True
+    finally:
+        os.close(watched)
+
+
+def _computed(process: int) -> float:
+    """Seconds that a process and those it waited for have computed; its limit bounds them."""
+    words = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, words[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
 def _fork(arguments: list[str]) -> dict[str, Any]:
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         child = os.fork()
@@ -131,10 +152,8 @@ def _fork(arguments: list[str]) -> dict[str, Any]:
                 code = _child(arguments, out.fileno(), err.fileno())
             finally:
                 os._exit(code)
-        watched = os.pidfd_open(child)
-        if not select.select([watched], [], [], PATIENCE)[0]:
+        if not _ends(child):
             os.kill(child, signal.SIGKILL)
-        os.close(watched)
         _, status = os.waitpid(child, 0)
         with contextlib.suppress(ProcessLookupError):  # processes that it left behind
             os.killpg(child, signal.SIGKILL)
