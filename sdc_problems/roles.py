@@ -254,10 +254,10 @@ def _proposal(attribute: Attribute, counts: NDArray[np.int64]) -> tuple[Role, st
         return Role.QUASI_IDENTIFIER, "dates: others know when things happened"
     if words & _KNOWN:
         return Role.QUASI_IDENTIFIER, "its name says what others know about a person"
-    if attribute.kind is Kind.NOMINAL and _share(texts, re.compile(r"[A-Z]\d\d(?:\.?\w{1,4})?")) >= _MOSTLY:
-        return Role.SENSITIVE, "codes like those of diagnoses"
     if once >= _MOSTLY and attribute.kind is not Kind.NUMERIC:
         return Role.IDENTIFIER, f"{once:.0%} of its values occur once"
+    if attribute.kind is Kind.NOMINAL and _share(texts, re.compile(r"[A-Z]\d\d(?:\.?\w{1,4})?")) >= _MOSTLY:
+        return Role.SENSITIVE, "codes like those of diagnoses"
     if once >= _MOSTLY:
         return Role.QUASI_IDENTIFIER, f"{once:.0%} of its values occur once"
     return Role.OTHER, ""

@@ -37,6 +37,7 @@ def scanned(values: object, name: str) -> ColumnFacts:
         ("patient_no", np.arange(N) * 17 + 5, "number of the record"),
         ("x", np.arange(N) + 70_000, "one after another"),
         ("remark", [f"text{i}x" for i in range(N)], "occur once"),
+        ("vorgang", [f"F{i * 17:05d}" for i in range(N)], "occur once"),  # no diagnoses
     ],
 )  # fmt: skip
 def test_direct_identifiers_are_found(name: str, values: object, reason: str) -> None:
