@@ -41,7 +41,8 @@ def exposure(data: Microdata, released: pd.DataFrame, starred: pd.DataFrame, col
     """
     names = [name for name in columns if name in released.columns]
     before = data.codes(names).astype(np.int64)
-    after = np.column_stack([released[name].astype(str).factorize()[0] for name in names]).astype(np.int64)
+    cells = [released[name].astype(str).factorize(use_na_sentinel=False)[0] for name in names]  # a gap is a value
+    after = np.column_stack(cells).astype(np.int64)
     if not len(after):
         return {"risks": [], "sizes": [], "combinations": [], "note": "No record is released: nobody can be found."}
     old, new = (class_sizes(equivalence_classes(codes)) for codes in (before, after))

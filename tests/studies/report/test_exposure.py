@@ -76,3 +76,12 @@ def test_an_empty_release_finds_nobody(found: Any) -> None:
     said = exposure(data, kept.iloc[:0], kept, COLUMNS)
     assert said["risks"] == []
     assert "nobody" in said["note"]
+
+
+def test_gaps_that_are_a_category_are_released_as_gaps_and_counted(found: Any) -> None:
+    frame, kept, _ = found
+    holes = frame.assign(work=frame["work"].mask(frame["work"] == "e"))
+    data = Microdata.from_frame(holes, quasi_identifiers=COLUMNS, missing="category")
+    out = kept.assign(work=kept["work"].mask(kept["work"] == "e"))
+    filled = Microdata.from_frame(frame, quasi_identifiers=COLUMNS)
+    assert exposure(data, out, out, COLUMNS)["risks"][0] == exposure(filled, kept, kept, COLUMNS)["risks"][0]
