@@ -118,12 +118,14 @@ def fronts(name: str, generations: int, seeds: int, limit: float) -> dict[str, A
     single = {m: _area(F[[each in (m, "as") for each in methods]]) for m in dict.fromkeys(methods)}
     best = max(single, key=lambda m: single[m])
     swept = time.perf_counter() - begin
+    print(f"{name}: {len(F)} sweep points in {swept:.0f} s", flush=True)
     areas, covered, measured = [], [], 0
     for seed in range(1, seeds + 1):
         front = search_recipes(problem, rng=np.random.default_rng(seed), generations=generations, starts=optima)
         areas.append(_area(front.F))
         covered.append(all((front.F <= f + 1e-12).all(axis=1).any() for f in F))
         measured += front.measured
+        print(f"  seed {seed}: {areas[-1]:.2f} after {time.perf_counter() - begin:.0f} s", flush=True)
         if time.perf_counter() - begin > limit:
             break
     seeds = len(areas)
@@ -163,7 +165,7 @@ def lattice_optima(problem: RecipeProblem, most: int = 20_000) -> dict[str, np.n
         try:
             lattice = DemandedLattice(problem.data, problem.hierarchies, k, max_suppression=0)
             if lattice.problem.n_nodes > most:
-                x = lattice.search(np.random.default_rng(k), evaluations=most)[0]
+                x = lattice.search(np.random.default_rng(k), evaluations=2000)[0]
             else:
                 x = lattice.best_of_all()
             levels = lattice.problem.decode(x).levels
