@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,9 +23,10 @@ def dense(codes: IntArray) -> tuple[IntArray, int]:
     """
     top = int(codes.max()) + 1
     if top <= 4 * len(codes) + 1024:
-        present = np.zeros(top, dtype=np.int64)
-        present[codes] = 1
-        rank = np.cumsum(present) - 1
+        present = np.zeros(top, dtype=np.bool_)
+        present[codes] = True
+        rank = np.cumsum(present, dtype=np.int64)
+        rank -= 1
         return rank[codes], int(rank[-1]) + 1
     values, inverse = np.unique(codes, return_inverse=True)
     return inverse, len(values)
@@ -49,10 +51,18 @@ def row_keys(codes: IntArray) -> tuple[IntArray, int]:
     Mixed radix; when the product of the domains would leave 64 bits, the key so far is relabelled first, so that
     it never exceeds records × one domain.
     """
-    key = codes[:, 0]
-    size = int(key.max()) + 1
-    for j in range(1, codes.shape[1]):
-        column = codes[:, j]
+    return column_keys(codes.T)
+
+
+def column_keys(columns: Iterable[npt.NDArray[np.integer[Any]]]) -> tuple[IntArray, int]:
+    """`row_keys` of columns, which are looked at one by one: a table of many records need not be held together."""
+    key = np.zeros(0, dtype=np.int64)
+    size = 0
+    for given in columns:
+        column = given.astype(np.int64, copy=False)
+        if not size:
+            key, size = column, int(column.max()) + 1
+            continue
         width = int(column.max()) + 1
         if size * width > _KEY_LIMIT:
             key, size = dense(key)
@@ -61,6 +71,24 @@ def row_keys(codes: IntArray) -> tuple[IntArray, int]:
         key = key * width + column
         size *= width
     return key, size
+
+
+def column_labels(columns: Iterable[npt.NDArray[np.integer[Any]]]) -> tuple[IntArray, int]:
+    """`row_labels` of columns, which are looked at one by one."""
+    return dense(column_keys(columns)[0])
+
+
+def first_records(groups: IntArray, n_groups: int) -> IntArray:
+    """First record of each group.
+
+    Examples
+    --------
+    >>> first_records(np.array([1, 0, 1, 0]), 2)
+    array([1, 0])
+    """
+    first = np.empty(n_groups, dtype=np.int64)
+    first[groups[::-1]] = np.arange(len(groups) - 1, -1, -1)
+    return first
 
 
 def row_labels(codes: IntArray) -> tuple[IntArray, int]:
@@ -82,8 +110,9 @@ class PairCounts(NamedTuple):
     n: IntArray
 
 
-def pair_counts(a: IntArray, b: IntArray) -> PairCounts:
+def pair_counts(a: npt.NDArray[np.integer[Any]], b: npt.NDArray[np.integer[Any]]) -> PairCounts:
     """Count the pairs (a_i, b_i) of two dense label vectors; O(n) when a dense table is small, else O(n log n)."""
+    a, b = a.astype(np.int64, copy=False), b.astype(np.int64, copy=False)
     width = int(b.max()) + 1
     size = (int(a.max()) + 1) * width
     if size <= 8 * len(a) + 1024:

@@ -58,13 +58,14 @@ def special_uniques(quasi_identifiers: Any, *, largest: int = 3) -> SpecialUniqu
     >>> found.scores.tolist(), found.sizes.tolist()
     ([0.0, 2.0, 2.0, 2.0], [0, 1, 1, 1])
     """
+    largest = whole(largest, "largest", least=1)
+    shape = np.shape(quasi_identifiers)
+    if len(shape) == 2:  # before a large table is looked at
+        _refuse_long(shape[0], shape[1], largest)
     codes = code_table(quasi_identifiers, "quasi_identifiers")
     n, p = codes.shape
-    largest = min(whole(largest, "largest", least=1), max(p - 1, 1))
-    if n * sum(comb(p, m) for m in range(1, largest + 1)) > _WORK:
-        raise SDCError(
-            f"special uniques of up to {largest} of {p} attributes among {n:,} records take too long: lower largest"
-        )
+    _refuse_long(n, p, largest)
+    largest = min(largest, max(p - 1, 1))
     scores, by_attribute = np.zeros(n), np.zeros(p)
     sizes = np.zeros(n, dtype=np.int64)
     before: dict[tuple[int, ...], NDArray[np.bool_]] = {}
@@ -83,3 +84,12 @@ def special_uniques(quasi_identifiers: Any, *, largest: int = 3) -> SpecialUniqu
         before = unique
     total = scores.sum()
     return SpecialUniques(scores, 100 * by_attribute / total if total else by_attribute, sizes)
+
+
+def _refuse_long(n: int, p: int, largest: int) -> None:
+    """Refuse more records and combinations than can be counted in some ten seconds."""
+    largest = min(largest, max(p - 1, 1))
+    if n * sum(comb(p, m) for m in range(1, largest + 1)) > _WORK:
+        raise SDCError(
+            f"special uniques of up to {largest} of {p} attributes among {n:,} records take too long: lower largest"
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,7 @@ from sdc_problems._tables.columns import (
     refuse_disguised_numbers,
     typed_values,
 )
-from sdc_problems._tables.formats import format_of, read_frame
+from sdc_problems._tables.formats import format_of, read_columns, read_frame
 from sdc_problems._tables.frames import column_from_series, column_to_series, pandas_frame
 from sdc_problems._tables.read_csv import CSVFile
 from sdc_problems.errors import SDCError, did_you_mean
@@ -93,6 +93,16 @@ class Attribute:
     def holds_numbers(self) -> bool:
         """Whether the categories are numbers, whatever the kind (but for one of missing values)."""
         return self._spec["storage"] in ("int", "float")
+
+    @property
+    def holds_text(self) -> bool:
+        """Whether the categories are text, and the cells of a frame are no categoricals of their own."""
+        return self._spec["storage"] == "text" and self._spec["restore"] not in ("category", "ordered")
+
+    @property
+    def codes(self) -> NDArray[np.int32]:
+        """Codes of the cells, one per record: the table's own array, which cannot be written to."""
+        return self._column().codes
 
     @property
     def numbers(self) -> NDArray[np.float64]:
@@ -241,6 +251,8 @@ class Microdata(OpenedLate):
         for name, usual in _CSV_ONLY.items():
             if options.pop(name, usual) not in (usual, None):
                 raise SDCError(f"{name}= says how a CSV file is written; {os.fspath(path)!r} is {how}")
+        if how == "Parquet":
+            return cls._of_columns(*read_columns(path), **options)
         frame, labels = read_frame(path)
         orders = options.get("orders") or {}
         of_labels = {name: kind for name, kind in labels.kinds().items() if name not in orders}
@@ -270,17 +282,41 @@ class Microdata(OpenedLate):
                 raise SDCError(
                     f"column {i + 1} is named by {type(name).__name__}, not by text: use frame.rename(columns=str)"
                 )
-        names = list(frame.columns)
+        columns = (frame.iloc[:, i] for i in range(frame.shape[1]))
+        return cls._of_columns(
+            list(frame.columns), columns, index=frame.index, quasi_identifiers=quasi_identifiers, sensitive=sensitive,
+            identifiers=identifiers, kinds=kinds, orders=orders, missing=missing, na_values=na_values,
+        )  # fmt: skip
+
+    @classmethod
+    def _of_columns(
+        cls,
+        names: list[str],
+        cells: Iterable[pd.Series[Any]],
+        *,
+        quasi_identifiers: Sequence[str] = (),
+        sensitive: Sequence[str] = (),
+        identifiers: Sequence[str] = (),
+        kinds: Mapping[str, str] | None = None,
+        orders: Mapping[str, Sequence[object]] | None = None,
+        missing: str = "error",
+        na_values: Sequence[str] = NA_VALUES,
+        index: pd.Index[Any] | None = None,
+    ) -> Microdata:
         kinds, orders = kinds or {}, orders or {}
         check_names(names, kinds, orders)
         roles = named_roles(names, quasi_identifiers, sensitive, identifiers)
-        columns = []
-        for i, name in enumerate(names):
-            column = column_from_series(frame.iloc[:, i], name).stripped().without_markers(na_values)
+        columns: list[Column] = []
+        for name, series in zip(names, cells, strict=True):
+            column = column_from_series(series, name).stripped().without_markers(na_values)
             if name not in kinds and name not in orders and not column.declared:
                 refuse_disguised_numbers(column, from_text=False)
             columns.append(column)
-        return cls._assembled(assemble(columns, roles, kinds, orders, missing, index=index_columns(frame.index)))
+        if index is None:
+            import pandas as pd
+
+            index = pd.RangeIndex(len(columns[0].codes))
+        return cls._assembled(assemble(columns, roles, kinds, orders, missing, index=index_columns(index)))
 
     @classmethod
     def _assembled(cls, parts: tuple[dict[str, Array], dict[str, Any]]) -> Microdata:

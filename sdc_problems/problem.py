@@ -7,7 +7,7 @@ import inspect
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -224,6 +224,21 @@ class SDCProblem(Problem, ABC):
 
         Start from ``self._publishable()``: same columns and order of rows, but no identifiers and no index.
         """
+
+    def coded_release(
+        self, x: ArrayLike, *, seed: int | None = None, suppressed: Literal["drop", "star"] | None = None
+    ) -> pd.DataFrame:
+        """Release whose columns of text may be coded, for tables that are large: by default `release` itself.
+
+        Parameters
+        ----------
+        x, seed
+            As of `release`.
+        suppressed
+            The same, for a problem that suppresses records; None for any other.
+        """
+        options: dict[str, Any] = {} if suppressed is None else {"suppressed": suppressed}
+        return self.release(x, seed=seed, **options)
 
     @abstractmethod
     def baselines(self) -> dict[str, NDArray[Any]]:

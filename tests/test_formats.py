@@ -152,3 +152,23 @@ def test_what_cannot_be_written_is_said_before_anything_is_done(monkeypatch: pyt
     refuse_unwritable(Path("x.csv"))
     assert format_of("a.CSV") is None
     assert format_of("A.SAV") == "SPSS"
+
+
+def test_parquet_is_read_a_column_at_a_time(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame(
+        {
+            "age": [34, 51, 34],
+            "town ": ["Olot", None, "Vic"],
+            "level": pd.Categorical(["a", "b", "a"], ["b", "a"], ordered=True),
+            "born": pd.to_datetime(["2001-01-01", "2002-02-02", "2003-03-03"]),
+        },
+        index=pd.Index([7, 8, 9], name="number"),
+    )
+    path = tmp_path / "t.parquet"
+    frame.to_parquet(path)
+    found = Microdata.from_file(path, quasi_identifiers=["age"], missing="category")
+    whole = pd.read_parquet(path).reset_index(drop=True).rename(columns=str.strip)
+    assert found.names == ("age", "town", "level", "born")
+    assert found == Microdata.from_frame(whole, quasi_identifiers=["age"], missing="category")
+    pd.testing.assert_frame_equal(found.frame(), Microdata.from_frame(whole, missing="category").frame())

@@ -21,6 +21,11 @@ from sdc_problems.errors import SDCError
 from sdc_problems.evaluators._codes import dense, pair_counts
 from sdc_problems.evaluators.information_loss.categorical import conditional_entropy
 
+_RECORDS = 1 << 20
+"""Records that are made 64 bits wide at a time."""
+_CELLS = 1 << 24
+"""Cells of a table above which its columns are looked at one by one."""
+
 
 def glm(leaves: object, n_categories: object, *, suppressed: object = None) -> float:
     """General loss metric: the share of its domain a generalised value may stand for, over all cells.
@@ -79,15 +84,41 @@ def glm_percent(leaves: object, n_categories: object, *, suppressed: object = No
 
 def _glm(leaves: object, n_categories: object, suppressed: object) -> tuple[float, int]:
     """Sum of the losses of the cells, and the number of cells."""
-    under = code_table(leaves, "leaves")
-    n, p = under.shape
+    n, p = np.shape(given := _table_or_array(leaves))
     sizes = labels(n_categories, p, "n_categories")
     out = mask(suppressed, n, "suppressed")
-    if under.min() < 1 or (under > sizes).any():
-        raise SDCError("leaves must lie between 1 and the attribute's n_categories")
-    lost: FloatArray = (under - 1) / np.maximum(sizes - 1, 1)
-    total: float = float(lost[~out].sum()) + p * int(out.sum())
+    sums = []
+    for low in range(0, n, _RECORDS):
+        under = code_table(given[low : low + _RECORDS], "leaves")
+        if under.min() < 1 or (under > sizes).any():
+            raise SDCError("leaves must lie between 1 and the attribute's n_categories")
+        lost: FloatArray = (under - 1) / np.maximum(sizes - 1, 1)
+        sums.append(float(lost[~out[low : low + _RECORDS]].sum()))
+    total: float = math.fsum(sums) + p * int(out.sum())
     return total, n * p
+
+
+def _table_or_array(values: object) -> IntArray:
+    """Whole numbers in two dimensions as they are, to be checked a piece at a time; anything else checked now."""
+    if isinstance(values, np.ndarray) and values.ndim == 2 and values.dtype.kind in "iu" and values.size:
+        return values
+    return code_table(values, "leaves")
+
+
+def _whole_pair(X: object, Y: object) -> tuple[IntArray, IntArray]:
+    """Two large tables of codes, checked as they are: each column becomes 64 bits wide when it is its turn."""
+    first, second = np.asarray(X), np.asarray(Y)
+    if (
+        first.size < _CELLS
+        or first.dtype.kind not in "iu"
+        or second.dtype.kind not in "iu"
+        or first.shape != second.shape
+        or first.ndim != 2
+    ):
+        return code_pair(X, Y)
+    for low in range(0, len(first), _RECORDS):
+        code_pair(first[low : low + _RECORDS], second[low : low + _RECORDS])
+    return first, second
 
 
 def _classes(classes: object, suppressed: object) -> tuple[IntArray, BoolArray]:
@@ -225,11 +256,11 @@ def entropy_loss_percent(X: object, Y: object, *, suppressed: object = None, sta
 
 def _entropy_loss(X: object, Y: object, suppressed: object, stars: object) -> tuple[float, float]:
     """Bits lost, and the bits of a table that is suppressed entirely."""
-    original, generalised = code_pair(X, Y)
+    original, generalised = _whole_pair(X, Y)
     gone = mask(suppressed, len(original), "suppressed")[:, None] | cell_mask(stars, original.shape, "stars")
     lost = worst = 0.0
     for x, y, out in zip(original.T, generalised.T, gone.T, strict=True):
-        values, coarse = dense(x)[0], dense(y)[0]
+        values, coarse = (dense(codes.astype(np.int64, copy=False))[0] for codes in (x, y))
         whole_domain = -np.log2(np.bincount(values) / len(values))
         worst += float(whole_domain[values].sum())
         if not out.any():

@@ -73,40 +73,63 @@ def candidate_counts(
     p = original.shape[1]
     if len(sets) != p:
         raise SDCError(f"sets needs one entry per attribute ({p}), not {len(sets)}")
-    shown = np.where(open_cells, 0, labels)
+    points, who, _ = unique_rows(original)
+    return candidates_of(points, labels, sets, open_cells, np.ones(len(labels), dtype=np.int64))[who]
+
+
+def candidates_of(
+    original: IntArray, labels: IntArray, sets: Sequence[Sequence[Values] | None], stars: BoolArray, records: IntArray
+) -> IntArray:
+    """`candidate_counts` of some original records, among published ones of which there are several each.
+
+    Parameters
+    ----------
+    original
+        Codes of different original records.
+    labels, stars
+        Labels and stars of published records.
+    sets
+        As for `candidate_counts`.
+    records
+        How many records are published so.
+    """
+    p = original.shape[1]
+    shown = np.where(stars, 0, labels)
     places, runs = [], []
     for j in range(p):
-        place, ranges = _ranges(sets[j], shown[:, j], open_cells[:, j], int(original[:, j].max()) + 1)
+        place, ranges = _ranges(sets[j], shown[:, j], stars[:, j], int(original[:, j].max()) + 1)
         places.append(place[original[:, j]])
         runs.append(ranges)
-    points, who, _ = unique_rows(np.stack(places, axis=1))
+    points = np.stack(places, axis=1)
     counts = np.zeros(len(points), dtype=np.int64)
-    for columns, rows, records in _patterns(shown, open_cells):
+    for columns, rows, n_records in _patterns(shown, stars, records):
         if not len(columns):
-            counts += int(records.sum())
+            counts += int(n_records.sum())
             continue
         low, high, of_row = _boxes(rows, [runs[j] for j in columns])
         if not len(low):  # labels that stand for no value at all are nobody's
             continue
         order, tree = box_tree(low, high, _LEAF)
         inside = np.ascontiguousarray(points[:, columns])
-        ordered = low[order], high[order], records[of_row][order]
+        ordered = low[order], high[order], n_records[of_row][order]
         for begin, end in slices(len(inside), steps=len(low) * len(columns), what="records compared"):
             counts[begin:end] += boxes_around(inside[begin:end], *ordered, tree)
-    return counts[who]
+    return counts
 
 
-def _patterns(shown: IntArray, stars: BoolArray) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
+def _patterns(shown: IntArray, stars: BoolArray, n: IntArray) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
     """Attributes that each pattern of stars shows, the distinct rows of labels in them, and the records of each."""
     group, _ = row_labels(stars.astype(np.int64))
     by_group = np.argsort(group, kind="stable")
     for records in np.split(by_group, starts(group[by_group])[1:]):
         columns = np.flatnonzero(~stars[records[0]])
         if len(columns):
-            rows, _, count = unique_rows(shown[records][:, columns])
+            rows, which, _ = unique_rows(shown[records][:, columns])
+            count = np.zeros(len(rows), dtype=np.int64)
+            np.add.at(count, which, n[records])
             yield columns, rows, count
         else:
-            yield columns, np.zeros((1, 0), dtype=np.int64), np.array([len(records)])
+            yield columns, np.zeros((1, 0), dtype=np.int64), np.array([n[records].sum()])
 
 
 Runs = tuple[IntArray, IntArray, IntArray]

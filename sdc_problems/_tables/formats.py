@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import datetime
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -104,28 +105,62 @@ def read_frame(path: str | os.PathLike[str], how: str | None = None) -> tuple[pd
     path = Path(path)
     how = how or format_of(path)
     assert how is not None
-    try:
-        place = input_file(path)
-    except FileNotFoundError:
-        raise SDCError(f"there is no file {path}") from None
-    except OSError as error:
-        raise SDCError(f"cannot read {path}: {error.strerror}") from error
     labels = Labels()
-    try:
+    with _explained(path, how):
+        place = input_file(path)
         if how == "Parquet":
             frame = _parquet(place)
         elif how == "XLSX":
             frame = _workbook(place)
         else:
             frame, labels = _statistics(place, how)
-    except (SDCError, MemoryError, KeyboardInterrupt):
-        raise
-    except Exception as error:  # each library has errors of its own for a damaged file
-        raise SDCError(f"{path} cannot be read as {how}: {type(error).__name__}; is it damaged?") from error
     if not len(frame.columns):
         raise SDCError(f"{path} has no columns")
     frame.columns = [str(name).strip() for name in frame.columns]
     return frame, labels
+
+
+def read_columns(path: str | os.PathLike[str], how: str | None = None) -> tuple[list[str], Iterator[pd.Series[Any]]]:
+    """Names and columns of a table of another program; those of Parquet are read one by one, as they are wanted.
+
+    Parameters
+    ----------
+    path, how
+        As for `read_frame`.
+    """
+    import pandas as pd
+
+    how = how or format_of(path)
+    if how == "Parquet":
+        with _explained(Path(path), how):
+            place = input_file(path)
+            schema = _library("pyarrow.parquet", how).read_schema(place)
+            raw = schema.empty_table().to_pandas().columns.tolist()
+        names = [str(name).strip() for name in raw]
+        if raw and all(isinstance(name, str) for name in raw) and len(set(raw)) == len(raw):
+
+            def one(name: str) -> pd.Series[Any]:
+                with _explained(Path(path), "Parquet"):
+                    return pd.read_parquet(place, columns=[name])[name].reset_index(drop=True)
+
+            return names, map(one, raw)
+    frame, _ = read_frame(path, how)
+    return list(frame.columns), (frame.iloc[:, i] for i in range(frame.shape[1]))
+
+
+@contextmanager
+def _explained(path: Path, how: str) -> Iterator[None]:
+    """Say of an error which file it is about."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise SDCError(f"there is no file {path}") from None
+    except OSError as error:
+        raise SDCError(f"cannot read {path}: {error.strerror}") from error
+    except (SDCError, MemoryError, KeyboardInterrupt):
+        raise
+    except Exception as error:  # each library has errors of its own for a damaged file
+        raise SDCError(f"{path} cannot be read as {how}: {type(error).__name__}; is it damaged?") from error
 
 
 def write_frame(frame: pd.DataFrame, path: Path, how: str, labels: Labels = Labels()) -> None:

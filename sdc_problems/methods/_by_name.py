@@ -24,7 +24,7 @@ from sdc_problems.methods.perturbation._swap_records import swap_records
 from sdc_problems.methods.recoding import _top_code
 from sdc_problems.methods.recoding._classes import Mix, smallest_k
 from sdc_problems.methods.recoding._generalize import Recoded, generalize
-from sdc_problems.methods.recoding._mondrian import mondrian
+from sdc_problems.methods.recoding._mondrian import Mondrian, Partition, mondrian, partition, region_nodes
 from sdc_problems.methods.recoding._recode import recode_intervals, recode_map
 from sdc_problems.microdata import Attribute, Microdata
 
@@ -333,26 +333,31 @@ def mondrian_regions(
     names = data.quasi_identifiers
     attributes = [data.attribute(name) for name in names]
     kinds = [attribute.kind.value for attribute in attributes]
-    X = data.codes().astype(np.float64)
-    for j, name in enumerate(names):
-        if kinds[j] == "numeric":
-            X[:, j] = data.values(name)[:, 0]
+    X = np.empty((len(data), len(names)))
+    for j, attribute in enumerate(attributes):
+        X[:, j] = _column(data, attribute)
     mix = Mix.of(data.codes(data.sensitive) if data.sensitive else None, len(data), l, entropy_l, t)
     trees = _nominal_trees(attributes, hierarchies or {}) if labels else [None] * len(names)
     weights = weights_of(names, importance)
     how: dict[str, Any] = {"strict": strict, "kinds": kinds, "hierarchies": trees, "weights": weights}
-    size = k if not len(mix.limits) else smallest_k(lambda k: mondrian(X, k, **how).labels, k, mix)
-    found = mondrian(X, size, summary=summary, decimals=decimals, **how)
+    size = k if not len(mix.limits) else smallest_k(lambda k: partition(X, k, **how).labels, k, mix)
     columns: dict[str, NDArray[Any]] = {}
-    for j, attribute in enumerate(attributes):
-        if summary == "interval" and trees[j] is not None:
-            columns[attribute.name] = _labels((hierarchies or {})[attribute.name], found.release[:, j])
-        elif summary == "interval":
-            columns[attribute.name] = _regions(attribute, X[:, j], found.labels)
-        elif kinds[j] == "numeric":
-            columns[attribute.name] = numbers_as_cells(attribute, found.release[:, j])
-        else:
-            columns[attribute.name] = codes_as_cells(attribute, found.release[:, j])
+    if summary == "interval":
+        found: Mondrian | Partition
+        found = regions = partition(X, size, **how)
+        del X  # a region is one text: nothing more is made of each record's cells
+        for attribute, tree in zip(attributes, regions.trees, strict=True):
+            if tree is not None:
+                nodes = region_nodes(tree, attribute.codes, found.labels)
+                columns[attribute.name] = _labels((hierarchies or {})[attribute.name], nodes)[found.labels]
+            else:
+                columns[attribute.name] = _regions(attribute, _column(data, attribute), found.labels)
+    else:
+        made = found = mondrian(X, size, summary=summary, decimals=decimals, **how)
+        for j, attribute in enumerate(attributes):
+            cells = made.release[:, j]
+            numeric = kinds[j] == "numeric"
+            columns[attribute.name] = (numbers_as_cells if numeric else codes_as_cells)(attribute, cells)
     sizes = np.bincount(found.labels)
     text = f"The {len(data):,} records form {len(sizes):,} regions of {sizes.min():,} to {sizes.max():,} records in"
     return Recoded(columns, (f"{text} {', '.join(names)}.",))
@@ -443,8 +448,15 @@ def _nominal_trees(
     return trees
 
 
+def _column(data: Microdata, attribute: Attribute) -> NDArray[np.float64]:
+    """Numbers of a numeric attribute, codes of any other."""
+    if attribute.kind.value == "numeric":
+        return data.values(attribute.name)[:, 0]
+    return attribute.codes.astype(np.float64)
+
+
 def _labels(hierarchy: Hierarchy, nodes: NDArray[np.float64]) -> NDArray[Any]:
-    """Label of each record's node (level and group); a star above the last level."""
+    """Label of each node (level and group); a star above the last level."""
     levels, groups = nodes.astype(np.int64).T
     cells = np.full(len(nodes), STAR, dtype=object)
     for level in range(hierarchy.n_levels):

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sdc_problems._tables.coded import coded_frame, coded_texts, decoded, starred
 from sdc_problems._tables.columns import STAR
 from sdc_problems._tables.views import TextView
 from sdc_problems._validation import choice, whole
 from sdc_problems.errors import SDCError, did_you_mean
-from sdc_problems.evaluators.anonymity import equivalence_classes, suppress_small_classes
+from sdc_problems.evaluators._codes import column_labels
+from sdc_problems.evaluators.anonymity import distinct_l, suppress_small_classes
 from sdc_problems.evaluators.lattice import NEED_LABELS, NEED_SENSITIVE, LatticeEngine
 from sdc_problems.front import Part, minimal
 from sdc_problems.methods.recoding._generalize import MAX_SUPPRESSION, level_phrase
@@ -218,12 +220,12 @@ class PBGProblem(SDCProblem):
 
     def _generalized(self, x: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """Group of each cell at the node's levels, and which records are suppressed."""
-        node, codes = self.decode(x), self.data.codes(self.attributes)
-        groups = np.empty_like(codes)
+        node = self.decode(x)
+        groups = np.empty((len(self.data), len(self.attributes)), dtype=np.int32)
         for j, (name, hierarchy) in enumerate(self.hierarchies.items()):
             table = hierarchy.table(self.data.categories(name), attribute=name)
-            groups[:, j] = table[node.levels[name]][codes[:, j]]
-        classes = equivalence_classes(groups)
+            groups[:, j] = table[node.levels[name]][self.data.attribute(name).codes]
+        classes, _ = column_labels(groups.T)
         return groups, suppress_small_classes(classes, limit=self.max_suppressed, threshold=node.threshold).mask
 
     def evaluate(self, X: Any, *args: Any, return_as_dictionary: bool = False, **kwargs: Any) -> Any:
@@ -453,27 +455,43 @@ class PBGProblem(SDCProblem):
         suppressed
             What happens to suppressed records: ``"drop"`` them, or ``"star"`` all their quasi-identifiers.
         """
+        frame = decoded(self.coded_release(x, suppressed=suppressed))
+        if suppressed == "star" and self.figures(x)["suppressed"]:
+            return frame.astype(dict.fromkeys(self.attributes, object))  # stars may stand beside numbers
+        return frame
+
+    def coded_release(
+        self, x: ArrayLike, *, seed: int | None = None, suppressed: Literal["drop", "star"] | None = None
+    ) -> pd.DataFrame:
+        """Return the generalised table of `release` with columns of text as codes; parameters as there."""
+        suppressed = "drop" if suppressed is None else suppressed
         if suppressed not in ("drop", "star"):
             raise SDCError(f"suppressed must be 'drop' or 'star', not {suppressed!r}")
         node, promised = self.decode(x), self.figures(x)
-        frame = self._publishable()
+        frame = coded_frame(self.data)
+        for name in self.data.identifiers:
+            frame[name] = STAR
         groups, lost = self._generalized(self.genome(x))
         for j, (name, hierarchy) in enumerate(self.hierarchies.items()):
             level = node.levels[name]
             if level > 0:
-                frame[name] = np.array(hierarchy.labels(level), dtype=object)[groups[:, j]]
+                frame[name] = coded_texts(groups[:, j], hierarchy.labels(level))
+        del groups
         if suppressed == "star" and lost.any():
             for name in self.attributes:
-                frame[name] = frame[name].astype(object).mask(lost, STAR)
-        kept: pd.DataFrame = frame[~lost]
+                frame[name] = starred(frame[name], lost)
+        kept: pd.DataFrame = frame[~lost] if lost.any() else frame
         self._verify(kept, promised)
         return kept.reset_index(drop=True) if suppressed == "drop" else frame
 
     def _verify(self, kept: pd.DataFrame, figures: Mapping[str, float]) -> None:
         """Count again what is about to be released, in the released table itself."""
-        classes = kept.groupby(list(self.attributes), dropna=False, sort=False, observed=True)
-        k = int(classes.ngroups and classes.size().min())
-        l = None if self.sensitive is None else int(classes[self.sensitive].nunique(dropna=False).min())
+        k, l = 0, None if self.sensitive is None else 0
+        if len(kept):
+            columns = (kept[name].factorize(use_na_sentinel=False)[0] for name in self.attributes)
+            classes, n_classes = column_labels(columns)
+            k = int(np.bincount(classes, minlength=n_classes).min())
+            l = None if l is None else distinct_l(classes, kept[self.sensitive].factorize(use_na_sentinel=False)[0])
         promised = {name: int(figures[name]) for name in ("k", "l") if name in figures}
         if k < promised["k"] or (l is not None and l < promised["l"]):
             raise SDCError(

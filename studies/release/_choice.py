@@ -56,7 +56,8 @@ class Candidate:
     demand
         The demand that repeats it: with a larger k where that was needed for the sensitive values.
     done
-        The protected table; None if the method cannot meet the demand.
+        The protected table; None if the method cannot meet the demand. Of a large table it has cells only where it
+        is the best.
     glm_percent
         Percent of the detail that is lost: 0 where all values are published as they are, 100 if none is. The mean of
         the columns, weighted by their importance.
@@ -124,6 +125,12 @@ class Choice:
         if self.price is None:
             return f"{candidate.glm_percent:.3g} % of the detail"
         return f"{candidate.cost:.3g} % of the detail with the price of suppressed records"
+
+    def without_cells(self) -> Choice:
+        """The comparison without the table that was chosen."""
+        light = {id(c): _without_cells(c) for c in self.candidates}
+        next_k = None if self.next_k is None else _without_cells(self.next_k)
+        return replace(self, chosen=light[id(self.chosen)], candidates=tuple(light.values()), next_k=next_k)
 
     def why(self) -> tuple[str, ...]:
         """Sentences on why this method, and what a larger k would cost."""
@@ -197,6 +204,8 @@ def choose(
             say(name)
         least = min((c.cost for c in found if c.done is not None), default=np.inf)
         found.append(_candidate(name, data, demand, asked, least))
+        if len(data) > LARGE:
+            found = _lighter(found, allow_perturbed)
     found.sort(key=lambda candidate: candidate.cost)
     allowed = [c for c in found if c.done is not None and (c.true_values or allow_perturbed)]
     if not allowed:
@@ -209,6 +218,20 @@ def choose(
         more = replace(demand, k=best.k + 1)
         next_k = _candidate(best.method, data, more, asked)
     return Choice(best, tuple(found), next_k, suppression_price)
+
+
+_NO_CELLS = Recoded({})
+
+
+def _lighter(found: list[Candidate], allow_perturbed: bool) -> list[Candidate]:
+    """The candidates, of which only the best so far keeps its table: each is as large as the original."""
+    allowed = [c for c in found if c.done is not None and (c.true_values or allow_perturbed)]
+    best = min(allowed, key=lambda candidate: candidate.cost, default=None)
+    return [c if c is best else _without_cells(c) for c in found]
+
+
+def _without_cells(candidate: Candidate) -> Candidate:
+    return candidate if candidate.done is None else replace(candidate, done=_NO_CELLS)
 
 
 @dataclass(frozen=True)

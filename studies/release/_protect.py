@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sdc_problems._tables.columns import STAR
+from sdc_problems._tables.coded import coded_cells, coded_frame, decoded, starred, without_lost
 from sdc_problems._tables.frames import is_frame
 from sdc_problems._validation import choice
 from sdc_problems.errors import SDCError
@@ -60,8 +61,8 @@ class Protected:
 
     Attributes
     ----------
-    frame
-        The table itself, in the order of the original; the file that is written has its rows shuffled.
+    coded
+        The table itself, with columns of text coded; see `frame`.
     method
         Name of the method.
     what_was_done
@@ -90,7 +91,7 @@ class Protected:
         Whether who knows the seed can undo the protection.
     """
 
-    frame: pd.DataFrame
+    coded: pd.DataFrame = field(repr=False)
     method: str
     what_was_done: tuple[str, ...]
     guarantees: tuple[Guarantee, ...]
@@ -104,6 +105,11 @@ class Protected:
     choice: Choice | None = None
     recipe: Recipe | None = None
     secret_seed: bool = False
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        """The table itself, in the order of the original; the file that is written has its rows shuffled."""
+        return decoded(self.coded)
 
     @property
     def records(self) -> pd.DataFrame:
@@ -424,7 +430,8 @@ def protect(
         best = compared.chosen
         found, demand, options = find(best.method), best.demand, dict(best.options)
         assert best.done is not None
-        done = best.done
+        done, compared = best.done, compared.without_cells()
+        del best  # and the cells with it, once they are in the table
         secret, seed, rows_seed = _seeds(found, places, seed, rows_seed, keep_order)
     else:
         secret, seed, rows_seed = _seeds(found, places, seed, rows_seed, keep_order)
@@ -466,6 +473,7 @@ def protect(
         allowed = None
     work = _work(data, found, demand, columns, done, suppressed, made, within, rows_seed)
     work = replace(work, allowed=allowed)
+    del done
     groups = None if labels is None else len(np.unique(labels))
     linked = _linked(work, graph, labels, graph_form, rows_seed)
     columns = columns if linked is None else linked.columns
@@ -603,7 +611,8 @@ def _linked(
 
     clusters = groups if alike else None
     rare = work.demand.k
-    return LinkedRelease.of(graph, work.frame, work.columns, k=k, form=form, clusters=clusters, seed=seed, rare=rare)
+    table = decoded(work.frame)
+    return LinkedRelease.of(graph, table, work.columns, k=k, form=form, clusters=clusters, seed=seed, rare=rare)
 
 
 def _to_choose_for(data: Microdata, demand: Demand, options: Mapping[str, Any]) -> Demand:
@@ -694,18 +703,18 @@ def _work(
     seed: int | None = None,
 ) -> _Work:
     lost = np.zeros(len(data), dtype=np.bool_) if done.suppressed is None else np.asarray(done.suppressed, dtype=bool)
-    whole_table = data.frame().reset_index(drop=True)
-    frame = whole_table.copy()
-    for name, cells in done.columns.items():
-        frame[name] = cells
-    for name in columns.pseudonyms:
-        frame[name] = pseudonyms(data, name, seed)
-    if lost.any() and suppressed == "star":
-        for name in columns.protected:
-            frame[name] = frame[name].astype(object).mask(lost, STAR)
+    frame = coded_frame(data)
+    original = as_written(frame)
+    for name in list(frame.columns):
+        if name in done.columns:
+            frame[name] = coded_cells(np.asarray(done.columns[name]))
+        if name in columns.pseudonyms:
+            frame[name] = pseudonyms(data, name, seed)
+        if suppressed == "star" and lost.any() and name in columns.protected:
+            frame[name] = starred(frame[name], lost)
     frame = columns.leaving(frame)
     if lost.any() and suppressed == "drop":
-        frame = frame[~lost].reset_index(drop=True).infer_objects()
+        frame = without_lost(frame, lost)
     counts = len(data), data.n_dropped
     said = (*left_out(*counts), *made, *with_records_kept(done.sentences, *counts))
-    return _Work(data, method, demand, columns, frame, as_written(whole_table), lost, said, tuple(within))
+    return _Work(data, method, demand, columns, frame, original, lost, said, tuple(within))

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from sdc_problems._tables.coded import coded_frame, without_lost
 from sdc_problems.errors import SDCError
 from sdc_problems.objective import by_name
 from sdc_problems.requirement import read_requirements
@@ -210,9 +211,9 @@ def release(
     frame = columns.leaving(frame)
     records = problem.data.rows
     if suppressed == "drop" and lost.any():
-        frame = frame[~lost].reset_index(drop=True).infer_objects()
+        frame = without_lost(frame, lost)
         records = records[~lost]
-    original = as_written(problem.data.frame())
+    original = as_written(coded_frame(problem.data))
     promised: list[str] = []
     linked = _linked(task, problem, x, frame, columns, graph_form, seed)
     columns = columns if linked is None else linked.columns
@@ -528,7 +529,7 @@ def _protected(
     task: Task, problem: SDCProblem, x: NDArray[Any], seed: int | None
 ) -> tuple[pd.DataFrame, NDArray[np.bool_]]:
     """The protected table with all records, and which of them are suppressed."""
-    frame = task.release(problem, x, seed=seed, suppressed="star")
+    frame = task.release(problem, x, seed=seed, suppressed="star", coded=True)
     lost = np.zeros(len(frame), dtype=np.bool_)
     return frame, lost if task.suppressed_rows is None else task.suppressed_rows(problem, x, frame)
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sdc_problems._files import resolved
 from sdc_problems._tables.formats import markup_format
@@ -32,8 +33,9 @@ from sdc_problems.studies.release.csv_text import (
     guarded_table,
     read_text,
     to_bytes,
-    unguarded,
+    unguarded_table,
     without_decimals,
+    write_bytes,
 )
 from sdc_problems.studies.release.row_order import RowOrder, rows_file, rows_of
 from sdc_problems.studies.store.schema import DATABASE
@@ -216,25 +218,25 @@ def write(
     """
     if len(rows.records) != len(frame):
         raise SDCFailure("the protected table is not the original without its suppressed records: nothing is released")
-    places_of = rows.places(frame)
-    shuffled = frame if rows.seed is None else frame.iloc[places_of].reset_index(drop=True)
-    if graph is None or places.markup is None:
-        content = to_bytes(shuffled, formula_guard=formula_guard, form=form)
-    else:
-        content = _markup(graph, formula_guard, places.markup)
-    sha256 = hashlib.sha256(content).hexdigest()
-    records = rows_file(rows.records[places_of], sha256)
+    places_of = None if rows.seed is None else rows.places(frame)
+    markup = None if graph is None else places.markup
     renames: list[tuple[Path | None, Path]]
     with _temporaries() as make:
-        temporary = make(places.file, content, private=False)
-        linked, digest, others = None, "", []
-        if graph is None or places.markup is None:
-            written = _read_back(temporary, shuffled, formula_guard, form)
+        if graph is None or markup is None:
+            how: dict[str, Any] = {"order": places_of, "formula_guard": formula_guard, "form": form}
+            temporary, sha256 = make.digested(places.file, lambda put: write_bytes(frame, put, **how))
         else:
-            written, edges = _markup_back(temporary, graph, formula_guard, places.markup)
+            content = _markup(graph, formula_guard, markup)
+            temporary, sha256 = make.digested(places.file, lambda put: put(content))
+        records = rows_file(rows.records if places_of is None else rows.records[places_of], sha256)
+        linked, digest, others = None, "", []
+        if graph is None or markup is None:
+            written = _read_back(temporary, frame, formula_guard, form, places_of)
+        else:
+            written, edges = _markup_back(temporary, graph, formula_guard, markup)
             digest = sha256
             others.append(edges)
-        if rows.seed is not None:
+        if places_of is not None:
             order = np.argsort(rows_of(records, places.rows.name, sha256))
             written = written.iloc[order].reset_index(drop=True)
         if graph is not None and places.markup is None:
@@ -267,7 +269,9 @@ def refuse_broken(guarantees: Iterable[Guarantee]) -> None:
         raise SDCFailure(f"the written file does not keep what was promised ({found}): nothing is released")
 
 
-def _read_back(path: Path, frame: pd.DataFrame, formula_guard: bool, form: Form) -> pd.DataFrame:
+def _read_back(
+    path: Path, frame: pd.DataFrame, formula_guard: bool, form: Form, order: NDArray[np.int64] | None = None
+) -> pd.DataFrame:
     """Cells of the written file, under the names and with the text that they had before the guard."""
     written = read_text(path, form, like=frame)
     names = list(frame.columns)
@@ -275,8 +279,8 @@ def _read_back(path: Path, frame: pd.DataFrame, formula_guard: bool, form: Form)
         frame
     ):
         raise SDCFailure("the written file cannot be read back as it was meant: nothing is released")
-    written = without_decimals(written.set_axis(names, axis=1), frame, form)
-    return written.map(unguarded) if formula_guard else written
+    written = without_decimals(written.set_axis(names, axis=1), frame, form, order)
+    return unguarded_table(written) if formula_guard else written
 
 
 def _markup(graph: ProtectedGraph, formula_guard: bool, how: str) -> bytes:
@@ -299,37 +303,61 @@ def _markup_back(path: Path, graph: ProtectedGraph, formula_guard: bool, how: st
     if found.directed != graph.directed or len(nodes) != len(meant) or len(edges) != len(graph.edges):
         raise SDCFailure("the written file cannot be read back as it was meant: nothing is released")
     nodes = nodes.set_axis(graph.nodes.columns, axis=1)
-    return nodes.map(unguarded) if formula_guard else nodes, edges
+    return unguarded_table(nodes) if formula_guard else nodes, edges
 
 
-@contextmanager
-def _temporaries() -> Iterator[Callable[..., Path]]:
-    """Make files beside others; those that were not renamed are gone afterwards."""
-    made: list[Path] = []
+class _Make:
+    """Maker of files beside others, which are gone afterwards where they were not renamed."""
 
-    def make(beside: Path, content: bytes, *, private: bool) -> Path:
+    def __init__(self) -> None:
+        self.made: list[Path] = []
+
+    def __call__(self, beside: Path, content: bytes, *, private: bool) -> Path:
+        """Make a file."""
+        return self.written(beside, lambda put: put(content), private=private)
+
+    def digested(self, beside: Path, write: Callable[[Callable[[bytes], object]], object]) -> tuple[Path, str]:
+        """Make a file for everybody, piece after piece, and say the SHA-256 of its bytes."""
+        digest = hashlib.sha256()
+
+        def both(put: Callable[[bytes], object]) -> None:
+            def piece(content: bytes) -> None:
+                digest.update(content)
+                put(content)
+
+            write(piece)
+
+        return self.written(beside, both, private=False), digest.hexdigest()
+
+    def written(self, beside: Path, write: Callable[[Callable[[bytes], object]], object], *, private: bool) -> Path:
+        """Make a file of the pieces that a function puts into it."""
         try:
             descriptor, name = tempfile.mkstemp(dir=beside.parent, prefix=_TEMPORARY)
         except OSError as error:
             raise SDCFailure(f"cannot write in {str(beside.parent)!r}: {error.strerror}; nothing is released") from None
-        made.append(Path(name))
+        self.made.append(Path(name))
         try:
             with os.fdopen(descriptor, "wb") as stream:
-                stream.write(content)
+                write(stream.write)
                 stream.flush()
                 os.fsync(stream.fileno())
             if not private:  # as mkstemp makes it; otherwise it gets the permissions of an ordinary new file
                 mask = os.umask(0)
                 os.umask(mask)
-                made[-1].chmod(0o666 & ~mask)
+                self.made[-1].chmod(0o666 & ~mask)
         except OSError as error:
             raise SDCFailure(f"cannot write {str(beside)!r}: {error.strerror}; nothing is released") from None
-        return made[-1]
+        return self.made[-1]
 
+
+@contextmanager
+def _temporaries() -> Iterator[_Make]:
+    """Make files beside others; those that were not renamed are gone afterwards."""
+    make = _Make()
     try:
         yield make
     finally:
-        for path in made:
+        for path in make.made:
             path.unlink(missing_ok=True)
 
 

@@ -10,7 +10,7 @@ import itertools
 import os
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TextIO
@@ -19,6 +19,7 @@ import numpy as np
 
 from sdc_problems._kernel import SLICE
 from sdc_problems._slices import slices, tell
+from sdc_problems._tables.coded import coded, coded_texts, decoded, distinct_cells, factorized
 from sdc_problems._tables.formats import (
     Labels,
     format_of,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
+_PIECE = 1 << 24  # bytes of a file at a time
 _CELL = 1000  # elementary steps that the text of a cell takes
 TEXT_TYPES = ("object", "category", "str", "string")
 """Names of pandas' types whose cells are written by Python's own ``str``."""
@@ -111,37 +113,77 @@ def to_csv(frame: pd.DataFrame, *, formula_guard: bool = False, form: Form = PLA
     form
         How to write it.
     """
-    if formula_guard:
-        frame = guarded_table(frame)
-    if form.decimal != ".":
-        frame = frame.copy()
-        for position, numbers in _decimals(frame):
-            cells = frame.iloc[:, position].astype(object).to_numpy(copy=True)
-            texts = np.array(_texts(frame.iloc[:, position]), dtype=object)
-            cells[numbers] = [text.replace(".", form.decimal) for text in texts[numbers]]
-            frame.isetitem(position, cells)
-    buffer = io.StringIO(newline="")
+    buffer = io.BytesIO()
+    write_csv(frame, buffer.write, formula_guard=formula_guard, form=form)
+    return buffer.getvalue()
+
+
+def write_csv(
+    frame: pd.DataFrame,
+    put: Callable[[bytes], object],
+    *,
+    order: NDArray[np.int64] | None = None,
+    formula_guard: bool = False,
+    form: Form = PLAIN,
+) -> None:
+    """Write a table as CSV, a slice of its rows at a time: text takes several times the memory of what it says.
+
+    Parameters
+    ----------
+    frame
+        The table.
+    put
+        Takes the bytes, piece after piece.
+    order
+        Row of the table in each place of the file; as they are if not given.
+    formula_guard, form
+        As in `to_csv`.
+    """
     # Python's csv quotes a lone carriage return only where it ends lines, and readers take it for the end of one.
     returns = any("\r" in str(name) for name in frame.columns) or any(
-        frame.iloc[:, i].astype(str).str.contains("\r", regex=False).any()
+        "\r" in str(value)
         for i in range(frame.shape[1])
         if frame.dtypes.iloc[i].kind not in "iufb"
+        for value in distinct_cells(frame.iloc[:, i])[1]
     )
     quoting: Literal[0, 2] = csv.QUOTE_NONNUMERIC if returns else csv.QUOTE_MINIMAL
-    if frame.empty:
-        frame.to_csv(buffer, index=False, lineterminator="\n", quoting=quoting, sep=form.delimiter)
-    for low, high in slices(len(frame), steps=_CELL * frame.shape[1], what="rows written"):
-        part = frame.iloc[low:high]
+    # The first piece of an encoding with a byte order mark has it, and no other.
+    encoder = codecs.getincrementalencoder(form.encoding)(form.errors)
+
+    def text_of(part: pd.DataFrame, header: bool) -> str:
+        buffer = io.StringIO(newline="")
+        if formula_guard:
+            part = guarded_table(part)
+        if form.decimal != ".":
+            part = _with_mark(part, form.decimal)
         part.to_csv(
-            buffer, index=False, header=not low, lineterminator="\n", quoting=quoting, sep=form.delimiter
+            buffer, index=False, header=header, lineterminator="\n", quoting=quoting, sep=form.delimiter
         )  # fmt: skip
+        return buffer.getvalue()
+
     try:
-        return buffer.getvalue().encode(form.encoding, form.errors)
+        if frame.empty:
+            put(encoder.encode(text_of(frame, header=True)))
+        for low, high in slices(len(frame), steps=_CELL * frame.shape[1], what="rows written"):
+            part = frame.iloc[low:high] if order is None else frame.iloc[order[low:high]]
+            put(encoder.encode(text_of(part, header=not low)))
+        put(encoder.encode("", final=True))
     except UnicodeEncodeError:
         raise SDCError(
             f"the protected table has characters that {form.encoding} lacks, the encoding of the original (labels of a"
             " hierarchy?): save the original as UTF-8, or write them in characters that it has"
         ) from None
+
+
+def _with_mark(frame: pd.DataFrame, mark: str) -> pd.DataFrame:
+    """Table whose numbers with decimals are text with another decimal mark."""
+    frame = frame.copy()
+    for position, numbers in _decimals(frame):
+        cells = frame.iloc[:, position].astype(object).to_numpy(copy=True)
+        texts = np.asarray(_texts(frame.iloc[:, position]), dtype=object)
+        cells[numbers] = [text.replace(".", mark) for text in texts[numbers]]
+        frame.isetitem(position, cells)
+    return frame
 
 
 def guarded_table(frame: pd.DataFrame) -> pd.DataFrame:
@@ -155,15 +197,26 @@ def guarded_table(frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def without_decimals(text: pd.DataFrame, frame: pd.DataFrame, form: Form) -> pd.DataFrame:
-    """Cells of a file with the decimal point that the table's numbers have."""
+def without_decimals(
+    text: pd.DataFrame, frame: pd.DataFrame, form: Form, order: NDArray[np.int64] | None = None
+) -> pd.DataFrame:
+    """Cells of a file with the decimal point that the table's numbers have.
+
+    Parameters
+    ----------
+    text, frame, form
+        The file's cells, the table that was written, and how.
+    order
+        Row of the table in each place of the file; as they are if not given.
+    """
     if form.decimal == ".":
         return text
     text = text.copy()
     for position, numbers in _decimals(frame):
-        cells = text.iloc[:, position].to_numpy(copy=True)
-        cells[numbers] = [cell.replace(form.decimal, ".") for cell in cells[numbers]]
-        text.isetitem(position, cells)
+        cells = text.iloc[:, position].to_numpy().copy()
+        shown = numbers if order is None else numbers[order]
+        cells[shown] = [cell.replace(form.decimal, ".") for cell in cells[shown]]
+        text.isetitem(position, coded_texts(*factorized(cells)))
     return text
 
 
@@ -189,14 +242,41 @@ def unguarded(value: str) -> str:
     return value[1:] if value.startswith("'") and value[1:].startswith(FORMULA_STARTS) else value
 
 
+def unguarded_table(text: pd.DataFrame) -> pd.DataFrame:
+    """Cells of a file without the apostrophes of the guard."""
+    text = text.copy()
+    for position in range(text.shape[1]):
+        place, distinct = factorized(text.iloc[:, position].to_numpy())
+        text.isetitem(position, coded_texts(place, list(map(unguarded, distinct))))
+    return text
+
+
 def to_bytes(frame: pd.DataFrame, *, formula_guard: bool = False, form: Form = PLAIN) -> bytes:
     """Return a table as the bytes of a file; options as in `to_csv`."""
+    buffer = io.BytesIO()
+    write_bytes(frame, buffer.write, formula_guard=formula_guard, form=form)
+    return buffer.getvalue()
+
+
+def write_bytes(
+    frame: pd.DataFrame,
+    put: Callable[[bytes], object],
+    *,
+    order: NDArray[np.int64] | None = None,
+    formula_guard: bool = False,
+    form: Form = PLAIN,
+) -> None:
+    """Write a table as a file of any form, piece after piece; parameters as in `write_csv`."""
     if form.other is None:
-        return to_csv(frame, formula_guard=formula_guard, form=form)
+        write_csv(frame, put, order=order, formula_guard=formula_guard, form=form)
+        return
+    frame = decoded(frame if order is None else frame.iloc[order].reset_index(drop=True))
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "table"
         write_frame(guarded_table(frame) if formula_guard else frame, place, form.other, form.labels)
-        return place.read_bytes()
+        with place.open("rb") as stream:
+            while content := stream.read(_PIECE):
+                put(content)
 
 
 def read_text(path: Path, form: Form = PLAIN, like: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -224,39 +304,34 @@ def read_text(path: Path, form: Form = PLAIN, like: pd.DataFrame | None = None) 
 
 
 def as_written(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the text that a table's cells become in a CSV file."""
+    """Return the text that a table's cells become in a CSV file.
+
+    Columns are categorical: a number for each cell and each text once, a fifth of the memory of cells of text.
+    """
     import pandas as pd
 
     return pd.DataFrame(
-        {name: _texts(frame.iloc[:, i]) for i, name in enumerate(frame.columns)}, columns=frame.columns, dtype=object
+        {name: _texts(frame.iloc[:, i]) for i, name in enumerate(frame.columns)}, columns=frame.columns, copy=False
     )
 
 
-def _texts(column: pd.Series[Any]) -> list[str]:
+def _texts(column: pd.Series[Any]) -> pd.Categorical:
     """Text of each cell; what pandas formats in a way of its own, such as dates, is written and read."""
-    if column.dtype.kind in "iub" or (column.dtype.kind == "O" and column.dtype.name in TEXT_TYPES):
-        place, distinct = _distinct(column)
-        if not any(isinstance(value, (datetime.date, datetime.timedelta)) for value in distinct):
-            texts = ["" if absent else str(value) for value, absent in zip(distinct, distinct.isna(), strict=True)]
-            return np.array(texts, dtype=object)[place].tolist() if len(texts) < len(column) else texts
-    if column.dtype.kind == "f" and isinstance(column.dtype, np.dtype):
-        values = column.to_numpy()
-        return ["" if value == "nan" else value for value in values.astype(str).tolist()]
-    return (
-        _cells(io.StringIO(to_csv(column.to_frame()).decode("utf-8", "surrogatepass"), newline="")).iloc[:, 0].tolist()
-    )
-
-
-def _distinct(column: pd.Series[Any]) -> tuple[NDArray[np.intp], pd.Index[Any]]:
-    """Place of each cell among the distinct ones; where types are mixed every cell is one of its own, as 1 == True."""
     import pandas as pd
 
-    if column.dtype.kind == "O" and column.dtype.name == "object":
-        types = set(map(type, column[~column.isna().to_numpy(dtype=bool)]))
-        if types - {str}:
-            return np.arange(len(column)), pd.Index(column, dtype=object)
-    place, distinct = column.factorize(use_na_sentinel=False)
-    return place, pd.Index(distinct)
+    if column.dtype.kind in "iub" or (column.dtype.kind == "O" and column.dtype.name in TEXT_TYPES):
+        place, distinct = distinct_cells(column)
+        if not any(isinstance(value, (datetime.date, datetime.timedelta)) for value in distinct):
+            texts = ["" if absent else str(value) for value, absent in zip(distinct, distinct.isna(), strict=True)]
+            return coded_texts(place, texts)
+    if column.dtype.kind == "f" and isinstance(column.dtype, np.dtype):
+        values = column.to_numpy()
+        bits = np.dtype(f"i{values.dtype.itemsize}")  # 0.0 and -0.0 are equal, and written otherwise
+        place, distinct_bits = pd.factorize(values.view(bits))
+        texts = distinct_bits.view(values.dtype).astype(str).tolist()
+        return coded_texts(place, ["" if text == "nan" else text for text in texts])
+    text = io.StringIO(to_csv(column.to_frame()).decode("utf-8", "surrogatepass"), newline="")
+    return coded_texts(*coded(_cells(text).iloc[:, 0]))
 
 
 def _cells(stream: TextIO, delimiter: str = ",", *, what: str | None = None) -> pd.DataFrame:
@@ -266,12 +341,34 @@ def _cells(stream: TextIO, delimiter: str = ",", *, what: str | None = None) -> 
     try:
         reader = csv.reader(stream, delimiter=delimiter)
         names = next(reader)
-        parts = [pd.DataFrame([], columns=names, dtype=object)]
+        growing = [_Growing() for _ in names]
         while rows := list(itertools.islice(reader, max(1, SLICE // (_CELL * len(names))))):
-            once = [list(map(sys.intern, row)) for row in rows]  # a large file has few different cells
-            parts.append(pd.DataFrame(once, columns=names, dtype=object))
+            if any(len(row) != len(names) for row in rows):
+                raise SDCError("the file has a row of more or fewer cells than its header names")
+            for column, cells in zip(growing, zip(*rows, strict=True), strict=True):
+                column.add(cells)
             if what is not None:
                 tell(what, stream.buffer.tell(), os.fstat(stream.fileno()).st_size)
     finally:
         csv.field_size_limit(longest)
-    return pd.concat(parts[1:] or parts, ignore_index=True)
+    found = pd.concat([pd.Series(column.finish()) for column in growing], axis=1) if growing else pd.DataFrame()
+    return found.set_axis(names, axis=1)
+
+
+class _Growing:
+    """A column of text while it is read: each different text once, and its number for each cell."""
+
+    def __init__(self) -> None:
+        self._place: dict[str, int] = {}
+        self._parts: list[NDArray[np.int32]] = []
+
+    def add(self, cells: Sequence[str]) -> None:
+        """Take the next cells."""
+        place = self._place
+        found = np.fromiter((place.setdefault(cell, len(place)) for cell in cells), dtype=np.int32, count=len(cells))
+        self._parts.append(found.astype(np.min_scalar_type(-max(len(place), 1))))
+
+    def finish(self) -> pd.Categorical:
+        """The whole column."""
+        empty = np.zeros(0, dtype=np.int8)
+        return coded_texts(np.concatenate([empty, *self._parts]), list(self._place))

@@ -7,6 +7,7 @@ that stays with the holder of the data, and by what is released, so that two fil
 from __future__ import annotations
 
 import hashlib
+import io
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems._files import input_file
+from sdc_problems._tables.coded import distinct_cells, is_coded
 from sdc_problems.errors import SDCError
 
 if TYPE_CHECKING:
@@ -30,6 +32,9 @@ SAYS_SHUFFLED = "the rows of the protected file were shuffled when it was releas
 _HEAD = "released,original"
 _CHECK = "(check)"
 _LINE = re.compile(r"[0-9]{1,15},[0-9]{1,15}")
+_LINES, _BYTES = 1 << 18, 1 << 22  # written, and read, at a time
+_PLAIN = np.isin(np.arange(256), list(b"0123456789,\n"))
+_TO_BLANKS = bytes.maketrans(b",\n", b"  ")
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +69,14 @@ def content_words(frame: pd.DataFrame) -> list[int]:
     digest = hashlib.sha256("\0".join(map(str, frame.columns)).encode("utf-8", "surrogatepass"))
     for position in range(frame.shape[1]):
         column = frame.iloc[:, position]
-        plain = column if column.dtype.kind in "iufb" else column.astype(str).astype(object)
-        digest.update(pd.util.hash_array(plain.to_numpy(), categorize=True).astype("<u8").tobytes())
+        if column.dtype.kind in "iufb":
+            hashes = pd.util.hash_array(column.to_numpy(), categorize=True)
+        else:
+            place, distinct = distinct_cells(column)
+            cells = np.asarray(distinct, dtype=object) if is_coded(column) else distinct
+            texts = pd.Series(cells).astype(str).astype(object).to_numpy()
+            hashes = pd.util.hash_array(texts, categorize=True)[place]
+        digest.update(hashes.astype("<u8", copy=False).data)
     return [int(word) for word in np.frombuffer(digest.digest(), dtype="<u4")]
 
 
@@ -79,12 +90,18 @@ def rows_file(original: NDArray[np.int64], sha256: str) -> bytes:
     sha256
         Of the released file; with the numbers it makes the check in the second line.
     """
-    body = "".join(f"{row},{record}\n" for row, record in enumerate((original + 1).tolist(), 1))
-    return f"{_HEAD}\n{_CHECK},{_check(body, sha256)}\n{body}".encode("ascii")
+    body = io.BytesIO()
+    for low in range(0, len(original), _LINES):
+        records = (original[low : low + _LINES] + 1).tolist()
+        body.write("".join(f"{row},{record}\n" for row, record in enumerate(records, low + 1)).encode("ascii"))
+    head = f"{_HEAD}\n{_CHECK},{_check(body.getbuffer(), sha256)}\n".encode("ascii")
+    return head + body.getbuffer()
 
 
-def _check(body: str, sha256: str) -> str:
-    return hashlib.sha256(f"{sha256}\n{body}".encode()).hexdigest()
+def _check(body: bytes | memoryview, sha256: str) -> str:
+    digest = hashlib.sha256(f"{sha256}\n".encode())
+    digest.update(body)
+    return digest.hexdigest()
 
 
 def read_rows(path: Path, protected: Path) -> NDArray[np.int64]:
@@ -102,7 +119,8 @@ def read_rows(path: Path, protected: Path) -> NDArray[np.int64]:
     except OSError as error:
         raise SDCError(f"cannot read the rows file {str(path)!r}: {error.strerror}") from None
     try:
-        digest = hashlib.sha256(input_file(protected).read_bytes()).hexdigest()
+        with input_file(protected).open("rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         raise SDCError(f"cannot read the protected file {str(protected)!r}: {error.strerror}") from None
     return rows_of(content, path.name, digest)
@@ -110,6 +128,50 @@ def read_rows(path: Path, protected: Path) -> NDArray[np.int64]:
 
 def rows_of(content: bytes, name: str, sha256: str) -> NDArray[np.int64]:
     """Numbers in the content of a rows file, for a released file with that digest."""
+    table = _as_written(content, sha256)
+    if table is None:
+        table = _table(content, name, sha256)
+    row, record = table[:, 0], table[:, 1]
+    numbered = np.zeros(len(row) + 1, dtype=np.bool_)
+    numbered[row[(row >= 1) & (row <= len(row))]] = True
+    if not numbered[1:].all():
+        raise SDCError(f"{name} does not number the rows of the protected file from 1 to {len(row):,}, each once")
+    ordered = np.sort(record)
+    if (ordered[:1] < 1).any() or (ordered[1:] == ordered[:-1]).any():
+        raise SDCError(f"{name} names a record of the original twice, or one before the first")
+    found = np.empty(len(row), dtype=np.int64)
+    found[row - 1] = record - 1
+    return found
+
+
+def _as_written(content: bytes, sha256: str) -> NDArray[np.int64] | None:
+    """Numbers of a rows file whose check is right, which is then as `rows_file` wrote it; None for any other.
+
+    It is read by numpy: a list of lines takes ten times the memory.
+    """
+    head, check, begin = f"{_HEAD}\n".encode(), f"{_CHECK},".encode(), len(_HEAD) + len(_CHECK) + 67
+    if not content.startswith(head + check) or content[begin - 1 : begin] != b"\n":
+        return None
+    body = memoryview(content)[begin:]
+    if content[len(head) + len(check) : begin - 1] != _check(body, sha256).encode() or not len(body):
+        return None
+    parts, low = [], begin
+    while low < len(content):
+        high = content.find(b"\n", min(low + _BYTES, len(content) - 1)) + 1
+        cells = np.frombuffer(content, dtype=np.uint8, count=high - low, offset=low)
+        marks = cells[cells < ord("0")]
+        if not high or not _PLAIN[cells].all() or (marks[::2] != ord(",")).any() or (marks[1::2] != ord("\n")).any():
+            return None
+        numbers = np.fromstring(content[low:high].translate(_TO_BLANKS).decode("ascii"), dtype=np.int64, sep=" ")
+        if len(numbers) != len(marks):
+            return None
+        parts.append(numbers.reshape(-1, 2))
+        low = high
+    return np.concatenate(parts)
+
+
+def _table(content: bytes, name: str, sha256: str) -> NDArray[np.int64]:
+    """Numbers of a rows file that a person or another program may have written, or an error that names the line."""
     lines = content.decode("ascii", "replace").removeprefix("\ufffd" * 3).replace("\r\n", "\n").split("\n")
     if lines[-1] == "":
         lines.pop()
@@ -121,17 +183,9 @@ def rows_of(content: bytes, name: str, sha256: str) -> NDArray[np.int64]:
     if wrong is not None:
         at = wrong + (2 if given is None else 3)
         raise SDCError(f"{name}: line {at} is not a row of the protected file and one of the original, as in 1,17")
-    if given is not None and given != _check("".join(f"{line}\n" for line in lines), sha256):
+    if given is not None and given != _check("".join(f"{line}\n" for line in lines).encode(), sha256):
         raise SDCError(
             f"{name} does not fit the protected file: one of the two was edited, saved anew, or is of another release"
         )
-    table = np.array(",".join(lines).split(",") if lines else [], dtype=np.int64).reshape(-1, 2)
-    row, record = table[:, 0], table[:, 1]
-    if not np.array_equal(np.sort(row), np.arange(1, len(row) + 1)):
-        raise SDCError(f"{name} does not number the rows of the protected file from 1 to {len(row):,}, each once")
-    ordered = np.sort(record)
-    if (ordered[:1] < 1).any() or (ordered[1:] == ordered[:-1]).any():
-        raise SDCError(f"{name} names a record of the original twice, or one before the first")
-    found = np.empty(len(row), dtype=np.int64)
-    found[row - 1] = record - 1
+    found: NDArray[np.int64] = np.array(",".join(lines).split(",") if lines else [], dtype=np.int64).reshape(-1, 2)
     return found

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from sdc_problems._tables.coded import coded, coded_texts
 from sdc_problems._tables.columns import STAR
 from sdc_problems.errors import SDCFailure
 from sdc_problems.studies.release.csv_text import to_csv
@@ -42,10 +43,16 @@ def record_by_record(
         return text
     if len(text) != int((~lost).sum()):
         raise SDCFailure("the written file is not the original without its suppressed records: nothing is released")
-    whole = original[list(text.columns)].copy()
-    whole.loc[~lost] = text.to_numpy()
-    whole.loc[lost, list(protected)] = STAR
-    return whole
+    import pandas as pd
+
+    columns = {}
+    for name in text.columns:  # codes of both, one after the other
+        (before, labels), (after, new) = coded(original[name]), coded(text[name])
+        place = np.empty(len(original), dtype=np.int64)
+        place[~lost] = after
+        place[lost] = len(new) if name in protected else len(new) + 1 + before[lost]
+        columns[name] = coded_texts(place, [*new, STAR, *labels])
+    return pd.DataFrame(columns, copy=False)
 
 
 def value_mapping(
@@ -68,13 +75,19 @@ def value_mapping(
 
     parts = []
     for name in aligned.columns:
-        pairs = pd.DataFrame(
-            {"original": original[name].to_numpy(), "released": aligned[name].to_numpy()}, dtype=object
-        )
-        if (pairs["original"] == pairs["released"]).all():
+        (before, labels), (after, new) = coded(original[name]), coded(aligned[name])
+        if np.array_equal(np.array(labels, dtype=object)[before], np.array(new, dtype=object)[after]):
             continue
-        pairs.loc[lost, "released"] = SUPPRESSED
-        counted = pairs.value_counts(sort=False).reset_index(name="records")
+        after = np.where(lost, len(new), after)
+        found, records = np.unique(before.astype(np.int64) * (len(new) + 1) + after, return_counts=True)
+        shown = np.array([*new, SUPPRESSED], dtype=object)
+        counted = pd.DataFrame(
+            {
+                "original": np.array(labels, dtype=object)[found // (len(new) + 1)],
+                "released": shown[found % (len(new) + 1)],
+                "records": records,
+            }
+        )
         counted = counted.sort_values(["original", "released"], kind="stable")
         counted.insert(0, "column", name)
         parts.append(counted)

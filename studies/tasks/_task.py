@@ -149,7 +149,13 @@ class Task:
         return [None if value is None or not np.isfinite(value) else float(value) for value in values]
 
     def release(
-        self, problem: SDCProblem, x: NDArray[Any], *, seed: int | None = None, suppressed: str = "drop"
+        self,
+        problem: SDCProblem,
+        x: NDArray[Any],
+        *,
+        seed: int | None = None,
+        suppressed: str = "drop",
+        coded: bool = False,
     ) -> pd.DataFrame:
         """Release a solution; ``suppressed`` says whether suppressed records are left out ("drop") or starred ("star").
 
@@ -161,9 +167,11 @@ class Task:
             Of a protection that draws random numbers.
         suppressed
             Ignored by a task that suppresses nothing.
+        coded
+            Whether columns of text may be coded, as `SDCProblem.coded_release` has them.
         """
         options: dict[str, Any] = {"suppressed": suppressed} if self.suppresses else {}
-        return problem.release(x, seed=seed, **options)
+        return (problem.coded_release if coded else problem.release)(x, seed=seed, **options)
 
     @functools.cached_property
     def operator_classes(self) -> Mapping[str, type[Any]]:

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sdc_problems._tables.coded import coded_frame
 from sdc_problems._tables.views import table_view
-from sdc_problems._validation import whole
+from sdc_problems._validation import IntArray, whole
+from sdc_problems.evaluators._codes import column_labels
 from sdc_problems.microdata import Microdata
 from sdc_problems.studies.verdict.leaves import Leaves
 from sdc_problems.studies.verdict.pairing import Pairing, as_protected, check_roles, pair_files, placed
@@ -212,16 +214,17 @@ def _besides(
     original: Microdata, table: Microdata, report: Report, used: Sequence[str | None] = ()
 ) -> tuple[list[str], int, int]:
     """Columns that no measure looks at, and the published records that they single out, alone and with the others."""
-    from sdc_problems.evaluators import class_sizes, equivalence_classes
-
     declared = [c.name for c in (*report.pairing.quasi_identifiers, *report.pairing.sensitive)]
     names = [name for name in table.names if name not in (*declared, *used, *original.identifiers)]
     if not names:
         return [], 0, 0
-    codes = table.codes(names)[report.kept].astype(np.int64)
-    both = np.hstack([codes, report.shown()])
-    alone, together = (int((class_sizes(equivalence_classes(found)) == 1).sum()) for found in (codes, both))
-    return names, alone, together
+    alone, n_alone = column_labels(table.attribute(name).codes[report.kept] for name in names)
+    together, n_together = column_labels([alone, report.classes])
+
+    def once(found: IntArray, n: int) -> int:
+        return int((np.bincount(found, minlength=n) == 1).sum())
+
+    return names, once(alone, n_alone), once(together, n_together)
 
 
 def _known_besides(report: Report, names: list[str], alone: int, together: int) -> list[str]:
@@ -309,7 +312,7 @@ def _others(data: Microdata, measured: Sequence[str]) -> list[str]:
 
 def _measured(data: Microdata, names: Sequence[str]) -> pd.DataFrame:
     """The columns that are measured, as a protected file that nothing was done to."""
-    return data.frame()[[name for name in data.names if name in names]]
+    return coded_frame(data)[[name for name in data.names if name in names]]
 
 
 def _utility(report: Report, *, all_measured: bool = True) -> str:

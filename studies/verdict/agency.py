@@ -69,7 +69,7 @@ def beyond(original: Microdata, *, population: Microdata | None, weights: str | 
 
 def agency(report: Report, beyond: Beyond) -> None:
     """Take the measures that agencies and the peers' reports have."""
-    classes = evaluators.equivalence_classes(report.shown())
+    classes = report.classes
     sizes = evaluators.class_sizes(classes)
     n, groups = report.n, len(np.unique(classes))
     alone = int((sizes == 1).sum())

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems import evaluators
+from sdc_problems.evaluators._codes import column_labels
 from sdc_problems.evaluators.linkage.probabilistic import ConvergenceWarning
 from sdc_problems.microdata import Kind
 from sdc_problems.studies.report.text import number
@@ -100,6 +101,7 @@ def detail(report: Report) -> None:
         original, published = (np.stack([(c.original, c.protected)[e] for c in columns], axis=1) for e in (0, 1))
         stars = np.stack([c.stars for c in columns], axis=1)
         entropy = evaluators.entropy_loss_percent(original, published, suppressed=suppressed, stars=stars)
+        del original, published
         report.add(
             LOSS, "entropy_loss_percent", "non-uniform entropy", entropy,
             f"{entropy:.3g} % of the information in these columns is gone, rare values counting less{without}.",
@@ -108,8 +110,8 @@ def detail(report: Report) -> None:
     else:
         report.skip(LOSS, "GLM, entropy loss", f"{hold(perturbed)} other values, not coarser ones")
     n = report.pairing.n_records
-    classes = evaluators.equivalence_classes(np.stack([c.protected for c in report.quasi], axis=1))
-    before = evaluators.equivalence_classes(np.stack([c.original for c in report.quasi], axis=1))
+    classes = column_labels(c.protected for c in report.quasi)[0]
+    before = report.classes_before
     confused = evaluators.discernibility(classes, suppressed=suppressed)
     report.add(
         LOSS, "discernibility", "discernibility", confused,
@@ -176,7 +178,7 @@ def associations(report: Report) -> None:
     if not report.pairing.sensitive:
         report.skip(LOSS, label, "no sensitive attribute was named")
         return
-    rows = [c for c in report.quasi if c.numbers is None]
+    rows = [c for c in report.quasi if not c.numeric]
     for target in report.pairing.sensitive:
         if target.fate is not Fate.UNCHANGED or target.kind is Kind.NUMERIC or not rows:
             why = (
@@ -294,7 +296,7 @@ def _score_of_numbers(report: Report) -> tuple[float, float, str]:
     return score.il_statistics, score.dr_classical, "IL1 … IL5 against interval disclosure and both linkages"
 
 
-def _categories(report: Report) -> tuple[NDArray[np.int64], NDArray[np.int64], list[str], list[int]]:
+def _categories(report: Report) -> tuple[NDArray[np.int32], NDArray[np.int32], list[str], list[int]]:
     """Codes of both files, kinds and domain sizes."""
     X, Y = report.codes(report.categorical, 0), report.codes(report.categorical, 1)
     return X, Y, [c.kind.value for c in report.categorical], [c.n_categories for c in report.categorical]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from sdc_problems._tables.coded import coded_texts
 from sdc_problems._tables.columns import NA_VALUES, STAR, label, parse_numbers
 from sdc_problems._tables.formats import format_of, read_frame
 from sdc_problems._tables.intervals import outside, parse_interval
@@ -49,31 +50,41 @@ class PairedColumn:
     name: str
     kind: Kind
     fate: Fate
-    original: NDArray[np.int64]
-    protected: NDArray[np.int64]
+    original: NDArray[np.int32]
+    protected: NDArray[np.int32]
     labels: tuple[str, ...]
     """Labels of the ids; those of the original come first, in its order."""
     n_categories: int
     """Distinct values of the original."""
-    numbers: tuple[NDArray[np.float64], NDArray[np.float64]] | None
-    """Both columns as numbers, where the kind is numeric and the protected cells are; NaN in starred cells."""
+    tables: tuple[NDArray[np.float64], NDArray[np.float64]] | None
+    """The numbers of the ids in each file, where the kind is numeric and the protected cells are; NaN for stars."""
     stars: NDArray[np.bool_]
     """Which protected cells are starred or missing: compatible with every value."""
     misplaced: bool = False
     """Whether labels are named after intervals that do not hold their values: then they are mere names."""
 
     @property
+    def numeric(self) -> bool:
+        """Whether both columns are numbers."""
+        return self.tables is not None
+
+    @property
+    def numbers(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """Both columns as numbers, NaN in starred cells; None where they are not."""
+        return None if self.tables is None else (self.tables[0][self.original], self.tables[1][self.protected])
+
+    @property
     def comparable(self) -> bool:
         """Whether a distance between original and protected cells is defined."""
         return self.fate is not Fate.GENERALISED
 
-    def leaves(self) -> NDArray[np.int64]:
+    def leaves(self) -> NDArray[np.int32]:
         """Number of original values that occur under each record's protected label.
 
         A label that is an original value stands for itself, a starred cell for all, an interval for the original
         values in it; any other for those that were published under it.
         """
-        count = np.zeros(len(self.labels), dtype=np.int64)
+        count = np.zeros(len(self.labels), dtype=np.int32)
         np.add.at(count, pair_counts(self.protected, self.original).first, 1)
         values = parse_numbers(self.labels[: self.n_categories]) if self.kind is Kind.NUMERIC else None
         for code in np.unique(self.protected):
@@ -83,22 +94,22 @@ class PairedColumn:
                 count[code] = 1
             elif interval is not None and values is not None and not self.misplaced:
                 count[code] = max(int(interval.holds(values).sum()), 1)
-        return np.where(self.stars, self.n_categories, count[self.protected])
+        return np.where(self.stars, np.int32(self.n_categories), count[self.protected])
 
-    def known_leaves(self, leaves: Leaves | None) -> tuple[NDArray[np.int64], int] | None:
+    def known_leaves(self, leaves: Leaves | None) -> tuple[NDArray[np.int32], int] | None:
         """Leaves of the column's hierarchy under each record's label, and all of them.
 
         A value of the original is a leaf and a star stands for all, also where no hierarchy is known. None if a label
         is neither, nor one whose leaves are known.
         """
         total = self.n_categories if leaves is None else leaves.total
-        count = np.zeros(len(self.labels), dtype=np.int64)
+        count = np.zeros(len(self.labels), dtype=np.int32)
         for code in np.unique(self.protected[~self.stars]):
             known = None if leaves is None else leaves.labels.get(self.labels[code])
             if known is None and code >= self.n_categories:
                 return None
             count[code] = 1 if known is None else known
-        return np.where(self.stars, total, count[self.protected]), total
+        return np.where(self.stars, np.int32(total), count[self.protected]), total
 
     def sets(self, kept: NDArray[np.bool_]) -> list[NDArray[np.int64] | range]:
         """Original values that each label may stand for, as an intruder can know: which values were published so.
@@ -210,24 +221,25 @@ def placed(
     there = row >= 0
     cells = {}
     for name in protected.names:
-        column = _texts(protected, name)[row]
-        column[~there] = STAR if name in quasi_identifiers else _texts(original, name)[~there]
-        cells[name] = column
+        codes, texts = _coded(protected, name)
+        if name in quasi_identifiers:
+            others, more = np.full(len(row), 0), [STAR]
+        else:
+            others, more = _coded(original, name)
+        others = np.where(others < 0, -1, others + len(texts))
+        cells[name] = coded_texts(np.where(there, codes[row], others), [*texts, *more])
     import pandas as pd
 
     return Microdata.from_frame(
-        pd.DataFrame(cells, dtype=object), kinds=dict.fromkeys(cells, "nominal"), missing="category", na_values=()
+        pd.DataFrame(cells, copy=False), kinds=dict.fromkeys(cells, "nominal"), missing="category", na_values=()
     )
 
 
-def _texts(table: Microdata, name: str) -> NDArray[Any]:
-    """Labels of a column's cells; None where they are missing."""
+def _coded(table: Microdata, name: str) -> tuple[NDArray[Any], list[str]]:
+    """Codes of a column's cells, -1 where they are missing, and their labels."""
     attribute = table.attribute(name)
-    labels = np.array(attribute.labels, dtype=object)
-    if attribute.has_missing:
-        labels[-1] = None
-    texts: NDArray[Any] = labels[table.codes(name)[:, 0]]
-    return texts
+    texts = attribute.labels[: attribute.n_categories - attribute.has_missing]
+    return np.where(attribute.codes < len(texts), attribute.codes, np.int32(-1)), texts
 
 
 def without_gaps(protected: Microdata, original: Microdata, data: Microdata) -> Microdata:
@@ -399,9 +411,9 @@ def paired_column(
         Whether the rows correspond; if they do not, nothing is compared row by row.
     """
     before, after = original.attribute(name), protected.attribute(name)
-    codes, new_codes = original.codes(name)[:, 0], protected.codes(name)[:, 0]
+    codes, new_codes = before.codes, after.codes
     old, new = before.labels, after.labels
-    numbers, misplaced = None, False
+    shown, tables, misplaced = None, None, False
     if before.kind is Kind.NUMERIC:
         parsed = _numbers(new)
         labelled = np.array([p is None and text not in SUPPRESSED for p, text in zip(parsed, new, strict=True)])
@@ -409,7 +421,7 @@ def paired_column(
         # Of a column that is not measured, gaps and all, it is asked only whether it has changed.
         values = original.values(name)[:, 0] if measured else before.numbers[codes]
         if not labelled.any():
-            numbers = (values, np.array([np.nan if p is None else float(p[0]) for p in parsed])[new_codes])
+            shown = np.array([np.nan if p is None else float(p[0]) for p in parsed])
         elif quasi:
             _no_mixture(name, [p is not None for p in parsed], new, new_codes)
             misplaced = paired and _misplaced(name, values, new, new_codes)
@@ -430,9 +442,13 @@ def paired_column(
             f"column {name!r} has different types: text in the original, numbers in the protected file{swapped}"
         )
     index = {text: code for code, text in enumerate(old)}
-    ids = np.array([index.setdefault(text, len(index)) for text in new], dtype=np.int64)
+    ids = np.array([index.setdefault(text, len(index)) for text in new], dtype=np.int32)
+    if shown is not None:
+        numbers = np.full(len(index), np.nan)
+        numbers[ids] = shown
+        tables = (before.numbers, numbers)
     column = PairedColumn(
-        name, before.kind, Fate.GENERALISED, codes.astype(np.int64), ids[new_codes], tuple(index), len(old), numbers,
+        name, before.kind, Fate.GENERALISED, codes, ids[new_codes], tuple(index), len(old), tables,
         np.zeros(len(new_codes), dtype=np.bool_), misplaced,
     )  # fmt: skip
     column = replace(column, stars=_stars(column, quasi, paired))
@@ -471,7 +487,7 @@ def _settled(column: PairedColumn, kept: NDArray[np.bool_], quasi: bool) -> Pair
         _refuse_new_values(column, kept, column.stars)
     shown = kept & ~column.stars
     if some and not shown.any():
-        return replace(column, fate=Fate.GENERALISED, numbers=None)  # one label for all
+        return replace(column, fate=Fate.GENERALISED, tables=None)  # one label for all
     first, second = column.original[shown], column.protected[shown]
     if column.numbers is not None:
         same = np.array_equal(column.numbers[0][shown], column.numbers[1][shown], equal_nan=True)

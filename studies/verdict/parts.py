@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from sdc_problems.evaluators._codes import unique_rows
+from sdc_problems.evaluators._codes import column_labels
 from sdc_problems.microdata import Kind
 from sdc_problems.studies.report.kept_records import with_records_kept
 from sdc_problems.studies.verdict.leaves import Leaves
@@ -92,7 +92,7 @@ class Report:
         self.kept = ~pairing.suppressed
         self.n = int(self.kept.sum())
         self.quasi = list(pairing.quasi_identifiers)
-        self.numeric = [c for c in self.quasi if c.numbers is not None]
+        self.numeric = [c for c in self.quasi if c.numeric]
         self.categorical = [c for c in self.quasi if c.kind is not Kind.NUMERIC and c.fate is not Fate.GENERALISED]
         self.perturbed = [c for c in self.quasi if c.fate is Fate.PERTURBED]
         self.generalised = [c for c in self.quasi if c.fate is Fate.GENERALISED]
@@ -162,32 +162,43 @@ class Report:
 
     def values(self, columns: list[PairedColumn], which: int) -> NDArray[np.float64]:
         """Numbers or codes of the records that are left and without a star in these columns; 0: original."""
-        stacked = []
+        whole, stacked = self.whole(columns), []
         for column in columns:
             if column.numbers is not None:
-                stacked.append(column.numbers[which])
+                stacked.append(column.numbers[which][whole])
             else:
-                stacked.append((column.original, column.protected)[which].astype(np.float64))
-        return np.stack(stacked, axis=1)[self.whole(columns)]
+                stacked.append((column.original, column.protected)[which][whole].astype(np.float64))
+        return np.stack(stacked, axis=1)
 
     @cached_property
     def different(self) -> int:
         """Different records, original or published: what probabilistic linkage takes its time by."""
-        before = np.stack([c.original for c in self.quasi], axis=1)[self.kept]
-        pairs = len(unique_rows(before)[0]) * len(unique_rows(self.shown())[0])
+        n_before = column_labels(c.original[self.kept] for c in self.quasi)[1] if self.n else 0
+        pairs = n_before * (int(self.classes.max()) + 1 if self.n else 0)
         return math.isqrt(pairs - 1) + 1 if pairs else 0
 
-    def codes(self, columns: list[PairedColumn], which: int) -> NDArray[np.int64]:
-        """Category ids of the records that are left and without a star in these columns."""
-        return np.stack([(c.original, c.protected)[which] for c in columns], axis=1)[self.whole(columns)]
+    @cached_property
+    def classes(self) -> NDArray[np.int64]:
+        """Class of alike published quasi-identifiers of each record that is left; a star is a value."""
+        return column_labels(c.protected[self.kept] for c in self.quasi)[0]
 
-    def shown(self) -> NDArray[np.int64]:
+    @cached_property
+    def classes_before(self) -> NDArray[np.int64]:
+        """Class of alike original quasi-identifiers of each record, those that were suppressed, too."""
+        return column_labels(c.original for c in self.quasi)[0]
+
+    def codes(self, columns: list[PairedColumn], which: int) -> NDArray[np.int32]:
+        """Category ids of the records that are left and without a star in these columns."""
+        whole = self.whole(columns)
+        return np.stack([(c.original, c.protected)[which][whole] for c in columns], axis=1)
+
+    def shown(self) -> NDArray[np.int32]:
         """Category ids of the quasi-identifiers as published, of the records that are left; a star is a value."""
-        return np.stack([c.protected for c in self.quasi], axis=1)[self.kept]
+        return np.stack([c.protected[self.kept] for c in self.quasi], axis=1)
 
     def stars(self) -> NDArray[np.bool_]:
         """Mask of the starred ones among these cells."""
-        return np.stack([c.stars for c in self.quasi], axis=1)[self.kept]
+        return np.stack([c.stars[self.kept] for c in self.quasi], axis=1)
 
     def some_stars(self) -> NDArray[np.bool_]:
         """Mask of the cells that are starred where others of their column are not."""

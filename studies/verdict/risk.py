@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems import evaluators
+from sdc_problems.evaluators._codes import column_labels, first_records
 from sdc_problems.evaluators.linkage._views import Recoding
-from sdc_problems.evaluators.linkage.candidates import ManyRangesError, Values
+from sdc_problems.evaluators.linkage.candidates import ManyRangesError, Values, candidates_of
 from sdc_problems.evaluators.linkage.probabilistic import MOST_ATTRIBUTES
 from sdc_problems.microdata import Kind
 from sdc_problems.studies.report.text import number
@@ -49,8 +50,7 @@ def risks_alone(report: Report, beyond: Beyond) -> None:
 
 def anonymity(report: Report) -> None:
     """Groups of equal quasi-identifiers, and what they give away about the sensitive attributes."""
-    classes = evaluators.equivalence_classes(report.shown())
-    before = evaluators.equivalence_classes(np.stack([c.original for c in report.quasi], axis=1))
+    classes, before = report.classes, report.classes_before
     sizes = evaluators.class_sizes(classes)
     k, n = int(sizes.min()), report.n
     weakest = int((sizes == k).sum())
@@ -100,7 +100,7 @@ def anonymity(report: Report) -> None:
 
 def diversity(report: Report, column: PairedColumn, classes: NDArray[np.int64]) -> None:
     """The ℓ family and t for one sensitive attribute as published."""
-    values = column.protected[report.kept]
+    values: NDArray[Any] = column.protected[report.kept]
     if column.numbers is not None:
         values = np.unique(column.numbers[1][report.kept], return_inverse=True)[1]
     distinct = evaluators.distinct_l(classes, values)
@@ -229,14 +229,28 @@ class Compared:
     def ties(self) -> NDArray[np.int64]:
         """Ties of each record with its own counterpart, 0 where another is nearer."""
         if not self.perturbed:
-            values = np.stack([c.original[self.records] for c in self.columns], axis=1)
-            labels = np.stack([c.protected[self.records] for c in self.columns], axis=1)
             with suppress(
                 ManyRangesError
             ):  # then the linkage below counts the same: every own record is at no distance
-                return evaluators.candidate_counts(values, labels, self.sets, stars=self.stars)
+                return self._candidates()
         X, Y, options = self.tables()
         return evaluators.link_ties(X, Y, **options)
+
+    def _candidates(self) -> NDArray[np.int64]:
+        """Candidates of each record, counted for the different ones: those of millions are few."""
+        who, n_points = column_labels(c.original[self.records] for c in self.columns)
+        points = self._rows([c.original for c in self.columns], first_records(who, n_points))
+        # A star hides what stands there; the columns are read once more to save memory.
+        shown, n_shown = column_labels(np.where(c.stars, 0, c.protected + 1)[self.records] for c in self.columns)
+        first = first_records(shown, n_shown)
+        labels = self._rows([c.protected for c in self.columns], first)
+        stars = self._rows([c.stars for c in self.columns], first)
+        records = np.bincount(shown, minlength=n_shown)
+        return candidates_of(points, labels, self.sets, stars.astype(np.bool_), records)[who]
+
+    def _rows(self, columns: list[NDArray[Any]], which: NDArray[np.int64]) -> NDArray[np.int64]:
+        place = np.flatnonzero(self.records)[which]
+        return np.stack([column[place].astype(np.int64) for column in columns], axis=1)
 
     def tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]:
         """Arguments of the linkages: numbers where both files have them, codes and recodings elsewhere."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,7 +87,9 @@ def _settled(column: PairedColumn, kept: NDArray[np.bool_]) -> PairedColumn:
     """The column with its fate, as far as the values of both files show it."""
     shown = kept & ~column.stars
     if not shown.any():
-        return replace(column, fate=Fate.GENERALISED, numbers=None)  # one label for all
+        return replace(column, fate=Fate.GENERALISED, tables=None)  # one label for all
+    old: NDArray[Any]
+    new: NDArray[Any]
     if column.numbers is not None:
         values, codes = np.unique(np.concatenate([column.numbers[0], column.numbers[1][shown]]), return_inverse=True)
         old, new = codes[: len(column.original)], codes[len(column.original) :]

@@ -5,7 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from sdc_problems.evaluators._codes import dense, pair_counts, row_labels, starts, unique_rows
+from sdc_problems.evaluators._codes import (
+    column_labels,
+    dense,
+    first_records,
+    pair_counts,
+    row_labels,
+    starts,
+    unique_rows,
+)
 
 SMALL = arrays(np.int64, st.tuples(st.integers(1, 30), st.integers(1, 4)), elements=st.integers(0, 5))
 LARGE = arrays(
@@ -60,3 +68,20 @@ def test_the_two_zeros_are_one_row() -> None:
 
 def test_starts() -> None:
     assert starts(np.array([3, 3, 4, 9, 9])).tolist() == [0, 2, 3]
+
+
+@given(st.lists(st.lists(st.integers(0, 3), min_size=3, max_size=3), min_size=1, max_size=30))
+def test_labels_by_columns_are_labels_by_rows(rows: list[list[int]]) -> None:
+    codes = np.array(rows)
+    found, n = column_labels(column.astype(np.int32) for column in codes.T)
+    expected, expected_n = row_labels(codes)
+    assert found.tolist() == expected.tolist()
+    assert n == expected_n
+    first = first_records(found, n)
+    assert [int(np.flatnonzero(found == i)[0]) for i in range(n)] == first.tolist()
+
+
+def test_pairs_of_narrow_codes_do_not_wrap() -> None:
+    a, b = np.full(3, 30_000, dtype=np.int16), np.array([30_000, 1, 30_000], dtype=np.int16)
+    assert pair_counts(a, b).n.tolist() == [1, 2]
+    assert pair_counts(a, b).first.tolist() == [30_000, 30_000]

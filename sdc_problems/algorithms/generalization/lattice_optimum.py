@@ -200,11 +200,11 @@ class DemandedLattice:
 
     def recoded(self, x: NDArray[Any]) -> Recoded:
         """The table at a node."""
-        frame = self.problem.release(x, suppressed="star")
+        frame = self.problem.coded_release(x, suppressed="star")
         levels = self.problem.decode(x).levels
         starred = (frame[list(self.problem.attributes)] == STAR).all(axis=1).to_numpy()
         suppressed = starred if not starred.all() else np.zeros(len(starred), dtype=np.bool_)
-        columns = {name: frame[name].to_numpy(dtype=object) for name in self.problem.attributes if levels[name]}
+        columns = {name: np.asarray(frame[name]) for name in self.problem.attributes if levels[name]}
         return Recoded(columns, self.problem.describe(x), suppressed)
 
 

@@ -95,10 +95,41 @@ def mondrian(
     >>> found.release[0].tolist()
     [[1.0, 2.0], [0.0, 0.0]]
     """
-    values = check_table(X, "X")
-    n, p = values.shape
-    words = check_kinds(kinds, p, KINDS)
     choice(summary, "summary", SUMMARIES)
+    values = check_table(X, "X")
+    found = partition(values, k, strict=strict, kinds=kinds, hierarchies=hierarchies, weights=weights)
+    cells = release(values, found.labels, summary, found.kinds, found.trees, decimals)
+    return Mondrian(found.labels, cells)
+
+
+class Partition(NamedTuple):
+    """Regions of a table.
+
+    Attributes
+    ----------
+    labels
+        Region of each record.
+    kinds, trees
+        Of each attribute: its kind, and its checked hierarchy or None.
+    """
+
+    labels: NDArray[np.int32]
+    kinds: list[str]
+    trees: list[NDArray[np.int32] | None]
+
+
+def partition(
+    values: NDArray[np.float64],
+    k: int,
+    *,
+    strict: bool = True,
+    kinds: str | Sequence[str] = "numeric",
+    hierarchies: Sequence[object] | None = None,
+    weights: Sequence[float] | None = None,
+) -> Partition:
+    """Regions of `mondrian` without what is published of them; parameters as there."""
+    n, p = values.shape
+    words = list(check_kinds(kinds, p, KINDS))
     size = whole(k, "k", least=1)
     if size > n:
         raise SDCError(f"k = {size} is larger than the number of records, {n}")
@@ -107,7 +138,14 @@ def mondrian(
         if words[j] != "numeric" and _whole(values[:, j], f"column {j} of X").min() < 0:
             raise SDCError(f"column {j} of X has a negative code; codes count from 0")
     labels = regions(values, size, strict=strict, trees=trees, weights=column_weights(weights, p))
-    return Mondrian(labels, release(values, labels, summary, words, trees, decimals))
+    return Partition(labels, words, trees)
+
+
+def region_nodes(tree: NDArray[np.int32], codes: NDArray[np.integer[Any]], labels: NDArray[np.int32]) -> NDArray[Any]:
+    """Level and group of the lowest node of a hierarchy that holds each region."""
+    order = np.argsort(labels, kind="stable")
+    starts = np.flatnonzero(np.diff(labels[order], prepend=-1))
+    return _lowest(tree, codes[order].astype(np.int64), starts)
 
 
 def regions(

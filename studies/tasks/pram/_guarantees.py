@@ -27,7 +27,7 @@ def guarantees(problem: Any, x: NDArray[Any], frame: pd.DataFrame) -> list[Guara
         codes = problem.data.codes([name])[:, 0]
         known = {label: code for code, label in enumerate(problem.data.attribute(name).labels)}
         known |= dict(zip(original[name], codes.tolist(), strict=True))
-        released = frame[name].map(known).fillna(-1).to_numpy().astype(np.int64)
+        released = frame[name].astype(object).map(known).fillna(-1).to_numpy().astype(np.int64)
         allowed = np.pad(matrix.to_numpy() > 0, ((0, 0), (0, 1)))  # code -1, an unknown value, is never allowed
         impossible = int((~allowed[codes, released]).sum())
         text = "every value stayed or moved as its transition matrix allows"

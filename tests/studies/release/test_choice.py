@@ -528,3 +528,19 @@ def test_weights_and_prices_that_cannot_be_are_one_sentence(file: Path, more: li
     assert message in str(result.exception)
     assert "\n" not in str(result.exception)
     assert not out.exists()
+
+
+def test_of_a_large_table_only_the_best_method_keeps_its_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = pd.DataFrame({"age": np.arange(40) % 13, "zip": np.arange(40) % 7})
+    data = Microdata.from_frame(frame, quasi_identifiers=["age", "zip"])
+    hierarchies = completed(data, {})[0] or {}
+    small = choose(data, Demand(k=4), hierarchies)
+    monkeypatch.setattr(module, "LARGE", 10)
+    large = choose(data, Demand(k=4), hierarchies)
+    assert [c.row() for c in large.candidates if c.method != "suppress-cells"] == [
+        c.row() for c in small.candidates if c.method != "suppress-cells"
+    ]
+    for candidate in large.candidates:
+        held = candidate.done is not None and bool(candidate.done.columns)
+        assert held == (candidate is large.chosen)
+    assert not any(c.done.columns for c in large.without_cells().candidates if c.done is not None)

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from sdc_problems import Microdata, SDCError
 from sdc_problems.studies.cli import cli
 from sdc_problems.studies.release import protect, release
-from sdc_problems.studies.release.row_order import RowOrder, read_rows, rows_file, rows_of
+from sdc_problems.studies.release.row_order import RowOrder, content_words, read_rows, rows_file, rows_of
 from sdc_problems.studies.store.reader import Run
 
 STUDY = """
@@ -281,3 +281,39 @@ def test_what_is_no_protected_file_is_one_sentence(tmp_path: Path, there: str, b
     assert isinstance(result.exception, SDCError), result.exception
     assert "\n" not in str(result.exception)
     assert "out.csv" in str(result.exception)
+
+
+def test_a_large_rows_file_is_written_and_read_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    from sdc_problems.studies.release import row_order
+
+    records = np.random.default_rng(1).permutation(500).astype(np.int64)
+    whole = rows_file(records, "0" * 64)
+    monkeypatch.setattr(row_order, "_LINES", 7)
+    monkeypatch.setattr(row_order, "_BYTES", 11)
+    assert rows_file(records, "0" * 64) == whole
+    fast = row_order._as_written(whole, "0" * 64)
+    assert fast is not None
+    assert fast.tolist() == row_order._table(whole, "rows.csv", "0" * 64).tolist()
+    assert rows_of(whole, "rows.csv", "0" * 64).tolist() == records.tolist()
+
+
+@pytest.mark.parametrize("body", ["1,2,3\n4\n", "1,2\n\n3,4\n", "1,2", ",1\n", "1 ,2\n"])
+def test_a_rows_file_that_is_odd_is_read_line_by_line(body: str) -> None:
+    from sdc_problems.studies.release import row_order
+
+    content = f"released,original\n(check),{row_order._check(body.encode(), '0' * 64)}\n{body}".encode()
+    assert row_order._as_written(content, "0" * 64) is None
+
+
+def test_the_order_of_the_rows_is_that_of_former_versions() -> None:
+    frame = pd.DataFrame({"age": [34, 51, 34], "town": ["Olot", "Reus", None], "paid": [0.5, 1e16, 2.0]})
+    assert content_words(frame) == [
+        2249673748,
+        1788689934,
+        2136655189,
+        3820242601,
+        4126159227,
+        3310438094,
+        2210751392,
+        1694881778,
+    ]
