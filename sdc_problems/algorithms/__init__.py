@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sdc_problems.algorithms.masking.cell_search import CellSearch as CellSearch
     from sdc_problems.algorithms.masking.clustered_search import ClusteredSearch as ClusteredSearch
     from sdc_problems.algorithms.masking.evolution import MaskEvolution as MaskEvolution
+    from sdc_problems.algorithms.microaggregation.blocks import microaggregate_blocks as microaggregate_blocks
     from sdc_problems.algorithms.microaggregation.hybrid import HybridMicroaggregation as HybridMicroaggregation
     from sdc_problems.algorithms.microaggregation.memetic import MemeticMicroaggregation as MemeticMicroaggregation
     from sdc_problems.algorithms.microaggregation.solanas_ga import SolanasGA as SolanasGA

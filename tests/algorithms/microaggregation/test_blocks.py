@@ -1,0 +1,113 @@
+"""Microaggregation in blocks: groups within the limits, the same bytes wherever and however blocks are done."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from sdc_problems import SDCError, SDCFailure
+from sdc_problems.algorithms import microaggregate_blocks
+from sdc_problems.algorithms.microaggregation import blocks as module
+from sdc_problems.evaluators.information_loss.numeric import sse
+from sdc_problems.methods import mdav
+from sdc_problems.methods.partition._attributes import z_scores
+
+X = np.random.default_rng(1).normal(size=(1_500, 3)) ** 3
+
+
+@pytest.mark.parametrize("k", [3, 10])
+def test_groups_are_of_k_records_and_lose_less_than_mdav_in_blocks(k: int) -> None:
+    found = microaggregate_blocks(X, k, block=400, moves=60, seed=5)
+    sizes = np.bincount(found.labels)
+    assert sizes.min() >= k
+    assert sizes.max() < 2 * k
+    assert found.sizes.sum() == len(X)
+    assert found.sizes.max() <= 400
+    assert found.sse == pytest.approx(sse(z_scores(X), found.labels), rel=1e-12)
+    alone = microaggregate_blocks(X, k, block=400, moves=0)
+    assert alone.sse == alone.mdav_sse == found.mdav_sse
+    assert found.sse < 0.98 * found.mdav_sse
+
+
+def test_one_block_without_a_search_is_mdav() -> None:
+    found = microaggregate_blocks(X, 4, block=len(X), moves=0)
+    assert found.labels.tolist() == mdav(X, 4).tolist()
+
+
+def test_the_seed_and_nothing_else_decides() -> None:
+    first = microaggregate_blocks(X, 3, block=400, moves=40, seed=1)
+    assert microaggregate_blocks(X, 3, block=400, moves=40, seed=1).labels.tobytes() == first.labels.tobytes()
+    assert microaggregate_blocks(X, 3, block=400, moves=40, seed=2).labels.tobytes() != first.labels.tobytes()
+
+
+def test_what_cannot_be_is_refused() -> None:
+    with pytest.raises(SDCError, match="block must be"):
+        microaggregate_blocks(X, 10, block=39)
+    with pytest.raises(SDCError, match="those of the scheduler"):
+        microaggregate_blocks(X, 3, workers=2, scheduler="tcp://127.0.0.1:1")
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sdc_problems.parallel.cluster.PATIENCE", 1)
+    with pytest.raises(SDCFailure, match="no Dask scheduler answers"):
+        microaggregate_blocks(X, 3, scheduler="tcp://127.0.0.1:1")
+
+
+@pytest.mark.slow
+def test_processes_of_which_one_dies_give_the_same_bytes() -> None:
+    expected = microaggregate_blocks(X, 3, block=100, moves=2_000)
+    killed: list[int] = []
+
+    def kill_one() -> None:
+        while not killed:
+            for child in multiprocessing.active_children():
+                if child.pid is not None and child.name.startswith("SpawnProcess"):
+                    time.sleep(0.5)
+                    os.kill(child.pid, signal.SIGKILL)
+                    killed.append(child.pid)
+                    return
+            time.sleep(0.01)
+
+    thread = threading.Thread(target=kill_one, daemon=True)
+    thread.start()
+    found = microaggregate_blocks(X, 3, block=100, moves=2_000, workers=2)
+    assert killed, "no worker was killed"
+    assert found.labels.tobytes() == expected.labels.tobytes()
+    assert found.sse == expected.sse
+
+
+@pytest.mark.slow
+def test_a_dask_cluster_of_which_one_worker_dies_gives_the_same_bytes() -> None:
+    distributed = pytest.importorskip("distributed")
+    expected = microaggregate_blocks(X, 3, block=100, moves=500)
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=":0", silence_logs=50
+    ) as cluster:
+        with distributed.Client(cluster, set_as_default=False) as client:
+            one = next(iter(client.run(os.getpid).values()))
+        threading.Timer(0.3, os.kill, (one, signal.SIGKILL)).start()
+        found = microaggregate_blocks(X, 3, block=100, moves=500, scheduler=cluster.scheduler_address)
+    assert found.labels.tobytes() == expected.labels.tobytes()
+
+
+def test_a_pool_that_always_breaks_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken:
+        def __init__(self, *args: object, **options: object) -> None:
+            pass
+
+        def submit(self, *args: object) -> None:
+            raise module.BrokenProcessPool
+
+        def shutdown(self, **options: object) -> None:
+            pass
+
+    monkeypatch.setattr(module, "ProcessPoolExecutor", Broken)
+    with pytest.raises(SDCFailure, match="ended 5 times over the same blocks"):
+        microaggregate_blocks(X, 3, block=400, workers=2)
