@@ -48,7 +48,8 @@ def plain_node(problem: PBGProblem, node: tuple[int, ...], threshold: int | None
         leaves = hierarchy.leaves(level)[groups[~lost, j]]
         loss += float((leaves - 1).sum()) / (hierarchy.n_values - 1) + lost.sum()
     left, sensitive = groups[~lost], problem.data.codes([problem.sensitive])[:, 0][~lost]
-    classes, sizes = np.unique(left, axis=0, return_inverse=True, return_counts=True)[1:]
+    _, classes, sizes = np.unique(left, axis=0, return_inverse=True, return_counts=True)
+    classes = classes.ravel()  # numpy 2.0.0 gives a column
     members = [sensitive[classes == c] for c in range(len(sizes))]
     n_values = problem.data.attribute(problem.sensitive).n_categories
     share = np.bincount(problem.data.codes([problem.sensitive])[:, 0], minlength=n_values) / n

@@ -95,7 +95,7 @@ def test_k_is_that_of_the_released_cells() -> None:
     for x, f in zip(X, problem.evaluate(X), strict=True):
         released = problem.release(x)[NAMES].astype(str)
         codes = np.column_stack([pd.factorize(released[name])[0] for name in NAMES])
-        assert problem.natural(f)[2] == k_anonymity(np.unique(codes, axis=0, return_inverse=True)[1])
+        assert problem.natural(f)[2] == k_anonymity(np.unique(codes, axis=0, return_inverse=True)[1].ravel())
 
 
 def test_a_column_is_masked_alike_in_every_recipe() -> None:
