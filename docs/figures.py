@@ -81,8 +81,8 @@ FIGURES = {
     ),
     "recipes": Figure(
         "python benchmarks/bench_recipes.py --fronts",
-        "python benchmarks/bench_recipes.py --fronts --files people census eia tarragona german_credit"
-        " --seeds 3 --out {out}.results/all.json"
+        "python benchmarks/bench_recipes.py --fronts --files people census eia tarragona german_credit adult"
+        " --seeds 20 --out {out}.results/all.json"
         " && python benchmarks/bench_recipes.py --tables {out}.results --figure {out}",
         ".",
         "long",
