@@ -5,6 +5,7 @@ SDC_FUZZ_CASES=5000 pytest -m slow tests/fuzz        # by default 500; .ci/night
 
 from __future__ import annotations
 
+import ast
 import codecs
 import csv
 import os
@@ -111,12 +112,29 @@ def _judge_files(case: Case, ended: Ended, folder: Path) -> None:
     if ended.code or not new.is_file():
         return
     with new.open(encoding=_encoding(new), errors="surrogateescape", newline="") as stream:
-        header, *rows = list(csv.reader(stream))
+        begin = stream.readline().lstrip("\ufeff")
+        if not begin.startswith("sep="):
+            stream.seek(0)
+        header, *rows = list(csv.reader(stream, delimiter=_delimiter(begin, case, ended)))
     assert len(rows) > 1
     assert {len(row) for row in rows} == {len(header)}
     if {"--method=mdav", "--k=3", "--columns=age,wage"} <= set(case.arguments):
         where = [header.index(name) for name in ("age", "wage")]
         assert min(Counter(tuple(row[i] for i in where) for row in rows).values()) >= 3
+
+
+def _delimiter(begin: str, case: Case, ended: Ended) -> str:
+    """Delimiter of a written file, which is the one of its original: told there, found and said, or given."""
+    if begin.startswith("sep="):
+        return begin[4]
+    if said := re.search(r"is read with --delimiter ('(?:\\?.)')", ended.err):
+        return str(ast.literal_eval(said[1]))
+    words = [*case.arguments, ","]
+    for at, word in enumerate(words):
+        name, _, value = str(word).partition("=")
+        if name == "--delimiter":
+            return (value or str(words[at + 1])).replace(r"\t", "\t")
+    return ","
 
 
 def _encoding(path: Path) -> str:
