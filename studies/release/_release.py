@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +31,7 @@ from sdc_problems.studies.release.row_order import KEPT_SENTENCE, SHUFFLED_SENTE
 from sdc_problems.studies.release.value_mapping import ROWS_SEED, SEED, kept_seed, record_by_record, value_mapping
 from sdc_problems.studies.report.decision import decision_page, read_decision
 from sdc_problems.studies.report.kept_records import kept_of, left_out, with_records_kept
+from sdc_problems.studies.report.repeat import repeat_release, repeat_run
 from sdc_problems.studies.run.runner import reopen
 from sdc_problems.studies.store.folder import STUDY, check_folder, inside
 from sdc_problems.studies.store.reader import Run
@@ -53,6 +53,10 @@ NO_K = "promises no k"
 ALONE = "k is 1: some record is the only one of its kind"
 DRAWN = "releases.json"
 """File of a run folder that says which of its random solutions were drawn; it holds no seed and no record."""
+_REPRODUCED = (
+    "in the folder that holds the run folder; the rows come in another order unless --rows-seed gives the number that"
+    " the value mapping keeps, as it keeps the SEED of a random protection"
+)
 _DECIDED_OTHERWISE = "the decision record of the run is for solution {}, not {}"
 _DRAWN_BEFORE = (
     "solution {} was released before: for the same draw give --seed, which its mapping file holds; for another, which"
@@ -183,7 +187,7 @@ def release(
         *(["--seed", "SEED"] if task.seeded else []),
         *(["--formula-guard"] if formula_guard else []),
     ]
-    again += [] if graph else ["--keep-order"] if keep_order else ["--rows-seed", "ROWS_SEED"]
+    again += ["--keep-order"] if keep_order and not graph else []
     again += ["--suppressed", "star"] if suppressed == "star" else []
     again += [] if keep is None else ["--keep", ",".join(keep)]
     again += [] if override is None else ["--override", override]
@@ -284,12 +288,8 @@ def release(
             {
                 "run_fingerprint": fingerprint,
                 "study_sha256": file_digest(folder / STUDY),
-                "reproduce": [
-                    shlex.join(["sdc", "run", STUDY, "--out", folder.name]),
-                    shlex.join(
-                        ["sdc", "release", folder.name, "--solution", solution, "--out", places.file.name, *again]
-                    ),
-                ],
+                "reproduce": [repeat_run(folder), repeat_release(folder, solution, places.file, again)],
+                "reproduced": _REPRODUCED,
             },
             written=written,
             places=places,

@@ -22,6 +22,7 @@ from sdc_problems.errors import SDCError
 from sdc_problems.problem import SDCProblem
 from sdc_problems.studies.report.compare import common_box
 from sdc_problems.studies.report.kept_records import kept_of
+from sdc_problems.studies.report.repeat import repeat_run
 from sdc_problems.studies.report.small_counts import LEAST
 from sdc_problems.studies.report.summary import seed_status, status
 from sdc_problems.studies.searches.catalogue import find_search
@@ -235,6 +236,7 @@ def _run(source: Source, total: int, box: Box | None) -> dict[str, Any]:
         "attributes": attributes(source.problem),
         "closed": source.closed,
         "leaving": [] if source.problem is None else list(leaving(source.problem, source.keep)),
+        "repeat": repeat_run(run.path),
         "shortlist": read_shortlist(run),
     }
 

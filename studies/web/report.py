@@ -18,6 +18,7 @@ from sdc_problems.studies.store.reader import Run
 from sdc_problems.studies.store.tables import Solutions
 from sdc_problems.studies.web.payload import SHORTLIST, Source, overview, read_shortlist
 from sdc_problems.studies.web.pictures import described
+from sdc_problems.studies.web.repeated import without_repeats
 
 PAGE = Path(__file__).parent / "dist" / "page.html"
 DATA_SLOT = "<!-- data -->"
@@ -71,6 +72,9 @@ def render(document: Any) -> str:
     """The page with a document inside."""
     html = page()
     meta = f'<meta http-equiv="Content-Security-Policy" content="{policy(html)}">'
+    if "details" in document:
+        details, parts = without_repeats(document["details"])
+        document = {**document, "details": details, "parts": parts}
     data = f'<script type="application/json" id="data">{escaped_json(document)}</script>'
     before, _, after = html.partition(POLICY_SLOT)
     middle, _, end = after.partition(DATA_SLOT)

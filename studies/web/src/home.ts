@@ -73,11 +73,10 @@ export function commands(app: App, key: string): HTMLElement {
 
 /** How to repeat a run, and what the commands do. */
 export function repeatRun(app: App, run: number): HTMLElement {
-  const folder = quoted(app.model.payload.runs[run].name);
   return h(
     "div",
     { class: "take" },
-    command("Repeat the run", `sdc run ${folder} --out ${quoted(`${app.model.payload.runs[run].name}-again`)}`),
+    command("Repeat the run", visible(app.model.payload.runs[run].repeat)),
     h("p", { class: "hint" }, "Start both where the run folder is. The release writes the protected file with its rows shuffled, its value mapping and its rows file (what became what, and which row is whose: for the holder of the data only) and a certificate whose guarantees are counted again in the written file. The run is repeated by the study in its folder, into a new one. With the versions below a repeated run gives the same bytes."),
   );
 }

@@ -5,8 +5,11 @@ import { numbers, svgFigure } from "./figure";
 import { num, short, withUnit } from "./format";
 import type { LatticePicture } from "./types";
 
-export function lattice(app: App, picture: LatticePicture, values: (number | null)[]): HTMLElement[] {
-  return [levels(picture), ...(picture.neighbours.length ? [hasse(app, picture, values)] : [])];
+/** Goes one level further (1) or back (-1) in an attribute. */
+export type Step = (attribute: number, way: number) => void;
+
+export function lattice(app: App, picture: LatticePicture, values: (number | null)[], step?: Step): HTMLElement[] {
+  return [levels(picture), ...(picture.neighbours.length ? [hasse(app, picture, values, step)] : [])];
 }
 
 function levels(picture: LatticePicture): HTMLElement {
@@ -48,7 +51,7 @@ export function verdict(senses: ("min" | "max")[], from: (number | null)[], to: 
 
 const WORDS: Record<string, string> = { "-1": "worse", "0": "equal", "1": "better", "2": "trade-off" };
 
-function hasse(app: App, picture: LatticePicture, values: (number | null)[]): HTMLElement {
+function hasse(app: App, picture: LatticePicture, values: (number | null)[], step?: Step): HTMLElement {
   const senses = app.model.axes.map((axis) => axis.sense);
   const above = picture.neighbours.filter((n) => n.step > 0);
   const below = picture.neighbours.filter((n) => n.step < 0);
@@ -79,7 +82,9 @@ function hasse(app: App, picture: LatticePicture, values: (number | null)[]): HT
       const x = centre + (i - (row.length - 1) / 2) * (wide + gap);
       const sign = verdict(senses, values, neighbour.values);
       marks.push(s("line", { class: `edge v${sign}`, x1: x, y1: fromY, x2: centre, y2: toY }));
-      marks.push(node(x, y, attribute.name, attribute.levels[attribute.level + neighbour.step], neighbour.values, `v${sign}`));
+      const drawn = node(x, y, attribute.name, attribute.levels[attribute.level + neighbour.step], neighbour.values, `v${sign}`);
+      if (step !== undefined) clickable(drawn, () => { step(neighbour.attribute, neighbour.step); });
+      marks.push(drawn);
     });
   };
   place(above, 4, 4 + tall, middle);
@@ -98,13 +103,26 @@ function hasse(app: App, picture: LatticePicture, values: (number | null)[]): HT
       ];
     }),
   );
-  const chart = s("svg", { viewBox: `0 0 ${width} ${height}`, width, class: "fixed", role: "img", "aria-label": `The node and its ${picture.neighbours.length} neighbours in the lattice; the table below holds them.` }, marks);
+  const chart = s("svg", { viewBox: `0 0 ${width} ${height}`, width, class: "fixed", role: step === undefined ? "img" : "group", "aria-label": `The node and its ${picture.neighbours.length} neighbours in the lattice; the table below holds them.` }, marks);
   const drawn = svgFigure(
     "Neighbours in the lattice",
     chart,
-    "Above: one level further in one of them; below: one level less. Solid green edges lead to something better in every objective, dashed ones to a trade-off, grey ones to something worse.",
+    "Above: one level further in one of them; below: one level less. Solid green edges lead to something better in every objective, dashed ones to a trade-off, grey ones to something worse." + (step === undefined ? "" : " Click one to walk there."),
     table,
   );
   if (width > 640) drawn.classList.add("span");
   return drawn;
+}
+
+/** A mark that acts as a button, by pointer and by keyboard. */
+function clickable(mark: SVGElement, act: () => void): void {
+  for (const [name, value] of Object.entries({ role: "button", tabindex: "0" })) mark.setAttribute(name, value);
+  mark.querySelector("title")?.remove(); // its name is what stands in it
+  mark.classList.add("goes");
+  mark.addEventListener("click", act);
+  mark.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    act();
+  });
 }

@@ -16,6 +16,7 @@ import { parallelPart } from "./parallel";
 import { progressPart } from "./progress";
 import { startPage } from "./start";
 import { solutionPart } from "./solution";
+import { whole } from "./repeated";
 import { Store, UNSAID, fromFragment, toFragment, type View } from "./state";
 import { tablePart } from "./table";
 import { usePart } from "./usefulness";
@@ -31,7 +32,7 @@ function fail(error: unknown): void {
 
 function inlined(): Payload | null {
   const data = document.getElementById("data");
-  return data === null ? null : checkPayload(JSON.parse(data.textContent));
+  return data === null ? null : checkPayload(whole(JSON.parse(data.textContent)));
 }
 
 function fromReport(payload: Payload): Details {

@@ -8,19 +8,19 @@ import { h, s, type Child } from "./dom";
 import { numbers, resolved, svgFigure } from "./figure";
 import { count, num, short } from "./format";
 import { graph } from "./graph";
-import { lattice } from "./lattice";
+import { lattice, type Step } from "./lattice";
 import { seriesPaint } from "./theme";
 import type { BarsPicture, BlocksPicture, FormulaPicture, LinesPicture, MatrixPicture, Picture, TablePicture } from "./types";
 
 /** Figures of a solution; `values` are its objectives, in the order of the axes. */
-export function picturesOf(app: App, pictures: Picture[], values: (number | null)[]): HTMLElement[] {
+export function picturesOf(app: App, pictures: Picture[], values: (number | null)[], step?: Step): HTMLElement[] {
   return pictures.flatMap((picture) => {
     switch (picture.type) {
       case "bars": return [bars(picture)];
       case "lines": return [lines(picture)];
       case "matrix": return [matrix(picture), ...(flowing(picture) ? [flows(picture)] : [])];
       case "blocks": return [blocks(picture)];
-      case "lattice": return lattice(app, picture, values);
+      case "lattice": return lattice(app, picture, values, step);
       case "graph": return [graph(picture)];
       case "table": return [table(picture)];
       case "formula": return [formula(picture)];

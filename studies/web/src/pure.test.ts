@@ -12,6 +12,7 @@ import { rounded } from "./parallel";
 import { verdict } from "./lattice";
 import { pictureRows } from "./compare";
 import { rates } from "./progress";
+import { whole } from "./repeated";
 import { changes, merged } from "./keeper";
 import { fromFragment, initial, toFragment } from "./state";
 import { checkPayload, type Axis, type Payload, type Run } from "./types";
@@ -24,7 +25,7 @@ const axes: Axis[] = [
 const run: Run = {
   name: "run", label: "Run", called: "a", task: "pbg", task_title: "How far", algorithm: "NSGA2", algorithm_title: "NSGA-II", status: "finished", seeds: [1, 2], finished: true, found: 6, fingerprint: "", created: "",
   versions: {}, records: 10, kept: "10 records", data_digest: "", require: { k: { min: 2 } }, states: [], history: [],
-  band: { evaluated: [], quantiles: [], seeds: 0 }, attributes: [], closed: "", leaving: [], shortlist: [],
+  band: { evaluated: [], quantiles: [], seeds: 0 }, attributes: [], closed: "", leaving: [], repeat: "", shortlist: [],
 };
 
 const payload: Payload = {
@@ -258,5 +259,14 @@ describe("the live link", () => {
     assert.deepEqual(first, ["changed"]);
     assert.deepEqual(events(`${rest}ta: finished\r\n\r\n`), [["finished"], ""]);
     assert.deepEqual(events(": still here\n\n"), [[], ""]);
+  });
+});
+
+describe("repeated parts", () => {
+  test("stand where they are named, and in one another", () => {
+    const details = { a: { $: 1 }, b: [{ $: 1 }, { $: 0 }, { one: { $: 0 }, two: 2 }], c: null };
+    const put = whole({ schema: "x", details, parts: ["a long sentence", { says: { $: 0 } }] });
+    const said = { says: "a long sentence" };
+    assert.deepEqual(put, { schema: "x", details: { a: said, b: [said, "a long sentence", { one: "a long sentence", two: 2 }], c: null } });
   });
 });

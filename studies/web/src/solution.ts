@@ -76,6 +76,7 @@ export function solutionPart(app: App): Part {
     const lines = detail?.sentences ?? brief;
     replace(beside, neighbours(i));
     replace(title, capital(short(model.name(i), 90)));
+    const walk = app.live !== null && detail?.pictures.some((picture) => picture.type === "lattice") ? walkSection(app, model.keys[i]) : null;
     replace(
       content,
       h("p", { class: "muted" }, `${model.kindName(i)} · ${short(model.runName(model.run[i]), 80)}${model.usable[i] ? "" : " · does not meet the requirements"}`),
@@ -97,8 +98,8 @@ export function solutionPart(app: App): Part {
       detail?.closed && h("p", { class: "notice" }, visible(detail.closed)),
       detail === null && model.kind[i] !== ORIGINAL &&
         h("p", { class: "notice" }, "This report holds pictures for a choice of solutions only, and this one is not among them. Make it with --solution to include it, or open the run with sdc explore."),
-      detail !== null && detail.pictures.length > 0 && h("div", { class: "figures" }, picturesOf(app, detail.pictures, values)),
-      app.live !== null && detail?.pictures.some((picture) => picture.type === "lattice") && walkSection(app, model.keys[i]),
+      detail !== null && detail.pictures.length > 0 && h("div", { class: "figures" }, picturesOf(app, detail.pictures, values, walk?.step)),
+      walk !== null && walk.root,
       detail?.exposure && exposureSection(detail.exposure),
       attributes.length > 0 && [
         h("h3", {}, detail !== null && detail.after.length > 0 ? "Each attribute, before and after" : "Each attribute in the original table"),

@@ -86,6 +86,8 @@ export interface Run {
   band: { evaluated: number[]; quantiles: number[][]; seeds: number };
   attributes: Attribute[];
   closed: string;
+  /** Command that repeats the run. */
+  repeat: string;
   leaving: string[];
   shortlist: ShortlistEntry[];
 }

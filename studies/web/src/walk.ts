@@ -1,9 +1,9 @@
 // A walk through the lattice: one level more or less at a time, seen moving among the solutions.
 import type { App } from "./app";
 import { scale } from "./axes";
-import { announce, button, h, replace, s } from "./dom";
-import { num, short, visible, withUnit } from "./format";
-import { verdict } from "./lattice";
+import { announce, button, h, replace, s, type Child } from "./dom";
+import { num, quoted, short, visible, withUnit } from "./format";
+import { verdict, type Step } from "./lattice";
 import { keyOf, splitKey } from "./model";
 import { BASELINE, FRONT, type LatticePicture } from "./types";
 
@@ -20,7 +20,7 @@ const WORDS: Record<string, string> = { "-1": "worse", "0": "equal", "1": "bette
 const [WIDTH, HEIGHT, SIDE] = [340, 250, 34];
 
 /** Begins at a solution; needs the server, which measures whatever the run has not. */
-export function walkSection(app: App, key: string): HTMLElement {
+export function walkSection(app: App, key: string): { root: HTMLElement; step: Step } {
   const [run, ident] = splitKey(key);
   const live = app.live!;
   const { model, store } = app;
@@ -50,13 +50,31 @@ export function walkSection(app: App, key: string): HTMLElement {
     s("text", { class: "value", x: 4, y: 11 }, short(model.axes[y].label, 40)),
     ...dots, trail, here);
 
+  const last: { node: Node | null } = { node: null };
   async function go(query: string, focus: string | null): Promise<void> {
     try {
       const answer = await live.ask(`api/node?run=${run}&${query}`);
-      show((await answer.json()) as Node, focus);
+      last.node = (await answer.json()) as Node;
+      show(last.node, focus);
     } catch (error) {
       replace(body, h("p", { class: "notice" }, error instanceof Error ? visible(error.message) : "the node could not be measured"));
     }
+  }
+
+  /** Why a node that the run has not measured is not released, and what to do instead. */
+  function unmeasured(values: (number | null)[]): Child {
+    const name = model.payload.runs[run].name;
+    let better = -1;
+    for (let i = 0; i < model.n && better < 0; i++) {
+      if (model.run[i] !== run || model.kind[i] !== FRONT || !model.usable[i]) continue;
+      if ([0, 1].includes(verdict(senses, values, model.axes.map((_, a) => model.value(a, i))))) better = i;
+    }
+    return [
+      h("p", { class: "muted" }, "The run has not measured this node: it was measured now. Only a solution of the run can be released: its record is what the certificate refers to."),
+      better >= 0
+        ? h("p", {}, "It is not needed: a solution of the run is as good or better in everything. ", button(`Open ${short(model.name(better), 60)}`, () => { store.set({ current: model.keys[better] }); }, { class: "link" }))
+        : h("p", {}, "Nothing that the run has found is better in everything. To let the run find it, give its study.toml more generations, and go on: ", h("code", {}, `sdc resume ${quoted(name)}`)),
+    ];
   }
 
   function show(node: Node, focus: string | null): void {
@@ -89,8 +107,8 @@ export function walkSection(app: App, key: string): HTMLElement {
     replace(
       body,
       h("p", {}, said),
-      h("p", { class: "muted" }, known === null ? "The run has not measured this node: it was measured now." : known === key && path.length === 1 ? "Here the walk begins." : `This is solution ${short(node.id, 60)} of the run. `,
-        known !== null && known !== key && model.find(known) >= 0 && button("Open it", () => { store.set({ current: known }); }, { class: "link" })),
+      known === null ? unmeasured(node.values) : h("p", { class: "muted" }, known === key && path.length === 1 ? "Here the walk begins." : `This is solution ${short(node.id, 60)} of the run. `,
+        known !== key && model.find(known) >= 0 && button("Open it", () => { store.set({ current: known }); }, { class: "link" })),
       h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Steps" }, h("table", { class: "steps" },
         h("thead", {}, h("tr", {}, ["Attribute", "One level less", "Now", "One level more"].map((text) => h("th", { scope: "col" }, text)))),
         h("tbody", {}, picture.attributes.map((attribute, a) => h("tr", {},
@@ -108,13 +126,26 @@ export function walkSection(app: App, key: string): HTMLElement {
     }
   }
 
-  const start = button("Walk from here", () => {
+  async function begin(): Promise<void> {
     start.remove();
     replace(body, h("p", { class: "muted" }, "Measuring …"));
     root.append(h("div", { class: "walking" }, map, body));
-    void go(`id=${encodeURIComponent(ident)}`, null);
-  });
+    await go(`id=${encodeURIComponent(ident)}`, null);
+  }
+  const start = button("Walk from here", () => { void begin(); });
   const root = h("section", { class: "walk", "aria-label": "Walk the lattice" }, h("h3", {}, "Walk the lattice"),
     h("p", { class: "hint" }, "Take one level more or less of an attribute, and see where that leads; what the run has not measured is measured now."), start);
-  return root;
+  return {
+    root,
+    step(attribute, way) {
+      root.scrollIntoView({ block: "nearest" });
+      // The picture shows the node at which the walk begins, wherever it is by now.
+      void (start.isConnected ? begin() : go(`id=${encodeURIComponent(ident)}`, null)).then(() => {
+        if (last.node === null) return;
+        const next = [...last.node.x];
+        next[attribute] += way;
+        void go(`x=${next.join(",")}`, `step-${attribute}-${way}`);
+      });
+    },
+  };
 }

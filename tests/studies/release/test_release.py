@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import re
+import shlex
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -465,6 +466,18 @@ def test_a_broken_requirement_is_released_only_with_a_reason(tmp_path: Path, run
     assert "--override 'the board agreed'" in certificate["reproduce"][1]
     kept = release(tmp_path / "strict", best(tmp_path / "strict", 3), tmp_path / "kept.csv", override="not needed")
     assert kept.content["override"] is None
+
+
+def test_what_the_certificate_says_runs_when_pasted(
+    run: Path, tmp_path: Path, sdc: Sdc, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sdc("release", run, "--solution", best(run, 5), "--out", tmp_path / "out.csv")
+    certificate = json.loads((tmp_path / "out.csv.certificate.json").read_text())
+    monkeypatch.chdir(tmp_path)
+    for line in certificate["reproduce"]:
+        sdc(*shlex.split(line)[1:])
+    rows = [sorted((tmp_path / name).read_text().splitlines()) for name in ("out.csv", "out-again.csv")]
+    assert rows[0] == rows[1]
 
 
 def test_k_of_one_is_no_protection(tmp_path: Path, run: Path, sdc: Sdc) -> None:

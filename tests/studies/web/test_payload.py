@@ -28,6 +28,7 @@ from sdc_problems.studies.web.payload import (
     read_shortlist,
 )
 from sdc_problems.studies.web.report import escaped_json, policy, render, report, spread_evenly
+from tests.studies.web.test_repeated import put_back
 
 NUMBERED = """
 [data]
@@ -53,7 +54,10 @@ def source(pbg: Path) -> Source:
 def embedded(html: str) -> Any:
     found = re.search(r'<script type="application/json" id="data">(.*?)</script>', html, flags=re.DOTALL)
     assert found is not None
-    return json.loads(found[1])
+    document = json.loads(found[1])
+    if "parts" in document:
+        document["details"] = put_back(document["details"], document.pop("parts"))
+    return document
 
 
 def test_points_are_those_of_the_run(source: Source) -> None:

@@ -55,8 +55,10 @@ def test_a_walk_moves_on_the_map(pbg: Path, explore: Callable[..., str], open_ta
     page = tab.page
     page.locator(".solutions tbody th button").first.click()
     page.get_by_role("button", name="Understand it").click()
-    page.get_by_role("button", name="Walk from here").click()
-    page.wait_for_selector(".walk .steps")
+    page.locator(".node.goes").first.press("Enter")  # a neighbor of the picture: the walk goes there
+    page.wait_for_selector(".walk :text('Back to where the walk began')")
+    page.get_by_role("button", name="Back to where the walk began").click()
+    page.wait_for_selector("text=Here the walk begins.")
     where = (
         "() => document.querySelector('.walkmap .here').style.cx + document.querySelector('.walkmap .here').style.cy"
     )
@@ -67,6 +69,11 @@ def test_a_walk_moves_on_the_map(pbg: Path, explore: Callable[..., str], open_ta
     page.wait_for_selector("text=Back to where the walk began")
     assert page.evaluate("document.activeElement.matches('.step')")
     assert (page.evaluate(where) != before) == (page.locator(".walk p").nth(1).inner_text() != told)
+    unmeasured = page.get_by_text("The run has not measured this node")
+    assert (
+        unmeasured.count()
+        == page.get_by_text("sdc resume people").count() + page.get_by_text("It is not needed").count()
+    )
     assert "," in page.locator(".walkmap .trail").get_attribute("points")
     assert tab.axe() == []
     page.get_by_role("button", name="Back to where the walk began").click()
