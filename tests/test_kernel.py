@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 import pickle
@@ -193,3 +194,22 @@ def test_flags_of_the_compiler_are_equal_when_their_values_are() -> None:
     assert usual == same
     assert hash(usual) == hash(same)
     assert usual != other
+
+
+def test_compiling_leaves_the_garbage_collector_as_it_was() -> None:
+    from sdc_problems._kernel._quicker import LessGarbage
+
+    listener, usual = LessGarbage(), gc.get_threshold()
+    for _ in range(2):  # one compilation within another
+        listener.on_start(None)
+    assert gc.get_freeze_count() and gc.get_threshold()[0] >= 10_000
+    for _ in range(2):
+        listener.on_end(None)
+    assert not gc.get_freeze_count() and gc.get_threshold() == usual
+    gc.freeze()
+    try:
+        listener.on_start(None)
+        listener.on_end(None)
+        assert gc.get_freeze_count()  # what somebody else froze
+    finally:
+        gc.unfreeze()

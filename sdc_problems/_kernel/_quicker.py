@@ -53,17 +53,22 @@ class LessGarbage(event.Listener):
     def __init__(self) -> None:
         self._depth = 0  # events come under the compiler's lock
         self._usual = gc.get_threshold()
+        self._froze = False
 
     def on_start(self, event: Any) -> None:
         self._depth += 1
         if self._depth == 1:
             self._usual = gc.get_threshold()
             if self._usual[0]:  # 0 for somebody who does without
-                gc.freeze()
+                if not gc.get_freeze_count():  # what somebody else froze stays so
+                    gc.freeze()
+                    self._froze = True
                 gc.set_threshold(max(10_000, self._usual[0]), *self._usual[1:])
 
     def on_end(self, event: Any) -> None:
         self._depth -= 1
         if self._depth == 0 and self._usual[0]:
             gc.set_threshold(*self._usual)
+        if self._depth == 0 and self._froze:
             gc.unfreeze()
+            self._froze = False
