@@ -202,10 +202,12 @@ def test_compiling_leaves_the_garbage_collector_as_it_was() -> None:
     listener, usual = LessGarbage(), gc.get_threshold()
     for _ in range(2):  # one compilation within another
         listener.on_start(None)
-    assert gc.get_freeze_count() and gc.get_threshold()[0] >= 10_000
+    assert gc.get_freeze_count()
+    assert gc.get_threshold()[0] >= 10_000
     for _ in range(2):
         listener.on_end(None)
-    assert not gc.get_freeze_count() and gc.get_threshold() == usual
+    assert not gc.get_freeze_count()
+    assert gc.get_threshold() == usual
     gc.freeze()
     try:
         listener.on_start(None)
