@@ -109,7 +109,18 @@ def batches(n: int, workers: int) -> list[slice]:
     >>> batches(5, 1)
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
     """
-    size = max(1, math.ceil(n / (workers * BATCHES_PER_WORKER)))
+    return cut_evenly(n, workers * BATCHES_PER_WORKER)
+
+
+def cut_evenly(n: int, most: int) -> list[slice]:
+    """Cut n rows into at most so many slices of about equal length.
+
+    Examples
+    --------
+    >>> cut_evenly(5, 2)
+    [slice(0, 3, None), slice(3, 5, None)]
+    """
+    size = max(1, math.ceil(n / max(1, most)))
     return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
 

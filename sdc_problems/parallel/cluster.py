@@ -13,8 +13,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
+import math
 import pickle
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import TimeoutError as FutureTimeout
 from typing import TYPE_CHECKING, Any
@@ -28,12 +30,13 @@ from sdc_problems import __version__
 from sdc_problems._sharing.arrays import SharedArrays
 from sdc_problems.errors import SDCError, SDCFailure
 from sdc_problems.parallel._threads import one_thread
-from sdc_problems.parallel.backend import Measures, Serial, batches, joined, measure
+from sdc_problems.parallel.backend import Measures, Serial, batches, cut_evenly, joined, measure
 
 if TYPE_CHECKING:
     from pymoo.core.problem import Problem
 
 PATIENCE = 60.0  # seconds to wait for a scheduler, and for its first worker
+TASK = 1e-3  # seconds that a task costs the client and the scheduler, about
 
 
 class DaskCluster(Serial):
@@ -46,7 +49,8 @@ class DaskCluster(Serial):
     scheduler
         An address such as ``"tcp://host:8786"``, or ``"local"`` to start ``workers`` processes here.
     workers
-        Size of a local cluster; of a running one, its own number of workers counts.
+        Size of a local cluster; of a running one, the number that it may grow to: a generation is cut into batches for
+        so many, or for those that are there, if they are more.
     patience
         Seconds to wait for the scheduler and its first worker.
     """
@@ -55,6 +59,8 @@ class DaskCluster(Serial):
         super().__init__(problem)
         self.address = scheduler
         self._patience = patience
+        self._wanted = workers
+        self._row: float | None = None  # seconds that a row took in the last generation
         self._placed: list[str] = []
         self._cluster: Any = None
         if scheduler == "local":
@@ -64,12 +70,21 @@ class DaskCluster(Serial):
             )  # fmt: skip
         elif "://" not in scheduler:
             raise SDCError(f'scheduler must be "local" or an address like "tcp://host:8786", not {scheduler!r}')
+        self._join()
+
+    def _join(self) -> None:
+        """Connect to the scheduler, and put the problem on its workers."""
         try:
             self.client: Any = Client(  # type: ignore[no-untyped-call]
-                self._cluster or scheduler, timeout=patience, set_as_default=False
+                self._cluster or self.address, timeout=self._patience, set_as_default=False
             )
         except (OSError, TimeoutError) as error:
-            raise SDCFailure(f"no Dask scheduler answers at {scheduler}: {error}") from None
+            raise SDCFailure(f"no Dask scheduler answers at {self.address}: {error}") from None
+        except (TypeError, ValueError) as error:  # tls:// without certificates, or ones that cannot be read
+            raise SDCError(
+                f"{self.address} cannot be joined: {error}. Certificates for tls:// stand in Dask's configuration,"
+                " under distributed.comm.tls: ca-file, and cert and key of client"
+            ) from None
         try:
             self._place()
         except BaseException:
@@ -77,14 +92,48 @@ class DaskCluster(Serial):
             raise
 
     def evaluate(self, X: NDArray[Any]) -> Measures:
-        """Measure every row; Dask gives a lost worker's batch to another worker."""
-        parts = [X[cut] for cut in batches(len(X), self._width())]
-        futures = [self.client.submit(_measure_there, self._key, part, pure=False, retries=0) for part in parts]
+        """Measure every row; Dask gives a lost worker's batch to another worker.
+
+        A scheduler that is lost and comes back within ``patience`` gets the problem, and all rows, once more.
+        """
         try:
-            return joined(self.problem, [self._result(future) for future in futures])
+            return self._measured(X)
+        except _LOST as error:
+            if self._cluster is not None:
+                raise self._failure(error) from None
+            with contextlib.suppress(Exception):
+                self.client.close(timeout=1)
+        self._join()
+        try:
+            return self._measured(X)
+        except _LOST as error:
+            raise self._failure(error) from None
+
+    def _measured(self, X: NDArray[Any]) -> Measures:
+        parts = [X[cut] for cut in self._cuts(len(X))]
+        futures = [self.client.submit(_timed_there, self._key, part, pure=False, retries=0) for part in parts]
+        try:
+            found = [future.result() for future in futures]
+        except KilledWorker as error:
+            raise self._failure(error) from None
         finally:
             with contextlib.suppress(Exception):  # a scheduler that is gone has nothing to cancel
                 self.client.cancel(futures)
+        if len(X):
+            self._row = sum(seconds for _, seconds in found) / len(X)
+        return joined(self.problem, [measures for measures, _ in found])
+
+    def _cuts(self, n: int) -> list[slice]:
+        """Cut n rows into a few batches for each worker, or fewer where the scheduler would take longer than they.
+
+        The scheduler hands out one batch after the other: m of them take m tasks, and then a worker a batch of n / m
+        rows. The sum is least at the root of what all rows take over what a task takes.
+        """
+        cuts = batches(n, self._width())
+        if self._row is None:
+            return cuts
+        enough = math.ceil(math.sqrt(n * self._row / TASK))
+        return cuts if len(cuts) <= enough else cut_evenly(n, enough)
 
     def workers(self) -> dict[str, int]:
         """Address and process id of every worker."""
@@ -115,14 +164,15 @@ class DaskCluster(Serial):
         """Put the data and the problem on every worker, now and whenever one joins."""
         packed, data = separated(self.problem)
         self._key = hashlib.sha256(packed).hexdigest()
-        self._digests = list(data)
+        self._digests, self._placed = list(data), []
         try:
             plugins: list[PlacedArrays | PlacedProblem] = [PlacedArrays(*item) for item in data.items()]
             plugins.append(PlacedProblem(self._key, packed))
             for plugin in plugins:
                 self.client.register_plugin(plugin, name=plugin.name)
                 self._placed.append(plugin.name)
-            self.client.wait_for_workers(1, timeout=self._patience)
+            # A task, not only waiting: an adaptive cluster without workers starts one when there is something to do.
+            self.client.submit(_pid, pure=False).result(timeout=self._patience)
         except (TimeoutError, FutureTimeout):
             raise SDCFailure(
                 f"no worker has joined {self.address} within {self._patience:.0f} s; start one with `dask worker"
@@ -130,14 +180,17 @@ class DaskCluster(Serial):
             ) from None
 
     def _width(self) -> int:
-        return max(1, sum(int(threads) for threads in self.client.nthreads().values()))
+        return max(self._wanted, sum(int(threads) for threads in self.client.nthreads().values()))
 
-    def _result(self, future: Any) -> Measures:
-        try:
-            result: Measures = future.result()
-        except (KilledWorker, CancelledError, FutureCancelledError, OSError) as error:
-            raise SDCFailure(f"the Dask cluster at {self.address} was lost while measuring ({error})") from None
-        return result
+    def _failure(self, error: Exception) -> SDCFailure:
+        return SDCFailure(f"the Dask cluster at {self.address} was lost while measuring ({error})")
+
+
+class NotPlaced(KeyError):
+    """The problem is not on this worker: its scheduler was restarted since."""
+
+
+_LOST = (CancelledError, FutureCancelledError, OSError, NotPlaced)
 
 
 # A second client that places the same thing makes Dask tear the first plugin down and set the new one up, while tasks
@@ -195,8 +248,16 @@ _HERE = _Here()
 def _measure_there(key: str, X: NDArray[Any]) -> Measures:
     with _HERE.lock:
         if key not in _HERE.problems:
+            if key not in _HERE.packed:
+                raise NotPlaced(key)
             _HERE.problems[key] = _together(_HERE.packed[key])
         return measure(_HERE.problems[key], X)
+
+
+def _timed_there(key: str, X: NDArray[Any]) -> tuple[Measures, float]:
+    """Measures of rows, and the seconds that they took."""
+    start = time.perf_counter()
+    return _measure_there(key, X), time.perf_counter() - start
 
 
 def _forget(key: str, digests: list[str]) -> None:

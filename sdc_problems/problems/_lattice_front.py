@@ -92,7 +92,8 @@ class BoxSearch:
         while boxes:
             done = 1.0 - sum(box.weight for box in boxes)
             self.needed = n_first + (self.n_measured - n_first) / done if done > 0 else math.inf
-            early = self.n_measured >= EARLY * self.limit and self.needed > HOPELESS * self.limit
+            tried = done > 0 and self.n_measured - n_first >= EARLY * self.limit
+            early = tried and self.needed > HOPELESS * self.limit
             if early or self.n_measured >= self.limit:
                 return None
             part = boxes[-AT_ONCE:]
