@@ -106,9 +106,7 @@ class Soak:
         process = self.start("run", self.study, "--out", run, "--workers", 2, limit=limit)
         if kind in ("worker killed", "run killed", "Ctrl-C") and self.running(process, run):
             if kind == "worker killed":
-                with contextlib.suppress(psutil.Error, IndexError):
-                    workers = [c for c in psutil.Process(process.pid).children() if "resource_tracker" not in _said(c)]
-                    workers[int(self.rng.integers(len(workers)))].kill()
+                self.kill_worker(process)
             else:
                 process.send_signal(signal.SIGKILL if kind == "run killed" else signal.SIGINT)
         code = self.wait(process, kind)
@@ -125,6 +123,16 @@ class Soak:
         found = self.content(run)
         shutil.rmtree(run)
         return found
+
+    def kill_worker(self, process: subprocess.Popen[bytes]) -> None:
+        """Kill a worker of a run, as soon as it has one."""
+        while process.poll() is None:
+            with contextlib.suppress(psutil.Error):
+                workers = [c for c in psutil.Process(process.pid).children() if "resource_tracker" not in _said(c)]
+                if workers:
+                    workers[int(self.rng.integers(len(workers)))].kill()
+                    return
+            time.sleep(0.05)
 
     def nobody_left(self, kind: str) -> None:
         """No process of a run lives on, and there is no temporary file; what was killed is given time to notice."""

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from sdc_problems import load
 from sdc_problems.errors import SDCError, SDCFailure
 from sdc_problems.parallel import Serial
-from sdc_problems.parallel.cluster import DaskCluster
+from sdc_problems.parallel.cluster import TASK, DaskCluster
 from sdc_problems.problems.generalization import PBGProblem
 
 QUIET: dict[str, Any] = {"dashboard_address": None, "worker_dashboard_address": None, "silence_logs": 50}
@@ -135,6 +135,19 @@ def test_results_that_a_worker_spills_to_disk_come_back_the_same(
         assert there.evaluate(rows)["F"].tobytes() == expected
         assert there.client.submit(np.ones, 1_000_000, pure=False).result().sum() == 1_000_000
         there.forget()
+
+
+def test_batches_are_as_large_as_what_rows_cost_calls_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of all numbers of batches none has a shorter sum of tasks and of a worker's batch, by more than rounding."""
+    monkeypatch.setattr(DaskCluster, "_width", lambda self: 1000)
+    cluster = DaskCluster.__new__(DaskCluster)
+    cluster._row = None
+    assert len(cluster._cuts(2000)) == 2000  # four for each worker, as far as there are rows
+    cluster._row = 0.02
+    cuts = cluster._cuts(2000)
+    assert [row for cut in cuts for row in range(cut.start, cut.stop)] == list(range(2000))
+    cost = {m: m * TASK + 2000 * cluster._row / m for m in range(1, 2001)}
+    assert cost[len(cuts)] < 1.05 * min(cost.values())
 
 
 @contextmanager
