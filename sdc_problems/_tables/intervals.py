@@ -13,6 +13,14 @@ from numpy.typing import NDArray
 _NUMBER = r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
 _BAND = re.compile(rf"\s*([\[(]?)\s*{_NUMBER}\s*(?:,|;|-|–|to|\.\.+)\s*{_NUMBER}\s*([\])]?)\s*")
 _BOUND = re.compile(rf"\s*(<=|>=|<|>|≤|≥)\s*{_NUMBER}\s*|\s*{_NUMBER}\s*(\+)\s*")
+_SIGNS = {
+    "under": "<", "below": "<", "less than": "<", "younger than": "<", "up to": "<=", "at most": "<=",
+    "over": ">", "above": ">", "more than": ">", "older than": ">", "at least": ">=", "from": ">=",
+}  # fmt: skip
+_SAID = re.compile(rf"\s*({'|'.join(_SIGNS)})\s+{_NUMBER}\s*", re.IGNORECASE)
+_OPEN = re.compile(
+    rf"\s*{_NUMBER}\s+(?:and|or)\s+(?:(over|above|more|older|up)|under|below|less|younger)\s*", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -44,7 +52,7 @@ class Interval:
 
 
 def parse_interval(text: str) -> Interval | None:
-    """Read a label such as "20-29", "[2.5, 5.0)", ">=65" or "65+"; None for any other.
+    """Read a label such as "20-29", "[2.5, 5.0)", ">=65", "65+", "under 20" or "60 and over"; None for any other.
 
     Examples
     --------
@@ -52,10 +60,16 @@ def parse_interval(text: str) -> Interval | None:
     Interval(low=20.0, high=29.0, low_in=True, high_in=True)
     >>> parse_interval("[2.5, 5.0)").high_in, parse_interval("<18").high, parse_interval("young")
     (False, 18.0, None)
+    >>> parse_interval("under 20") == parse_interval("<20"), parse_interval("60 and over") == parse_interval("60+")
+    (True, True)
     """
     if band := _BAND.fullmatch(text):
         opened, low, high, closed = band.groups()
         return Interval(float(low), float(high), opened != "(", closed != ")")
+    if said := _SAID.fullmatch(text):
+        text = _SIGNS[said[1].lower()] + said[2]
+    elif said := _OPEN.fullmatch(text):
+        text = (">=" if said[2] else "<=") + said[1]
     if bound := _BOUND.fullmatch(text):
         sign, number, open_number, _ = bound.groups()
         if open_number is not None:

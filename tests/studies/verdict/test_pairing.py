@@ -254,6 +254,11 @@ def test_roles_are_checked() -> None:
         ("≤18", [18], [19]),
         ("65+", [65, 90], [64]),
         ("1e3-2e3", [1500], [999]),
+        ("under 20", [-5, 19], [20, 21]),
+        ("60 and over", [60, 99], [59]),
+        ("Older than 60", [61], [60]),
+        ("up to 2.5", [2.5], [2.6]),
+        ("12 or less", [12], [13]),
     ],
 )
 def test_intervals_are_read(text: str, inside: list[float], outside: list[float]) -> None:
@@ -263,6 +268,13 @@ def test_intervals_are_read(text: str, inside: list[float], outside: list[float]
     assert not interval.holds(np.array(outside, dtype=float)).any()
 
 
-@pytest.mark.parametrize("text", ["*", "young", "2019", "20-", "a-b", "", "20-29-39"])
+@pytest.mark.parametrize("text", ["*", "young", "2019", "20-", "a-b", "", "20-29-39", "under age", "20 and", "over"])
 def test_other_labels_are_no_intervals(text: str) -> None:
     assert parse_interval(text) is None
+
+
+def test_numbers_stand_beside_intervals_in_words() -> None:
+    ages = ["under 25", "under 25", "35", "38", "50 and over", "50 and over"]
+    assert pair(RELEASE.assign(age=ages)).quasi_identifiers[0].fate is Fate.GENERALISED
+    with pytest.raises(SDCError, match="mixes numbers with text that is no interval"):
+        pair(RELEASE.assign(age=["young", "young", *ages[2:]]))
