@@ -151,7 +151,7 @@ def test_numbers_that_no_code_stands_for_are_found() -> None:
     problem = problem_of("numeric")
     x = next(iter(problem.starts().values()))
     for cell in ("1000000", "-3", "31.5"):
-        frame = as_written(problem.release(x))
+        frame = as_written(problem.release(x)).astype(object)
         frame.loc[4, "age"] = cell
         broken = [g for g in TASK.guarantees(problem, x, frame) if not g.holds]
         assert [(g.name, g.found) for g in broken] == [("numbers out of range", 1)], cell
@@ -160,7 +160,7 @@ def test_numbers_that_no_code_stands_for_are_found() -> None:
 def test_new_categories_and_changes_elsewhere_are_found() -> None:
     problem = problem_of("categorical")
     x = next(iter(problem.starts().values()))
-    frame = as_written(problem.release(x))
+    frame = as_written(problem.release(x)).astype(object)
     frame.loc[4, "education"] = "no such school"
     frame.loc[[5, 6], "sex"] = "unknown"
     broken = {g.name: g.found for g in TASK.guarantees(problem, x, frame) if not g.holds}
@@ -175,7 +175,7 @@ def test_a_kept_sum_is_counted_in_the_file() -> None:
     table = Microdata.from_frame(frame, quasi_identifiers=["age", "hours", "both"])
     problem = MaskingProblem(table, edits=["both = age + hours"])
     x = next(iter(problem.starts().values()))
-    written = as_written(problem.release(x))
+    written = as_written(problem.release(x)).astype(object)
     kept = TASK.guarantees(problem, x, written)[-1]
     assert (kept.name, kept.holds, kept.sentence) == ("broken sums", True, "in every record both = age + hours")
     written.loc[3, "both"] = "1"

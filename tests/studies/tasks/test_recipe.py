@@ -37,7 +37,7 @@ def step(method: str, *columns: str, **options: object) -> RecipeStep:
 def test_each_methods_k_is_counted_in_its_columns(problem: RecipeProblem) -> None:
     steps = [step("mdav", "age", "pay", k=5), step("suppress-cells-wildcard", "town", "sex", k=20)]
     x = problem.encode(steps)
-    frame = as_written(problem.release(x))
+    frame = as_written(problem.release(x)).astype(object)
     found = {(g.name, g.columns): g for g in TASK.guarantees(problem, x, frame)}
     assert found["k", ("age", "pay")].promised == 5
     assert found["k", ("age", "pay")].holds
@@ -52,7 +52,7 @@ def test_each_methods_k_is_counted_in_its_columns(problem: RecipeProblem) -> Non
 
 def test_a_change_elsewhere_breaks_a_promise(problem: RecipeProblem) -> None:
     x = problem.encode([step("recode-level", "age", level=1)])
-    frame = as_written(problem.release(x))
+    frame = as_written(problem.release(x)).astype(object)
     frame.loc[0, "sex"] = "x"
     (changed,) = [g for g in TASK.guarantees(problem, x, frame) if g.name == "changed elsewhere"]
     assert not changed.holds
