@@ -111,16 +111,15 @@ def draw(name: str, into: Path) -> Path:
 
 
 def screenshot(page: Path, out: Path) -> None:
-    """Picture of a page that ``sdc report`` wrote, as the guides show it: one solution selected on the map."""
+    """Picture of a page that ``sdc report`` wrote, as the texts show it: one solution selected."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        tab = browser.new_page(viewport={"width": 1280, "height": 1000})
+        tab = browser.new_page(viewport={"width": 1280, "height": 1400})
         tab.goto(page.resolve().as_uri())
-        tab.get_by_role("group", name="Risk").first.focus()
-        for key in ("ArrowRight",) * 8 + ("Enter",):
-            tab.keyboard.press(key)
+        tab.get_by_role("link", name="Balanced").or_(tab.get_by_role("button", name="Balanced")).first.click()
+        tab.get_by_role("button", name="☆ Shortlist").click()
         tab.screenshot(path=str(out))
         browser.close()
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.docs.test_blocks import ROOT
 
 pytestmark = pytest.mark.browser
 
@@ -78,3 +82,10 @@ def test_the_table_as_it_was_is_no_candidate(workbench: Any, make_report: Any, o
     loss = page.locator(".card .measures dd").first.inner_text()
     assert loss.endswith("%")
     assert not loss.startswith("0 ")  # what the baseline "untouched" has
+
+
+def test_figure_of_the_texts_finds_its_way_on_the_page(pbg_report: Path, tmp_path: Path) -> None:
+    picture = tmp_path / "explorer.png"
+    draw = [sys.executable, str(ROOT / "docs" / "figures.py"), "--screenshot", str(pbg_report), str(picture)]
+    subprocess.run(draw, check=True, timeout=120)
+    assert picture.read_bytes().startswith(b"\x89PNG")
