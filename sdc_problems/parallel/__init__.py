@@ -1,4 +1,4 @@
-"""Backends that measure candidates in this process, in several, or on a Dask cluster: the same bytes everywhere."""
+"""Candidates measured, and other tasks done, in this process, in several, or on a Dask cluster: the same bytes."""
 
 from __future__ import annotations
 
@@ -15,5 +15,6 @@ if TYPE_CHECKING:
     from sdc_problems.parallel.evaluator import ParallelEvaluator as ParallelEvaluator
     from sdc_problems.parallel.memo import MemoEvaluator as MemoEvaluator
     from sdc_problems.parallel.process_pool import ProcessPool as ProcessPool
+    from sdc_problems.parallel.tasks import done_tasks as done_tasks
 
 __getattr__, __dir__, __all__ = _attach(__name__, __file__)

@@ -64,27 +64,12 @@ class DaskCluster(Serial):
         self._placed: list[str] = []
         self._cluster: Any = None
         if scheduler == "local":
-            self._cluster = LocalCluster(  # type: ignore[no-untyped-call]
-                n_workers=workers, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None,
-                worker_dashboard_address=None, silence_logs=50,
-            )  # fmt: skip
-        elif "://" not in scheduler:
-            raise SDCError(f'scheduler must be "local" or an address like "tcp://host:8786", not {scheduler!r}')
+            self._cluster = local_cluster(workers)
         self._join()
 
     def _join(self) -> None:
         """Connect to the scheduler, and put the problem on its workers."""
-        try:
-            self.client: Any = Client(  # type: ignore[no-untyped-call]
-                self._cluster or self.address, timeout=self._patience, set_as_default=False
-            )
-        except (OSError, TimeoutError) as error:
-            raise SDCFailure(f"no Dask scheduler answers at {self.address}: {error}") from None
-        except (TypeError, ValueError) as error:  # tls:// without certificates, or ones that cannot be read
-            raise SDCError(
-                f"{self.address} cannot be joined: {error}. Certificates for tls:// stand in Dask's configuration,"
-                " under distributed.comm.tls: ca-file, and cert and key of client"
-            ) from None
+        self.client: Any = joined_client(self._cluster or self.address, patience=self._patience)
         try:
             self._place()
         except BaseException:
@@ -98,7 +83,7 @@ class DaskCluster(Serial):
         """
         try:
             return self._measured(X)
-        except _LOST as error:
+        except LOST as error:
             if self._cluster is not None:
                 raise self._failure(error) from None
             with contextlib.suppress(Exception):
@@ -106,7 +91,7 @@ class DaskCluster(Serial):
         self._join()
         try:
             return self._measured(X)
-        except _LOST as error:
+        except LOST as error:
             raise self._failure(error) from None
 
     def _measured(self, X: NDArray[Any]) -> Measures:
@@ -186,11 +171,34 @@ class DaskCluster(Serial):
         return SDCFailure(f"the Dask cluster at {self.address} was lost while measuring ({error})")
 
 
+def local_cluster(workers: int) -> Any:
+    """Cluster of processes on this machine."""
+    return LocalCluster(  # type: ignore[no-untyped-call]
+        n_workers=workers, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None,
+        worker_dashboard_address=None, silence_logs=50,
+    )  # fmt: skip
+
+
+def joined_client(scheduler: Any, *, patience: float) -> Any:
+    """Client of a scheduler: of an address, or of a cluster that was started here."""
+    if isinstance(scheduler, str) and "://" not in scheduler:
+        raise SDCError(f'scheduler must be "local" or an address like "tcp://host:8786", not {scheduler!r}')
+    try:
+        return Client(scheduler, timeout=patience, set_as_default=False)  # type: ignore[no-untyped-call]
+    except (OSError, TimeoutError) as error:
+        raise SDCFailure(f"no Dask scheduler answers at {scheduler}: {error}") from None
+    except (TypeError, ValueError) as error:  # tls:// without certificates, or ones that cannot be read
+        raise SDCError(
+            f"{scheduler} cannot be joined: {error}. Certificates for tls:// stand in Dask's configuration,"
+            " under distributed.comm.tls: ca-file, and cert and key of client"
+        ) from None
+
+
 class NotPlaced(KeyError):
     """The problem is not on this worker: its scheduler was restarted since."""
 
 
-_LOST = (CancelledError, FutureCancelledError, OSError, NotPlaced)
+LOST = (CancelledError, FutureCancelledError, OSError, NotPlaced)
 
 
 # A second client that places the same thing makes Dask tear the first plugin down and set the new one up, while tasks

@@ -10,6 +10,7 @@ from __future__ import annotations
 import multiprocessing
 import signal
 import time
+from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import wait
@@ -71,10 +72,7 @@ class ProcessPool(Serial):
                 for future in pending.values():
                     future.cancel()
                 raise
-        raise SDCFailure(
-            f"worker processes ended {ATTEMPTS} times while measuring the same rows: most often the machine is out of"
-            " memory (use fewer workers), or a script starts workers outside `if __name__ == '__main__':`"
-        )
+        raise dead_workers("while measuring the same rows")
 
     def processes(self) -> list[int]:
         """Ids of the worker processes that have been started."""
@@ -83,31 +81,53 @@ class ProcessPool(Serial):
     def close(self) -> None:
         """End the processes."""
         if self._pool is not None:
-            left = {process.sentinel: process for process in (self._pool._processes or {}).values()}
-            self._pool.shutdown(wait=False, cancel_futures=True)
+            end_pool(self._pool)
             self._pool = None
-            # A worker that was killed may have died holding the lock under which the others would hear of the end.
-            end = time.monotonic() + PATIENCE
-            while left and (rest := end - time.monotonic()) > 0:
-                for sentinel in cast("list[int]", wait(list(left), rest)):
-                    del left[sentinel]
-            for process in left.values():
-                process.terminate()
 
     def _started(self) -> ProcessPoolExecutor:
         if self._pool is None:
-            self._pool = ProcessPoolExecutor(
-                self.workers,
-                mp_context=multiprocessing.get_context("spawn"),
-                initializer=_open,
-                initargs=(_packed(self.problem),),
-            )
+            self._pool = start_pool(self.workers, _open, _packed(self.problem))
         return self._pool
 
     def _abandon(self) -> None:
         if self._pool is not None:
             self._pool.shutdown(wait=False, cancel_futures=True)
             self._pool = None
+
+
+def start_pool(workers: int, begin: Callable[..., object], *arguments: object) -> ProcessPoolExecutor:
+    """Pool of new processes, each of which begins by calling a function; it should call `begin_worker`."""
+    return ProcessPoolExecutor(
+        workers, mp_context=multiprocessing.get_context("spawn"), initializer=begin, initargs=arguments
+    )
+
+
+def end_pool(pool: ProcessPoolExecutor) -> None:
+    """End the processes of a pool, also where one was killed."""
+    left = {process.sentinel: process for process in (pool._processes or {}).values()}
+    pool.shutdown(wait=False, cancel_futures=True)
+    # A worker that was killed may have died holding the lock under which the others would hear of the end.
+    end = time.monotonic() + PATIENCE
+    while left and (rest := end - time.monotonic()) > 0:
+        for sentinel in cast("list[int]", wait(list(left), rest)):
+            del left[sentinel]
+    for process in left.values():
+        process.terminate()
+
+
+def dead_workers(when: str) -> SDCFailure:
+    """Failure to raise where worker processes die again and again."""
+    return SDCFailure(
+        f"worker processes ended {ATTEMPTS} times {when}: most often the machine is out of memory (use fewer workers),"
+        " or a script starts workers outside `if __name__ == '__main__':`"
+    )
+
+
+def begin_worker() -> None:
+    """Begin a worker process: one thread, deaf to Ctrl-C (its parent decides), gone when its parent is."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    one_thread()
+    end_with_parent()
 
 
 def _packed(problem: Problem) -> bytes:
@@ -124,13 +144,11 @@ _problem: Problem | None = None  # of a worker process
 
 
 def _open(packed: bytes) -> None:
-    """Begin a worker process: one thread, deaf to Ctrl-C (its parent decides), gone when its parent is."""
+    """Begin a worker process that measures rows of a problem."""
     global _problem
     import pickle
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    one_thread()
-    end_with_parent()
+    begin_worker()
     _problem = pickle.loads(packed)  # noqa: S301 -- bytes that our parent process made a moment ago
 
 

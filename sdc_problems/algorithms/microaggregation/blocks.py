@@ -8,13 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import math
-import multiprocessing
 import time
-from collections.abc import Callable, Generator
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures import TimeoutError as FutureTimeout
-from concurrent.futures.process import BrokenProcessPool
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,17 +17,16 @@ from numpy.typing import NDArray
 from sdc_problems._slices import tell
 from sdc_problems._validation import table, whole
 from sdc_problems.algorithms.microaggregation._partition_search import TASKS, PartitionSearch, kd_blocks
-from sdc_problems.errors import SDCError, SDCFailure
 from sdc_problems.evaluators.information_loss.numeric import sse
 from sdc_problems.methods._kernels.mdav import mdav_kernel
 from sdc_problems.methods.partition._attributes import smallest_group, z_scores
+from sdc_problems.parallel import done_tasks
 
 BLOCK = 10_000
 """Records of a block: MDAV's time in it grows with the square, and few groups would rather cross its border."""
 MOVES = 200
 """Proposals per record: about as long as MDAV takes."""
 ROUNDS = 8
-ATTEMPTS = 5
 
 Task = tuple[NDArray[np.float64], int, int, tuple[int, int]]
 """Points of a block, k, proposals and seed."""
@@ -45,10 +39,6 @@ class Done(NamedTuple):
     mdav_sse: float
     sse: float
     seconds: float
-
-
-Doing = Generator[tuple[int, Done], None, None]
-"""Blocks by their numbers, as they are done."""
 
 
 class Blocked(NamedTuple):
@@ -103,7 +93,8 @@ def microaggregate_blocks(
     workers
         Processes of this machine, which take a block at a time.
     scheduler
-        Address of a Dask scheduler whose workers take the blocks instead, such as ``"tcp://host:8786"``.
+        Address of a Dask scheduler whose workers take the blocks instead, such as ``"tcp://host:8786"``, or ``"local"``
+        for a cluster of ``workers`` processes.
     standardize
         Whether attributes are turned into z-scores first.
 
@@ -123,23 +114,14 @@ def microaggregate_blocks(
     k = smallest_group(k, len(values))
     block, moves = whole(block, "block", least=4 * k), whole(moves, "moves")
     workers, seed = whole(workers, "workers", least=1), whole(seed, "seed")
-    if scheduler is not None and workers != 1:
-        raise SDCError("workers are those of the scheduler: leave workers out")
     Z = np.ascontiguousarray(z_scores(values) if standardize else values)
     blocks = kd_blocks(Z, block)
 
     def task(i: int) -> Task:
         return np.ascontiguousarray(Z[blocks[i]]), k, moves * len(blocks[i]), (seed, i)
 
-    done: Doing
-    if scheduler is not None:
-        done = _on_cluster(task, len(blocks), scheduler)
-    elif workers == 1:
-        done = ((i, improved(task(i))) for i in range(len(blocks)))
-    else:
-        done = _in_processes(task, len(blocks), workers)
     found: dict[int, Done] = {}
-    with contextlib.closing(done):
+    with contextlib.closing(done_tasks(improved, task, len(blocks), workers=workers, scheduler=scheduler)) as done:
         for i, result in done:
             found[i] = result
             tell("records in groups", sum(len(blocks[j]) for j in found), len(Z))
@@ -178,63 +160,3 @@ def improved(task: Task) -> Done:
     for number in range(ROUNDS):
         search.step(number / ROUNDS, step)
     return Done(search.best, before, search.best_sse, time.process_time() - began)
-
-
-def _in_processes(task: Callable[[int], Task], n: int, workers: int) -> Doing:
-    """Blocks done by processes; what one that dies has begun is done again, by another."""
-    left, attempts = list(range(n)), 0
-    while left:
-        pool = ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"))
-        try:
-            ahead = {i: pool.submit(improved, task(i)) for i in left[: 2 * workers]}
-            while left:  # in their order: few blocks are on their way at a time
-                i = left[0]
-                result = ahead.pop(i).result()
-                left.pop(0)
-                attempts = 0
-                if len(left) >= 2 * workers:
-                    more = left[2 * workers - 1]
-                    ahead[more] = pool.submit(improved, task(more))
-                yield i, result
-        except BrokenProcessPool:
-            attempts += 1
-            if attempts == ATTEMPTS:
-                raise SDCFailure(
-                    f"worker processes ended {ATTEMPTS} times over the same blocks: most often the machine is out of"
-                    " memory (use fewer workers, or smaller blocks)"
-                ) from None
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _on_cluster(task: Callable[[int], Task], n: int, scheduler: str) -> Doing:
-    """Blocks done by the workers of a Dask scheduler, which gives those of a lost worker to another one."""
-    from sdc_problems.parallel.cluster import PATIENCE
-
-    try:
-        from distributed import Client, as_completed
-    except ImportError:
-        raise SDCError("a scheduler needs dask: pip install 'sdc-problems[dask]'") from None
-    try:
-        client: Any = Client(scheduler, timeout=PATIENCE, set_as_default=False)  # type: ignore[no-untyped-call]
-    except (OSError, TimeoutError, FutureTimeout) as error:
-        raise SDCFailure(f"no Dask scheduler answers at {scheduler}: {error}") from None
-    try:
-        ahead = 2 * max(1, sum(client.nthreads().values()))
-        number = {client.submit(improved, task(i), pure=False, retries=ATTEMPTS): i for i in range(min(ahead, n))}
-        waiting: Any = as_completed(list(number), loop=client.loop)  # type: ignore[no-untyped-call]
-        following = len(number)
-        for future in waiting:
-            result = future.result()
-            i = number.pop(future)
-            if following < n:
-                more = client.submit(improved, task(following), pure=False, retries=ATTEMPTS)
-                number[more] = following
-                following += 1
-                waiting.add(more)
-            yield i, result
-    except OSError as error:
-        raise SDCFailure(f"the Dask cluster at {scheduler} was lost: {error}") from None
-    finally:
-        with contextlib.suppress(OSError, TimeoutError):
-            client.close()

@@ -1,0 +1,138 @@
+"""Tasks that are a function of their own arguments, done here, by processes or on a Dask cluster: the same results.
+
+For work that measures no candidates of a problem, such as blocks of a large file: each task has all that it needs, its
+seed included. Few tasks are made ahead of the workers, so that memory is bounded whatever their number.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Generator
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any, TypeVar
+
+from sdc_problems.errors import SDCError, SDCFailure
+from sdc_problems.parallel.process_pool import ATTEMPTS, begin_worker, dead_workers, end_pool, start_pool
+
+AHEAD = 2
+"""Tasks on their way for each worker: one that is done, and one that waits for it."""
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+Doing = Generator[tuple[int, Result], None, None]
+
+
+def done_tasks(
+    function: Callable[[Task], Result],
+    task: Callable[[int], Task],
+    n: int,
+    *,
+    workers: int = 1,
+    scheduler: str | None = None,
+) -> Doing[Result]:
+    """Yield the number and the result of each of n tasks, as they are done; close the generator when it is left early.
+
+    A worker that dies costs the tasks that it had, which others do again.
+
+    Parameters
+    ----------
+    function
+        What is done: a function of a module that workers can import.
+    task
+        Makes the argument of the task of a number, when there is a worker for it.
+    n
+        How many tasks.
+    workers
+        Processes of this machine; 1 does the tasks in this process.
+    scheduler
+        Address of a Dask scheduler (``"tcp://host:8786"``), or ``"local"`` for a cluster of ``workers`` processes.
+
+    Examples
+    --------
+    >>> list(done_tasks(abs, lambda i: -i, 3))
+    [(0, 0), (1, 1), (2, 2)]
+    """
+    if scheduler is not None:
+        try:
+            from sdc_problems.parallel import cluster  # noqa: F401 -- is Dask there?
+        except ModuleNotFoundError:
+            raise SDCError('a scheduler needs Dask: pip install "sdc-problems[dask]"') from None
+        return _on_cluster(function, task, n, scheduler, workers)
+    return ((i, function(task(i))) for i in range(n)) if workers == 1 else _in_processes(function, task, n, workers)
+
+
+def _in_processes(
+    function: Callable[[Task], Result], task: Callable[[int], Task], n: int, workers: int
+) -> Doing[Result]:
+    next_one, attempts = 0, 0
+    while next_one < n:
+        pool = start_pool(workers, begin_worker)
+        try:
+            waiting: dict[int, Future[Result]] = {}
+            while next_one < n:  # in their order: few are on their way at a time
+                for i in range(next_one, min(next_one + AHEAD * workers, n)):
+                    if i not in waiting:
+                        waiting[i] = pool.submit(function, task(i))
+                result = waiting.pop(next_one).result()
+                next_one, attempts = next_one + 1, 0
+                yield next_one - 1, result
+        except BrokenProcessPool:
+            attempts += 1
+            if attempts == ATTEMPTS:
+                raise dead_workers("over the same tasks") from None
+        finally:
+            end_pool(pool)
+
+
+def _on_cluster(
+    function: Callable[[Task], Result], task: Callable[[int], Task], n: int, scheduler: str, workers: int
+) -> Doing[Result]:
+    from distributed import KilledWorker, as_completed
+
+    from sdc_problems import __version__
+    from sdc_problems.parallel.cluster import LOST, PATIENCE, joined_client, local_cluster
+
+    local: Any = local_cluster(workers) if scheduler == "local" else None
+    with contextlib.ExitStack() as left:
+        if local is not None:
+            left.callback(local.close)
+        client = joined_client(local or scheduler, patience=PATIENCE)
+        left.callback(_leave, client)
+
+        def submit(i: int) -> Any:
+            return client.submit(_there, __version__, function, task(i), pure=False, retries=0)
+
+        try:
+            # What is lost with its worker is done again by another one; there may be none yet, or more later.
+            ahead = AHEAD * max(1, workers, sum(client.nthreads().values()))
+            number = {submit(i): i for i in range(min(ahead, n))}
+            following = len(number)
+            waiting: Any = as_completed(list(number), loop=client.loop)  # type: ignore[no-untyped-call]
+            for future in waiting:
+                result = future.result()
+                i = number.pop(future)
+                if following < n:
+                    more = submit(following)
+                    number[more] = following
+                    following += 1
+                    waiting.add(more)
+                yield i, result
+        except (*LOST, KilledWorker) as error:
+            raise SDCFailure(f"the Dask cluster at {scheduler} was lost while at work ({error})") from None
+
+
+def _leave(client: Any) -> None:
+    with contextlib.suppress(OSError, TimeoutError):
+        client.close()
+
+
+def _there(version: str, function: Callable[[Task], Result], task: Task) -> Result:
+    """Do a task on a worker; refuse another version of the package, which may find something else."""
+    from sdc_problems import __version__
+    from sdc_problems.parallel._threads import one_thread
+
+    if version != __version__:
+        raise SDCFailure(f"this worker has sdc-problems {__version__}; the work was sent by {version}")
+    one_thread()
+    return function(task)
