@@ -18,28 +18,31 @@ _usual_warning = warnings.showwarning
 
 # name: (module that defines a click command called `command`, one line for --help); by section, in the order of --help
 COMMANDS: dict[str, tuple[str, str]] = {
-    "protect": ("files.protect", "Protect a file as asked (k, l, t) by the method that loses least, or by one."),
-    "evaluate": ("files.evaluate", "Measure what a protected file gives away and what it has lost."),
-    "scan": ("files.scan", "Propose which columns of a file identify a person, and which are secrets."),
-    "hierarchy": ("files.hierarchy", "Suggest hierarchies for the columns of a file, or check those there are."),
-    "data": ("files.data", "List, describe and fetch the tables that a study can start from."),
-    "demo": ("runs.demo", "Run a search on the embedded data: a front, a picture, a run folder."),
-    "run": ("runs.run", "Carry out a study."),
-    "resume": ("runs.resume", "Go on with a run, whatever ended it."),
-    "status": ("runs.status", "Progress of a run, and what it has found."),
-    "compare": ("runs.compare", "Several runs side by side, measured alike."),
-    "release": ("runs.release", "Write a solution's protected file, checked, with its certificate."),
-    "plot": ("runs.plot", "Pictures of a run and of its solutions."),
-    "report": ("runs.report", "One HTML file to look at: map, solutions, pictures, progress."),
-    "explore": ("runs.explore", "The report's page, live, in a browser on this machine."),
-    "schema": ("runs.schema", "The JSON Schema of the study file."),
-    "benchmark": ("runs.benchmark", "Algorithms on instances whose fronts are known: run, compare, submit."),
-    "reproduce": ("reproduce", "A paper's tables and figures, computed again beside the paper's."),
+    "protect": (
+        "files.protect",
+        "Protect a file: k, l or t by the method that loses least, or a method that you name.",
+    ),
+    "evaluate": ("files.evaluate", "Measure the disclosure risk and the information loss of a protected file."),
+    "scan": ("files.scan", "Propose a role for each column: identifier, quasi-identifier, sensitive or other."),
+    "hierarchy": ("files.hierarchy", "Suggest hierarchies for the columns of a file, or check existing ones."),
+    "data": ("files.data", "List, describe and fetch the tables that a study can use."),
+    "demo": ("runs.demo", "Search for a front on the embedded data, and draw it."),
+    "run": ("runs.run", "Run a study in a new run folder."),
+    "resume": ("runs.resume", "Continue a run that was interrupted."),
+    "status": ("runs.status", "Show the progress and the front of a run."),
+    "compare": ("runs.compare", "Compare runs by the same indicators."),
+    "release": ("runs.release", "Write the protected file of a solution, and its certificate."),
+    "plot": ("runs.plot", "Draw a run and its solutions."),
+    "report": ("runs.report", "Write an HTML report: map, solutions, pictures and progress."),
+    "explore": ("runs.explore", "Open the page of a run, or the start page, in a browser on this machine."),
+    "schema": ("runs.schema", "Print the JSON Schema of the study file, or an example."),
+    "benchmark": ("runs.benchmark", "Run and compare algorithms on instances whose fronts are known."),
+    "reproduce": ("reproduce", "Compute the tables and figures of a paper again, and compare them with the paper."),
 }
 # folder of the commands: its title in --help
 SECTIONS = {
-    "files": "Files: from a table to a protected one",
-    "runs": "Studies: search, look, choose, release",
+    "files": "Files: protect a table and measure it",
+    "runs": "Studies: search, compare, choose and release",
     "": "Papers",
 }
 
@@ -84,11 +87,11 @@ class LazyGroup(click.Group):
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Results go to stdout, progress and messages to stderr. Start with: sdc demo",
+    epilog="Results go to stdout; progress and messages go to stderr. To start: sdc demo",
 )
 @click.version_option(__version__, prog_name="sdc")
 def cli() -> None:
-    """Protect microdata: search for the best trade-offs between information loss and disclosure risk."""
+    """Protect microdata, and search for the best trade-offs between information loss and disclosure risk."""
 
 
 def _show_warning(
@@ -107,7 +110,7 @@ def _show_warning(
 
 
 def _say_compiling() -> None:
-    click.echo("compiling for this machine, once after an installation or update: some seconds …", err=True)
+    click.echo("compiling for this machine (once after an installation or an update; takes some seconds) …", err=True)
 
 
 def main() -> NoReturn:
@@ -133,11 +136,11 @@ def main() -> NoReturn:
     except ValueError as error:
         if "null byte" not in str(error):
             raise
-        click.echo("error: a path holds the character NUL, which no file name can", err=True)
+        click.echo("error: a path contains the character NUL, which no file name may contain: remove it", err=True)
         sys.exit(EXIT_USAGE)
     except OSError as error:
         if error.errno != errno.ENAMETOOLONG:
             raise
-        click.echo("error: a path is longer than this system lets names be: choose shorter ones", err=True)
+        click.echo("error: a path is longer than this system allows: choose shorter names", err=True)
         sys.exit(EXIT_USAGE)
     sys.exit(code if isinstance(code, int) else 0)  # click hands over what Context.exit was told

@@ -25,10 +25,10 @@ def row_options(function: F) -> F:
         click.option(
             "--rows-seed",
             type=click.IntRange(min=0),
-            help="Seed of the rows' order; else drawn.",
+            help="Seed of the rows. Default: drawn.",
         ),
-        click.option("--no-rows", is_flag=True, help="No OUT.rows.csv, which `sdc evaluate` needs."),
-        click.option("--keep-order", is_flag=True, help="Rows in their order: each is then linkable."),
+        click.option("--no-rows", is_flag=True, help="Write no OUT.rows.csv (for sdc evaluate)."),
+        click.option("--keep-order", is_flag=True, help="Keep the row order: all rows are linkable."),
     ):
         function = option(function)
     return function

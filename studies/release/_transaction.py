@@ -162,7 +162,7 @@ def reserve(out: Path, *, overwrite: bool, inputs: Iterable[Path | None] = (), e
                     " choose an --out elsewhere"
                 )
         if (path.exists() or path.is_symlink()) and not overwrite:
-            raise SDCError(f"{str(path)!r} exists already: choose another --out, or give --overwrite")
+            raise SDCError(f"{str(path)!r} already exists: choose another --out, or add --overwrite")
     return found
 
 

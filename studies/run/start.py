@@ -39,7 +39,7 @@ class Untrue(SDCError):
 def start(study: Study, text: str, folder: Path) -> Built:
     """Build the study, to be sure that it can be built, and make its run folder."""
     if Path(folder).exists():
-        raise SDCError(f"{str(folder)!r} exists already: continue it with `sdc resume`, or choose another --out")
+        raise SDCError(f"{str(folder)!r} already exists: continue it with `sdc resume`, or choose another --out")
     built = study.build()
     problem = built.problem
     meta = {

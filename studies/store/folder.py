@@ -106,7 +106,7 @@ def create_folder(path: Path, study: str, meta: dict[str, Any], seeds: list[int]
     """Make a new run folder in one step: it appears complete or not at all."""
     path = Path(path).absolute()
     if path.exists() or path.is_symlink():
-        raise SDCError(f"{str(path)!r} exists already: continue it with `sdc resume`, or choose another --out")
+        raise SDCError(f"{str(path)!r} already exists: continue it with `sdc resume`, or choose another --out")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         building = Path(tempfile.mkdtemp(dir=path.parent, prefix=".sdc-run-"))

@@ -12,7 +12,10 @@ def test_nul_in_a_path_is_one_sentence(monkeypatch: pytest.MonkeyPatch, capsys: 
     with pytest.raises(SystemExit) as ended:
         cli.main()
     assert ended.value.code == cli.EXIT_USAGE
-    assert capsys.readouterr().err == "error: a path holds the character NUL, which no file name can\n"
+    assert (
+        capsys.readouterr().err
+        == "error: a path contains the character NUL, which no file name may contain: remove it\n"
+    )
 
 
 @pytest.mark.parametrize(

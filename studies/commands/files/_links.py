@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 EDGES = "File of links: CSV pairs, GraphML or GML."
-HOW = "Reading of links: id=…,source=…,directed=…"
+HOW = "Options of links: id=…,directed=true,…"
 
 
 def links_options(function: F) -> F:
@@ -66,10 +66,10 @@ class Linked:
         from sdc_problems._tables.formats import holds_links
 
         if holds_links(file) and self.edges is not None:
-            raise SDCError(f"{file.name} holds the links as well: leave --edges out")
+            raise SDCError(f"{file.name} already contains the links: omit --edges")
         found = holds_links(file) or self.edges is not None
         if self.options and not found:
-            raise SDCError("--links says how links are read: give their file as --edges")
+            raise SDCError("--links says how to read links: name their file by --edges")
         return found
 
     def read(self, file: Path, reading: Reading, **roles: Any) -> tuple[SocialGraph, dict[str, Any]]:

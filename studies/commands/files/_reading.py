@@ -39,21 +39,21 @@ def reading_options(of: str) -> Callable[[F], F]:
     def add(function: F) -> F:
         for option in reversed(
             [
-                click.option("--encoding", help=f"Encoding of {of}; else found, or UTF-8."),
+                click.option("--encoding", help=f"Encoding of {of}. Default: found."),
                 click.option(
                     "--delimiter",
                     callback=_tab,
-                    help=f"Delimiter of {of} (\\t: tab); else found.",
+                    help=f"Delimiter of {of} (\\t: tab). Default: found.",
                 ),
                 click.option("--decimal", default=".", show_default=True, help=f"Decimal mark of {of}."),
-                click.option("--thousands", help=f"Mark between thousands in {of}."),
-                click.option("--na-values", help="Further texts that mean missing."),
+                click.option("--thousands", help=f"Thousands separator of {of}. Default: none."),
+                click.option("--na-values", help="More texts that mean missing, as in NA,-9."),
                 click.option(
                     "--missing",
                     type=click.Choice(["error", "category", "star", "drop"]),
                     default="category",
                     show_default=True,
-                    help="Missing values: stop, a category, any value, or left out.",
+                    help="Missing cells: refuse, own category, any value, or drop.",
                 ),
             ]
         ):
@@ -121,7 +121,7 @@ class Reading:
         usual = {"encoding": None, "delimiter": None, "decimal": ".", "thousands": None}
         for name, value in usual.items():
             if getattr(self, name) != value:
-                raise SDCError(f"--{name} says how a CSV file is written, and {path.name} is none: leave it out")
+                raise SDCError(f"--{name} is for CSV files, and {path.name} is not one: omit it")
 
     def table(self, path: Path, **options: Any) -> tuple[Microdata, dict[str, Any]]:
         """Read a file; returns it with its encoding and delimiter, and says which columns have a category of gaps."""
@@ -148,7 +148,9 @@ def say_gaps(data: Microdata, missing: str) -> None:
 
     gaps = [a.name for a in data.attributes if a.has_missing and a.kind is not Kind.NUMERIC]
     if gaps and missing == "category":
-        click.echo(f"note: missing cells of {', '.join(gaps)} count as a category of their own (--missing)", err=True)
+        click.echo(
+            f"note: missing cells of {', '.join(gaps)} count as a category of their own (see --missing)", err=True
+        )
 
 
 @contextmanager

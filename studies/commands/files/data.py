@@ -17,13 +17,13 @@ DATA_SCHEMA = "sdc.data/1"
 
 @click.group(name="data", context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
-    """List, describe and fetch the tables that a study can start from."""
+    """List, describe and fetch the tables that a study can use."""
 
 
 @command.command(name="list")
 @json_option
 def list_tables(as_json: bool) -> None:
-    """Show every table, its size and where it is."""
+    """List every table with its size and where it is."""
     if as_json:
         _print_json(
             cache=str(datasets.cache_home()),
@@ -53,7 +53,8 @@ def list_tables(as_json: bool) -> None:
         table.add_row(listing.name, f"{listing.records:,}", str(listing.columns), _where(listing), listing.title)
     Console(markup=False, highlight=False).print(table)
     click.echo(
-        f"The cache is {datasets.cache_home()}. `sdc data fetch NAME` fetches, or says what to do by hand.", err=True
+        f"The cache is {datasets.cache_home()}. `sdc data fetch NAME` fetches a table, or says how to get it by hand.",
+        err=True,
     )
 
 
@@ -61,7 +62,7 @@ def list_tables(as_json: bool) -> None:
 @click.argument("name")
 @json_option
 def show(name: str, as_json: bool) -> None:
-    """Describe one table: origin, licence or citation, columns, roles and hierarchies."""
+    """Describe a table: origin, license or citation, columns, roles and hierarchies."""
     dataset = datasets.load(name, download=False)
     if as_json:
         _print_json(
@@ -83,15 +84,15 @@ def show(name: str, as_json: bool) -> None:
 
 @command.command(name="fetch")
 @click.argument("names", nargs=-1)
-@click.option("--all", "everything", is_flag=True, help="Fetch every table that has a stable address.")
+@click.option("--all", "everything", is_flag=True, help="Fetch every table that can be downloaded.")
 @json_option
 def fetch(names: tuple[str, ...], everything: bool, as_json: bool) -> None:
-    """Fetch public tables into the user's cache, unless they are on this machine; check them in any case.
+    """Fetch public tables into the cache, unless they are on this machine, and check them.
 
-    Prints the name and the path of each. A connection that was cut is taken up again where it ended.
+    Prints the name and the path of each. An interrupted download is continued.
     """
     if everything == bool(names):
-        raise click.UsageError("name the tables to fetch, or give --all; `sdc data list` shows them")
+        raise click.UsageError("name the tables to fetch, or give --all; `sdc data list` lists them")
     wanted = [listing.name for listing in datasets.catalogue() if listing.downloadable] if everything else names
     places = {}
     for name in wanted:

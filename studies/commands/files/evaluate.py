@@ -26,39 +26,43 @@ if TYPE_CHECKING:
 @click.command(name="evaluate")
 @click.argument("original", type=click.Path(path_type=Path))
 @click.argument("protected", type=click.Path(path_type=Path), required=False)
-@click.option("--quasi-identifiers", required=True, help="Columns an intruder may know, separated by commas.")
-@click.option("--sensitive", default="", help="Columns whose values must stay secret.")
-@click.option("--identifiers", default="", help="Columns of ORIGINAL that PROTECTED must not have.")
-@click.option("--keep", help="All other columns that PROTECTED has; those not named were left out, as by sdc protect.")
-@click.option("--kinds", default="", help="Kinds that are not as they look, as in age=numeric,zip=nominal.")
+@click.option("--quasi-identifiers", required=True, help="Columns that an intruder may know, separated by commas.")
+@click.option("--sensitive", default="", help="Columns whose values must stay secret, separated by commas.")
+@click.option("--identifiers", default="", help="Direct identifiers of ORIGINAL, which PROTECTED must not have.")
+@click.option(
+    "--keep", help="Other columns that PROTECTED has. Columns that are not named were left out. Default: all."
+)
+@click.option(
+    "--kinds", default="", help="Kinds of columns, where the detected ones are wrong, as in age=numeric,zip=nominal."
+)
 @click.option(
     "--population",
     type=click.Path(path_type=Path),
-    help="CSV file of the population with the quasi-identifiers, values written as in ORIGINAL: for k-map and the risk"
-    " of who does not know who is in the file.",
+    help="CSV file of the population, with the quasi-identifiers and values written as in ORIGINAL. It adds k-map and"
+    " the risk from an intruder who does not know who is in the file.",
 )
-@click.option("--weights", help="Column of ORIGINAL with sampling weights, for the same where there is no population.")
-@click.option("--households", help="Column of ORIGINAL that says who lives together.")
+@click.option("--weights", help="Column of ORIGINAL with sampling weights. It estimates the same without --population.")
+@click.option("--households", help="Column of ORIGINAL with the household of each record. It adds household risk.")
 @reading_options("ORIGINAL")
 @links_options
 @click.option(
     "--protected-edges",
     type=click.Path(path_type=Path),
-    help="Links of PROTECTED; by default PROTECTED.edges.csv, as sdc protect and sdc release write it.",
+    help="Links of PROTECTED. Default: PROTECTED.edges.csv, as sdc protect and sdc release write it.",
 )
-@click.option("--same-rows", is_flag=True, help="The rows do correspond, although a column looks shuffled.")
+@click.option("--same-rows", is_flag=True, help="Pair the rows in their order, even if a column looks shuffled.")
 @click.option(
     "--rows",
     type=click.Path(path_type=Path),
-    help="File that says which record of ORIGINAL each row is; by default PROTECTED.rows.csv, if it is there.",
+    help="File that says which record of ORIGINAL each row is. Default: PROTECTED.rows.csv, if it exists.",
 )
 @click.option(
     "--hierarchies",
     type=click.Path(path_type=Path),
-    help="Folder of hierarchies, COLUMN.csv, whose leaves GLM counts; by default those of PROTECTED's certificate.",
+    help="Folder of hierarchies (COLUMN.csv) whose leaves GLM counts. Default: those in the certificate of PROTECTED.",
 )
 @click.option(
-    "--linkage-limit", type=click.IntRange(min=1), default=None, help="Most records for the probabilistic linkage."
+    "--linkage-limit", type=click.IntRange(min=1), help="Most records for which probabilistic linkage is computed."
 )
 @json_option
 def command(
@@ -87,13 +91,14 @@ def command(
     linkage_limit: int | None,
     as_json: bool,
 ) -> None:
-    """Measure the disclosure risk and the information loss of PROTECTED, a copy of ORIGINAL.
+    """Measure the disclosure risk and the information loss of PROTECTED, a protected copy of ORIGINAL.
 
-    Both are CSV files with the same columns (but direct identifiers), each read as it is written. The rows of PROTECTED
-    are paired by the rows file that `sdc protect` and `sdc release` write beside it; without one they must be those of
-    ORIGINAL in its order. Quasi-identifiers of PROTECTED may hold generalised labels; a suppressed cell is "*" or
-    empty. With --edges both are social graphs, and their links are measured, too. Without PROTECTED it is the risk of
-    ORIGINAL as it is, as far as that needs no other file.
+    Both files have the same columns, except for direct identifiers. The rows file that `sdc protect` and `sdc release`
+    write beside PROTECTED pairs its rows with those of ORIGINAL. Without it, the rows must be in the same order.
+    Quasi-identifiers of PROTECTED may hold generalized labels. A suppressed cell is "*" or empty.
+
+    With --edges, both files are social graphs, and their links are measured, too. Without PROTECTED, the command
+    measures the risk of ORIGINAL as it is.
     """
     from sdc_problems._tables.formats import holds_links
     from sdc_problems.studies.report.text import as_json as to_json
@@ -115,7 +120,7 @@ def command(
             graph, form = linked.read(original, reading, **roles)
             data = graph.data
         elif protected_edges is not None:
-            raise click.UsageError("--protected-edges is for two graphs: name the links of ORIGINAL, too (--edges)")
+            raise click.UsageError("--protected-edges is for two graphs: name the links of ORIGINAL, too, by --edges")
         else:
             data, form = reading.table(original, **roles)
         if keep is not None:
@@ -131,7 +136,7 @@ def command(
             pairs: pd.DataFrame | None
             if holds_links(protected):
                 if graph is None:
-                    raise SDCError(f"{protected.name} holds links: name those of ORIGINAL, too (--edges)")
+                    raise SDCError(f"{protected.name} contains links: name those of ORIGINAL, too, by --edges")
                 table, pairs = _protected_graph(protected, graph.id_column, protected_edges)
             else:
                 table = _protected(protected, original, data, form, reading, paired=records is not None)
@@ -185,7 +190,7 @@ def _protected_graph(path: Path, id: str, named: Path | None) -> tuple[Microdata
     from sdc_problems.studies.verdict.pairing import as_protected
 
     if named is not None:
-        raise SDCError(f"{path.name} holds the links as well: leave --protected-edges out")
+        raise SDCError(f"{path.name} already contains the links: omit --protected-edges")
     how = markup_format(path)
     assert how is not None
     found = read_markup(path, how)
@@ -203,7 +208,7 @@ def _released_links(protected: Path, named: Path | None) -> pd.DataFrame:
 
     path = protected.with_name(f"{protected.name}.edges.csv") if named is None else named
     if named is None and not path.is_file():
-        raise SDCError(f"the links of {protected.name} are not beside it ({path.name}): name them (--protected-edges)")
+        raise SDCError(f"there is no file of links beside {protected.name} ({path.name}): name it by --protected-edges")
     other = format_of(path, encoding=found_encoding(path, "utf-8"), delimiter=None)
     from sdc_problems.studies.release.csv_text import Form, read_text
 
@@ -231,7 +236,7 @@ def _refuse_pair_options(**given: Any) -> None:
     """Refuse options that are about two files."""
     for name, value in given.items():
         if value:
-            raise click.UsageError(f"--{name.replace('_', '-')} is for two files: name PROTECTED, too")
+            raise click.UsageError(f"--{name.replace('_', '-')} is for a pair of files: name PROTECTED, too")
 
 
 def _without(data: Microdata, keep: list[str]) -> Microdata:
@@ -252,14 +257,14 @@ def _leaves(folder: Path, data: Microdata, protected: Microdata) -> dict[str, Le
     from sdc_problems.studies.verdict.leaves import leaf_counts
 
     if not folder.is_dir():
-        raise SDCError(f"--hierarchies {str(folder)!r} is no folder")
+        raise SDCError(f"--hierarchies {str(folder)!r} is not a folder")
     found = {}
     for name in data.quasi_identifiers:
         if (folder / f"{name}.csv").is_file():
             found[name] = Hierarchy.from_csv(folder / f"{name}.csv", name=name)
             found[name].table(data.categories(name), attribute=name)
     if not found:
-        raise SDCError(f"--hierarchies {str(folder)!r} holds no COLUMN.csv of a quasi-identifier")
+        raise SDCError(f"--hierarchies {str(folder)!r} has no file COLUMN.csv for any quasi-identifier")
     return leaf_counts(found, {name: protected.attribute(name).labels for name in found if name in protected.names})
 
 

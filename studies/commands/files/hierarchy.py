@@ -28,31 +28,33 @@ _SHOWN = 10  # rows that are named
 
 @click.group(name="hierarchy", context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
-    """Suggest hierarchies for the columns of a file, or check those there are."""
+    """Suggest hierarchies for the columns of a file, or check existing ones."""
 
 
 def _typing_options(function: F) -> F:
-    function = click.option("--order", multiple=True, metavar="NAME=A,B,…", help="Categories of an ordinal column.")(
-        function
-    )
-    return click.option("--kinds", default="", help="Kinds that are not as they look, as in age=numeric,zip=nominal.")(
-        function
-    )
+    function = click.option(
+        "--order", multiple=True, metavar="NAME=A,B,…", help="Categories of an ordinal column, first to last."
+    )(function)
+    return click.option(
+        "--kinds",
+        default="",
+        help="Kinds of columns, where the detected ones are wrong, as in age=numeric,zip=nominal.",
+    )(function)
 
 
 @command.command(name="suggest")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--columns", required=True, help="Columns to make hierarchies for, separated by commas.")
+@click.option("--columns", required=True, help="Columns that get a hierarchy, separated by commas.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("hierarchies"),
     show_default=True,
-    help="Folder to write COLUMN.csv into.",
+    help="Folder for the files COLUMN.csv.",
 )
 @_typing_options
 @reading_options("FILE")
-@click.option("--overwrite", is_flag=True, help="Replace files that exist already.")
+@click.option("--overwrite", is_flag=True, help="Replace files that exist.")
 @json_option
 def suggest_command(
     file: Path,
@@ -64,11 +66,11 @@ def suggest_command(
     as_json: bool,
     **reading: Any,
 ) -> None:
-    """Write a hierarchy for each column of FILE that is named, made from its values.
+    """Write a hierarchy for each named column of FILE, made from its values.
 
-    Numbers get nested bands, dates month, quarter, year and decade, postal codes hide digits, codes are cut to
-    beginnings, categories keep the frequent ones. The files are as ARX reads them: edit them as you like. They hold
-    the column's values, so they are as private as FILE.
+    Numbers get nested intervals; dates get month, quarter, year and decade; postal codes lose digits; codes are cut
+    to their beginnings; of other categories, the frequent ones stay. The files have the format of ARX, and you can
+    edit them. They contain the values of the column, so they are as private as FILE.
     """
     from sdc_problems.hierarchy import suggest
     from sdc_problems.studies.report.terminal import console, plain
@@ -114,15 +116,15 @@ def suggest_command(
         screen.print(f"{plain(s.column)}: {s.reason}")
         screen.print(f"  {groups} groups, {plain(str(places[s.column]), 500)}")
     use = " ".join(f"--hierarchy {shlex.quote(f'{name}={place}')}" for name, place in places.items())
-    screen.print(f"Look at them, then give sdc protect: {plain(use, 2000)}")
+    screen.print(f"Check the hierarchies, then add to sdc protect: {plain(use, 2000)}", soft_wrap=True)
 
 
 @command.command(name="check")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("hierarchy", type=click.Path(path_type=Path))
-@click.option("--column", help="Column of FILE; by default named as the hierarchy file.")
-@click.option("--delimiter-of-hierarchy", default=";", show_default=True, help="Delimiter of labels in HIERARCHY.")
-@click.option("--values", is_flag=True, help="List the values that are not covered: they are data.")
+@click.option("--column", help="Column of FILE. Default: the name of the hierarchy file.")
+@click.option("--delimiter-of-hierarchy", default=";", show_default=True, help="Delimiter in HIERARCHY.")
+@click.option("--values", is_flag=True, help="List the values that are not covered. They are private data.")
 @_typing_options
 @reading_options("FILE")
 @json_option
@@ -137,9 +139,9 @@ def check_command(
     as_json: bool,
     **reading: Any,
 ) -> None:
-    """List what of FILE a HIERARCHY does not cover; a folder is searched for COLUMN.csv.
+    """Count the values of FILE that HIERARCHY (a file, or a folder of COLUMN.csv) does not cover.
 
-    The exit code is 1 if a value of the file has no row.
+    The exit code is 1 if a value of the file has no row in its hierarchy.
     """
     from sdc_problems.hierarchy import Hierarchy
     from sdc_problems.studies.report.terminal import console, plain
@@ -151,10 +153,10 @@ def check_command(
             raise SDCError("--column is for one hierarchy file, not for a folder")
         files = {path.stem: path for path in sorted(hierarchy.glob("*.csv")) if path.stem in data.names}
         if not files:
-            raise SDCError(f"{str(hierarchy)!r} holds no COLUMN.csv of a column of {file.name}")
+            raise SDCError(f"{str(hierarchy)!r} has no file COLUMN.csv for any column of {file.name}")
     else:
         if column is None and hierarchy.stem not in data.names:
-            raise SDCError(f"{file.name} has no column {hierarchy.stem!r}: give --column")
+            raise SDCError(f"{file.name} has no column {hierarchy.stem!r}: name the column by --column")
         files = {column or hierarchy.stem: hierarchy}
     checked = []
     for name, path in files.items():
@@ -170,7 +172,7 @@ def check_command(
             for value in entry.get("lacking_values", ()):
                 screen.print(f"  {plain(value)}")
         if not values and any(entry["lacking"] for entry in checked):
-            screen.print("--values lists what is not covered")
+            screen.print("To list the values that are not covered, add --values.")
     if any(entry["lacking"] for entry in checked):
         click.get_current_context().exit(1)
 
@@ -187,13 +189,15 @@ def _table(file: Path, kinds: str, order: tuple[str, ...], reading: dict[str, An
 
 def _place(folder: Path, column: str, *, overwrite: bool, source: Path) -> Path:
     if "/" in column or "\\" in column or column.startswith(".") or "\0" in column:
-        raise SDCError(f"column {column!r} is no file name: rename it, or write its hierarchy from Python")
+        raise SDCError(
+            f"the name of column {column!r} cannot be a file name: rename it, or write its hierarchy from Python"
+        )
     place = folder / f"{column}.csv"
     if place.exists():
         if source.exists() and place.samefile(source):
-            raise SDCError(f"{str(place)!r} is the file itself: choose another --out")
+            raise SDCError(f"{str(place)!r} is the input file: choose another --out")
         if not overwrite:
-            raise SDCError(f"{str(place)!r} exists already: choose another --out, or give --overwrite")
+            raise SDCError(f"{str(place)!r} already exists: choose another --out, or add --overwrite")
     return place
 
 
@@ -226,5 +230,5 @@ def _sentence(entry: dict[str, Any]) -> str:
         )
     else:
         begin += f"all {entry['values']:,} values are covered"
-    unused = f", {entry['unused']:,} rows of values that do not occur" if entry["unused"] else ""
+    unused = f", {entry['unused']:,} rows for values that do not occur" if entry["unused"] else ""
     return f"{begin}; {entry['levels']} levels{unused}"

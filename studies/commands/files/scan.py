@@ -22,9 +22,11 @@ PLACEHOLDER = "COLUMNS"
 
 @click.command(name="scan")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--kinds", default="", help="Kinds that are not as they look, as in age=numeric,zip=nominal.")
 @click.option(
-    "--largest", type=click.IntRange(1, 5), default=5, show_default=True, help="Most columns of a combination."
+    "--kinds", default="", help="Kinds of columns, where the detected ones are wrong, as in age=numeric,zip=nominal."
+)
+@click.option(
+    "--largest", type=click.IntRange(1, 5), default=5, show_default=True, help="Most columns in a combination."
 )
 @reading_options("FILE")
 @json_option
@@ -32,8 +34,8 @@ PLACEHOLDER = "COLUMNS"
 def command(ctx: click.Context, /, file: Path, kinds: str, largest: int, as_json: bool, **reading: Any) -> None:
     """Propose a role for each column of FILE, and say which columns identify people together.
 
-    It decides nothing: read the reasons, correct the roles, and give them to the line at the end. No value of the file
-    is printed.
+    The roles are only proposals. Read the reasons, correct the roles, and run the command that is printed at the end.
+    No value of the file is printed.
     """
     from sdc_problems.roles import scan
     from sdc_problems.studies.report.text import as_json as to_json

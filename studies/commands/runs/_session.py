@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-pictures_option = click.option("--pictures/--no-pictures", default=True, help="Draw the pictures at the end.")
+pictures_option = click.option("--pictures/--no-pictures", default=True, help="Draw pictures at the end. Default: yes.")
 
 
 def workers_options(function: F) -> F:
     """Options that change how fast a run is and never what comes out."""
     function = click.option(
-        "--workers", type=click.IntRange(min=1), help="Processes; by default as many as the study says."
+        "--workers", type=click.IntRange(min=1), help="Number of processes. Default: as the study says."
     )(function)
     return click.option("--scheduler", help='Dask scheduler: "local", or an address such as tcp://host:8786.')(function)
 
@@ -39,9 +39,11 @@ def beginning(folder: Path) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         if folder.is_dir():
-            err.print(f"interrupted; what was stored is safe. Go on with: sdc resume {plain(str(folder), 500)}")
+            err.print(
+                f"interrupted; all complete generations are stored. To continue: sdc resume {plain(str(folder), 500)}"
+            )
         else:
-            err.print("interrupted before there was anything to store: nothing was written")
+            err.print("interrupted before anything was stored: nothing was written")
         click.get_current_context().exit(EXIT_INTERRUPTED)
 
 
@@ -68,7 +70,9 @@ def finish(
         if as_json:
             click.echo(to_json(payload))
         if outcome.interrupted:
-            err.print(f"interrupted; everything so far is stored. Go on with: sdc resume {plain(str(folder), 500)}")
+            err.print(
+                f"interrupted; all complete generations are stored. To continue: sdc resume {plain(str(folder), 500)}"
+            )
             click.get_current_context().exit(EXIT_INTERRUPTED)
         write_results(run, pictures=pictures)
         if not as_json:
@@ -81,6 +85,6 @@ def finish(
             console().print(f"run folder: {plain(str(folder), 500)}")
         if not any(entry["feasible"] for entry in payload["front"]):
             missed = next((ending.missed for ending in outcome.endings if ending.missed), "")
-            nearest = f"; the nearest one misses {missed} (a larger table, a longer search or another bound)"
-            err.print(f"nothing feasible: no solution found meets what the study requires{nearest if missed else ''}")
+            nearest = f"; the nearest one misses {missed}. Try a longer search, a larger table or another bound"
+            err.print(f"nothing feasible: no solution meets the study's [require]{nearest if missed else ''}")
             click.get_current_context().exit(EXIT_INFEASIBLE)

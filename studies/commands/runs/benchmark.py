@@ -21,7 +21,10 @@ instance_option = click.option(
 )
 folders_argument = click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
 budget_option = click.option(
-    "--budget", default="long", show_default=True, help="Evaluations to look after: short, long or a number."
+    "--budget",
+    default="long",
+    show_default=True,
+    help="Evaluations after which runs are compared: short, long or a number.",
 )
 indicator_option = click.option(
     "--indicator",
@@ -34,7 +37,7 @@ indicator_option = click.option(
 
 @click.group(name="benchmark", context_settings={"help_option_names": ["-h", "--help"]})
 def command() -> None:
-    """Run algorithms on the suite's instances, whose fronts are known, and compare them.
+    """Run and compare algorithms on the instances of a suite, whose fronts are known.
 
     \b
     sdc benchmark list
@@ -49,7 +52,7 @@ def command() -> None:
 @click.option("--algorithms", is_flag=True, help="List the algorithms that `run` knows by name.")
 @json_option
 def list_command(suite: str, algorithms: bool, as_json: bool) -> None:
-    """List the instances of a suite, with their sizes and what is known of their fronts."""
+    """List the instances of a suite: size, front, and how the front is known."""
     from sdc_problems.studies.report.terminal import console
     from sdc_problems.studies.report.text import as_json as to_json
 
@@ -86,7 +89,7 @@ def list_command(suite: str, algorithms: bool, as_json: bool) -> None:
 @click.argument("name", metavar="ID")
 @json_option
 def show_command(name: str, as_json: bool) -> None:
-    """Describe one instance: its task, what is hard about it, and how its front is known."""
+    """Describe an instance: its task, why it is hard, and how its front is known."""
     from sdc_problems.studies.report.terminal import console
     from sdc_problems.studies.report.text import as_json as to_json
     from sdc_problems.studies.report.text import number
@@ -119,11 +122,11 @@ def show_command(name: str, as_json: bool) -> None:
     "--algorithm", "algorithms", multiple=True, metavar="NAME",
     help="One of `list --algorithms`, or module:function of (problem, budget, rng); may be repeated.",
 )  # fmt: skip
-@click.option("--seeds", type=click.IntRange(min=1), help="Runs of each: 1, 2, …; 5 unless said.")
-@click.option("--budget", help="Evaluations of a run: short, long or a number; long unless said.")
-@click.option("--shipped", is_flag=True, help="The runs behind the results that come with the suite, as planned there.")
+@click.option("--seeds", type=click.IntRange(min=1), help="Number of runs with seeds 1, 2, … Default: 5.")
+@click.option("--budget", help="Evaluations of a run: short, long or a number. Default: long.")
+@click.option("--shipped", is_flag=True, help="Repeat the runs of the shipped results, with their seeds and budgets.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder for the records.")
-@click.option("--workers", type=click.IntRange(min=1), help="Processes; by default one for each processor.")
+@click.option("--workers", type=click.IntRange(min=1), help="Number of processes. Default: one per processor.")
 def run_command(
     suite: str,
     names: tuple[str, ...],
@@ -134,11 +137,10 @@ def run_command(
     out: Path,
     workers: int | None,
 ) -> None:
-    """Run algorithms on instances; each run is a file of its own in the folder, written when it is complete.
+    """Run algorithms on instances. Each complete run is written to its own file in the folder.
 
-    After a kill or Ctrl-C the same command goes on where it was. More seeds, algorithms or instances may be asked for
-    later: runs that are there are not made again. `--shipped` has algorithms, seeds and budget of its own, among which
-    `--algorithm` and `--instance` choose.
+    After a kill or Ctrl-C, the same command continues. You can add seeds, algorithms or instances later: existing runs
+    are not repeated. With `--shipped`, `--algorithm` and `--instance` select some of the shipped runs.
     """
     from sdc_problems.errors import SDCError
     from sdc_problems.parallel._threads import processors
@@ -153,35 +155,36 @@ def run_command(
 
     if shipped:
         if seeds is not None or budget is not None:
-            raise SDCError("--shipped has seeds and budgets of its own: leave --seeds and --budget out")
+            raise SDCError("--shipped has its own seeds and budgets: omit --seeds and --budget")
         wanted = planned(_instances(suite, names), algorithms, tell=tell)
     elif not algorithms:
-        raise SDCError("say which algorithm by --algorithm: one of `sdc benchmark list --algorithms`, or --shipped")
+        raise SDCError("no algorithm: name one of `sdc benchmark list --algorithms` by --algorithm, or give --shipped")
     else:
         evaluations = _budget(budget or "long")
         wanted = jobs(_instances(suite, names), algorithms, seeds=seeds or 5, budget=evaluations, tell=tell)
     done = run_all(wanted, out, workers=workers or processors(), tell=tell)
     if done.left:
-        err.print(f"interrupted with {done.left} runs to go; the same command goes on")
+        err.print(f"interrupted; {done.left} runs are left. The same command continues")
         click.get_current_context().exit(EXIT_INTERRUPTED)
     if done.failed:
-        err.print(f"{done.failed} runs ended with an error of their algorithm and have no record; the others do")
+        err.print(f"{done.failed} runs failed with an error of their algorithm and have no record")
         click.get_current_context().exit(EXIT_FAILURE)
     console().print(f"{done.made + done.there} runs in {plain(str(out), 500)}", soft_wrap=True)
 
 
 @command.command(name="serve")
 @click.argument("name", metavar="ID")
-@click.option("--algorithm", required=True, metavar="NAME", help="Name of the algorithm that asks, for its record.")
+@click.option("--algorithm", required=True, metavar="NAME", help="Name of the program's algorithm, for the record.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the operators.")
 @click.option("--budget", default="long", show_default=True, help="Evaluations of the run: short, long or a number.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder for the record.")
 def serve_command(name: str, algorithm: str, seed: int, budget: str, out: Path) -> None:
     """Measure an instance's solutions for a program in any language: numbers on stdin, objectives on stdout.
 
-    A line of numbers is answered by a line of objectives, all minimised, as the MOEA Framework's external problems
-    are; `names`, `objectives`, `lower`, `upper`, `sample N`, `canonical x…`, `mutate x…` and `cross x… y…` are
-    answered, too. It ends with an empty line, with the input, or when the budget is spent.
+    The answer to a line of numbers is a line of objectives, all minimized, as in the external problems of the MOEA
+    Framework. The program can also ask for `names`, `objectives`, `lower`, `upper`, `sample N`, `canonical x…`,
+    `mutate x…` and `cross x… y…`. The command ends at an empty line, at the end of the input, or when the budget is
+    spent.
     """
     import numpy as np
 
@@ -195,7 +198,7 @@ def serve_command(name: str, algorithm: str, seed: int, budget: str, out: Path) 
     recorder = Recorder(found, _budget(budget), seed=seed, algorithm=algorithm)
     path = Job(algorithm, found.id, seed, recorder.budget).path(out)
     if path.exists():
-        raise SDCError(f"{str(path)!r} is there already: choose another --seed, --algorithm or --out")
+        raise SDCError(f"{str(path)!r} already exists: choose another --seed, --algorithm or --out")
     try:
         serve(recorder, np.random.default_rng(seed))
     finally:
@@ -209,9 +212,9 @@ def serve_command(name: str, algorithm: str, seed: int, budget: str, out: Path) 
 @instance_option
 @budget_option
 @indicator_option
-@click.option("--csv", "as_csv", is_flag=True, help="Print the table as CSV, with all its columns.")
-@click.option("--pairs", is_flag=True, help="Print the test of each pair on each instance, too.")
-@click.option("--shipped", "beside", is_flag=True, help="Compare with the results that come with the suite, too.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print the table as CSV, with all columns.")
+@click.option("--pairs", is_flag=True, help="Also print the test of each pair on each instance.")
+@click.option("--shipped", "beside", is_flag=True, help="Also compare with the shipped results.")
 @json_option
 def table_command(
     folders: tuple[Path, ...],
@@ -225,9 +228,10 @@ def table_command(
 ) -> None:
     """Compare the algorithms whose records are in FOLDERS: indicators, expected runtimes, tests.
 
-    All is computed from the archives that the runs had after BUDGET evaluations, never from final populations. The CSV
-    has every named budget if `--budget every` asks for it. Without FOLDERS: the results that come with the suite;
-    `--shipped` puts them beside yours, on your instances. Their table has the gap of each seed, and no other indicator.
+    Everything is computed from the archive of each run after BUDGET evaluations, not from the final population. With
+    --csv, `--budget every` gives every named budget. Without FOLDERS, the table has the shipped results, which come
+    with the suite; `--shipped` adds them to yours, on your instances. The shipped results have the gap of each seed
+    only, and no other indicator.
     """
     from sdc_problems.errors import SDCError
     from sdc_problems.studies.benchmark.shipped import samples_of, shipped, with_shipped
@@ -237,7 +241,7 @@ def table_command(
 
     after = _budget(budget)
     if budget == "every" and not as_csv:
-        raise SDCError("--budget every is for --csv: tests look at one budget")
+        raise SDCError("--budget every needs --csv, because tests use one budget: add --csv, or name a budget")
     if not folders:
         table = shipped(names, None if budget == "every" else after)
         if not as_csv:
@@ -263,9 +267,15 @@ def table_command(
 @instance_option
 @budget_option
 @indicator_option
-@click.option("--between", metavar="A,B", help="Algorithms whose attainment is compared; by default the first two.")
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder; by default pictures in DIR.")
-@click.option("--format", "kind", type=click.Choice(["png", "svg"]), default="png", show_default=True, help="Format.")
+@click.option("--between", metavar="A,B", help="Two algorithms whose attainment is compared. Default: the first two.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder for the pictures. Default: pictures in the first of FOLDERS.",
+)
+@click.option(
+    "--format", "kind", type=click.Choice(["png", "svg"]), default="png", show_default=True, help="File format."
+)
 def plot_command(
     folders: tuple[Path, ...],
     names: tuple[str, ...],
@@ -275,10 +285,10 @@ def plot_command(
     out: Path | None,
     kind: Literal["png", "svg"],
 ) -> None:
-    """Draw gaps over the run, targets reached, attainment surfaces and their differences, and ranks.
+    """Draw the gap over the run, the targets reached, attainment surfaces and their differences, and ranks.
 
-    The front is drawn under what was attained. Instances that not all algorithms have run on count for their own
-    pictures only.
+    The pictures of attainment also show the front. Instances on which some algorithm has no run have pictures of their
+    own, but do not count in the common ones.
     """
     from sdc_problems.errors import SDCError
     from sdc_problems.studies.benchmark.pictures import draw
@@ -307,11 +317,11 @@ def plot_command(
 @click.argument("folder", required=False, type=click.Path(path_type=Path))
 @json_option
 def check_command(folder: Path | None, as_json: bool) -> None:
-    """Check a submission: submission.toml, digests, budgets, and that each F is what its X measures.
+    """Check a submission: submission.toml, digests and budgets, and each F against its X, measured again.
 
-    A table.csv in the folder must be what its records say. Nothing in the folder is executed or unpickled. Without
-    FOLDER: whether the results that come with the suite are of the instances as they are here. Exit code 1: something
-    is wrong.
+    A table.csv in the folder must agree with the records. Nothing in the folder is executed or unpickled. Without
+    FOLDER, the command checks that the shipped results belong to the installed instances. The exit code is 1 if
+    something is wrong.
     """
     from sdc_problems.studies.benchmark.check import check, check_shipped
     from sdc_problems.studies.report.terminal import console, plain
@@ -328,7 +338,7 @@ def check_command(folder: Path | None, as_json: bool) -> None:
         out.print(f"{report.records:,} records{measured}")
         for line in (*report.problems, *(f"note: {note}" for note in report.notes)):
             out.print(plain(line, 1000), soft_wrap=True)
-        out.print("all is as it should be" if not report.problems else f"{len(report.problems)} problems")
+        out.print("no problems found" if not report.problems else f"{len(report.problems)} problems")
     if report.problems:
         click.get_current_context().exit(EXIT_FAILURE)
 
@@ -341,14 +351,14 @@ def check_command(folder: Path | None, as_json: bool) -> None:
     "kind",
     type=click.Choice(["ioh", "moocore", "paretobench"]),
     required=True,
-    help="Format of another tool.",
+    help="Format of the files.",
 )
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder to write into.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder for the files.")
 def export_command(folders: tuple[Path, ...], names: tuple[str, ...], kind: str, out: Path) -> None:
     """Write records for other tools: gaps over the run, or archives.
 
-    IOHanalyzer gets the gaps, moocore and R's eaf the archives at the end, ParetoBench those of 20 moments of each run
-    (HDF5, which needs h5py).
+    ioh writes gaps for IOHanalyzer. moocore writes final archives for moocore and R's eaf. paretobench writes archives
+    at 20 moments of each run as HDF5, which needs h5py.
     """
     from sdc_problems.studies.benchmark.export import export
     from sdc_problems.studies.benchmark.tables import read_entries
@@ -361,20 +371,20 @@ def export_command(folders: tuple[Path, ...], names: tuple[str, ...], kind: str,
 @command.command(name="page")
 @click.argument("folders", nargs=-1, type=click.Path(path_type=Path))
 @budget_option
-@click.option("--shipped", "beside", is_flag=True, help="The results that come with the suite, too.")
-@click.option("--verify", is_flag=True, help="Check each submission first, which measures all its solutions again.")
+@click.option("--shipped", "beside", is_flag=True, help="Also include the shipped results.")
+@click.option("--verify", is_flag=True, help="First check each submission, and measure all its solutions again.")
 @click.option(
     "-o", "--out", type=click.Path(path_type=Path, dir_okay=False), default=Path("leaderboard.html"),
-    show_default=True, help="File to write.",
+    show_default=True, help="HTML file to write.",
 )  # fmt: skip
-@click.option("--overwrite", is_flag=True, help="Replace the file if it exists.")
+@click.option("--overwrite", is_flag=True, help="Replace a file that exists.")
 def page_command(
     folders: tuple[Path, ...], budget: str, beside: bool, verify: bool, out: Path, overwrite: bool
 ) -> None:
-    """Make the leaderboard of FOLDERS: one HTML file that loads nothing, sorted as the reader chooses.
+    """Write the leaderboard of FOLDERS as one HTML file that loads nothing and can be sorted.
 
-    What was not verified, or was tuned on the suite, is marked. Without FOLDERS: of the results that come with the
-    suite.
+    Submissions that were not verified, or were tuned on the suite, are marked. Without FOLDERS, the leaderboard has the
+    shipped results.
     """
     from sdc_problems.errors import SDCError
     from sdc_problems.studies.benchmark.page import leaderboard
@@ -382,7 +392,7 @@ def page_command(
     from sdc_problems.studies.store.folder import write_atomically
 
     if out.exists() and not overwrite:
-        raise SDCError(f"{str(out)!r} exists: replace it by --overwrite, or name another by -o")
+        raise SDCError(f"{str(out)!r} already exists: choose another --out, or add --overwrite")
     write_atomically(out, leaderboard(folders, budget=_budget(budget), verify=verify, beside=beside))
     console().print(f"leaderboard: {plain(str(out), 500)}", soft_wrap=True)
 
@@ -390,10 +400,10 @@ def page_command(
 @command.command(name="freeze")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, dir_okay=False))
 def freeze_command(files: tuple[Path, ...]) -> None:
-    """Freeze instances of one's own: find their fronts, measure rows, and write it all beside the TOML FILES.
+    """Freeze your own instances: find their fronts, measure rows, and write both beside the TOML FILES.
 
-    The folder's index.json lists them then. An instance that was published is not frozen again: a change of any value
-    is its next version.
+    The index.json of the folder then lists them. Do not freeze a published instance again: if any value changes, give
+    it the next version.
     """
     from sdc_problems.studies.report.terminal import console
     from sdc_problems.suite import freeze
@@ -407,9 +417,10 @@ def freeze_command(files: tuple[Path, ...]) -> None:
 @suite_option
 @instance_option
 def prove_command(suite: str, names: tuple[str, ...]) -> None:
-    """Prove the fronts of a suite again, and compare them with those that are stored; nothing is written.
+    """Prove the fronts of a suite again, and compare them with the stored ones. Nothing is written.
 
-    What takes longer than a few seconds is proven again only where --instance names it. Exit code 1: one differs.
+    A front that takes more than a few seconds is proven only if --instance names it. The exit code is 1 if a front
+    differs.
     """
     import time
 
@@ -439,9 +450,9 @@ def prove_command(suite: str, names: tuple[str, ...]) -> None:
 @suite_option
 @instance_option
 def cite_command(folders: tuple[Path, ...], suite: str, names: tuple[str, ...]) -> None:
-    """Print BibTeX of the suite in its version, the tables and the papers, and one line for a paper.
+    """Print BibTeX entries of the suite version, the tables and the papers, and a sentence to cite them with.
 
-    Of the instances that the records in FOLDERS are of; of those of --instance; or else of all of the suite.
+    The entries are for the instances of the records in FOLDERS, those of --instance, or all of the suite.
     """
     from sdc_problems.studies.benchmark.tables import read_entries
     from sdc_problems.suite._citation import citation

@@ -12,16 +12,20 @@ from sdc_problems.studies.commands._options import json_option
 
 @click.command(name="compare")
 @click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), help="Folder for ru-map.png and convergence.png of all runs.")
-@click.option("--instance", "name", metavar="ID", help="Benchmark instance of the runs, if their studies name none.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Folder for pictures of all runs: ru-map.png and convergence.png."
+)
+@click.option(
+    "--instance", "name", metavar="ID", help="Benchmark instance of the runs, if their studies do not name it."
+)
 @json_option
 def command(folders: tuple[Path, ...], out: Path | None, name: str | None, as_json: bool) -> None:
-    """Compare the runs in FOLDERS: same problem, same data, any algorithms.
+    """Compare the runs in FOLDERS. They must have the same problem and the same data.
 
-    Hypervolume is the share of one box around everything that any of them started from and found; larger is better.
-    Epsilon and IGD+ are distances to the best of all runs together; smaller is better. Where the studies name the same
-    benchmark instance (`sdc benchmark list`), or --instance does, box and front are that instance's, so that the
-    numbers mean the same everywhere.
+    Hypervolume is a share of the box around everything that the runs started from and found; larger is better. Epsilon
+    and IGD+ are distances to the common front of all runs; smaller is better. If the studies or --instance name a
+    benchmark instance (`sdc benchmark list`), its box and its front are used, so that the values can be compared with
+    those of others.
     """
     from sdc_problems.studies.report.compare import compare
     from sdc_problems.studies.report.terminal import console, print_comparison

@@ -15,14 +15,14 @@ from sdc_problems.studies.commands.runs._session import beginning, finish
 
 @click.command(name="demo")
 @click.option(
-    "--out", type=click.Path(path_type=Path), help="Run folder to make; by default sdc-demo-1, or the next number."
+    "--out", type=click.Path(path_type=Path), help="Run folder to create. Default: sdc-demo-1, or the next free number."
 )
 @json_option
 def command(out: Path | None, as_json: bool) -> None:
-    """Search the trade-off between group size and information loss for 5,000 people who do not exist.
+    """Search for trade-offs between class size and information loss on a table of 5,000 invented people.
 
-    Prints the front as a table and leaves a run folder with its picture (pictures/ru-map.png), the front as CSV, and
-    the study file, a starting point for your own data: sdc run my-study.toml.
+    Prints the front, and writes a run folder with its picture (pictures/ru-map.png), the front as CSV, and the study
+    file. You can edit the study file for your own data and run it: sdc run my-study.toml.
     """
     from sdc_problems.studies.report.terminal import watched
     from sdc_problems.studies.run.runner import start, work
@@ -32,9 +32,7 @@ def command(out: Path | None, as_json: bool) -> None:
     text = files("sdc_problems.studies").joinpath("demo.toml").read_text(encoding="utf-8")
     study = Study.from_text(text, folder=Path.cwd(), name="demo.toml")
     if not as_json:
-        click.echo(
-            "5,000 people who do not exist: how far to coarsen each of 8 attributes, so that nobody stands out?\n"
-        )
+        click.echo("5,000 invented people: how coarse must each of 8 attributes be, so that nobody stands out?\n")
     with beginning(folder):
         built = start(study, text, folder)
         with watched(folder, built.plan.limits) as tell:
@@ -48,9 +46,9 @@ def _closing(folder: Path, front: list[dict[str, Any]]) -> str:
     release = f"sdc release {where} --solution {solution['id']} --out protected.csv"
     picture = shlex.quote(str(folder / "pictures" / "ru-map.png"))
     return f"""
-Each line is one way to publish the table. The same as a picture: {picture}
-What now:
-  sdc report {where} -o report.html    a page to look through all of them
-  {release}    the table in which {solution["k"]:,g} or more look alike
-  cp {shlex.quote(str(folder / "study.toml"))} my-study.toml    a start for your own data: sdc run my-study.toml
+Each line is one way to publish the table. The same front as a picture: {picture}
+What to do next:
+  sdc report {where} -o report.html    write a page with all solutions
+  {release}    write the table in which {solution["k"]:,g} or more records look alike
+  cp {shlex.quote(str(folder / "study.toml"))} my-study.toml    edit it for your own data: sdc run my-study.toml
 """

@@ -15,23 +15,22 @@ import click
 
 @click.command(name="explore")
 @click.argument("folders", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port; a free one if not given.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port to listen on. Default: a free one.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address of this machine to listen on.")
-@click.option("--read-only", is_flag=True, help="Keep no shortlist and release nothing.")
+@click.option("--read-only", is_flag=True, help="Allow no changes: no shortlist and no release.")
 @click.option("--open", "open_browser", is_flag=True, help="Open the page in the browser.")
-@click.option("--data", type=click.Path(path_type=Path), help="The run's CSV file, if it was moved.")
+@click.option("--data", type=click.Path(path_type=Path), help="CSV file of the run, if it was moved.")
 def command(
     folders: tuple[Path, ...], port: int, host: str, read_only: bool, open_browser: bool, data: Path | None
 ) -> None:
-    """Look at the run in FOLDERS (several if they have the same objectives) while it goes on, or long after.
+    """Open the page of the run in FOLDERS, even while it works. Several runs must have the same objectives.
 
-    Without FOLDERS a start page opens: choose a file of this machine, correct the roles that its columns propose, say
-    how many records must look alike, and save the protected file, or search and look at the run. Only this machine
-    can open it.
+    Without FOLDERS, a start page opens. There you choose a file of this machine, correct the proposed roles, say how
+    many records must look alike, and save the protected file or start a search. Only this machine can open it.
 
-    Prints an address that opens the page once; Enter prints another. Who opened it sees objective values and
-    aggregates, keeps the shortlist, and can release solutions into a folder beside the run's. Ctrl-C ends it, when a
-    release that is being written is done.
+    Prints an address that opens the page once; Enter prints another. Whoever opened the page sees objective values and
+    aggregates, can edit the shortlist, and can release solutions into a folder beside the run folder. Ctrl-C ends the
+    command, after a release that is being written.
     """
     from sdc_problems.errors import SDCError, SDCFailure
 
@@ -51,14 +50,14 @@ def command(
     address = _address(host)
     if not folders and not address.is_loopback:
         raise SDCError(
-            f"--host {host}: the start page reads files of this machine, and opens on a loopback address only"
+            f"--host {host}: the start page reads files of this machine, so use a loopback address such as 127.0.0.1"
         )
     if not folders and (read_only or data is not None):
-        raise SDCError("--read-only and --data are for a run: name its folder")
+        raise SDCError("--read-only and --data are for a run: name its run folder")
     sources = [Source.open(folder, data=data) for folder in folders]
     for source in sources:
         if source.closed:
-            click.echo(f"{source.run.name}: without pictures, for {source.closed}", err=True)
+            click.echo(f"{source.run.name}: without pictures, because {source.closed}", err=True)
     session = Session()
     listening = socket.socket(socket.AF_INET6 if address.version == 6 else socket.AF_INET, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -78,7 +77,7 @@ def command(
 
     click.echo(url())
     if not address.is_loopback:
-        click.echo("other machines can reach this page; what it sends is not encrypted", err=True)
+        click.echo("warning: other machines can reach this page, and its traffic is not encrypted", err=True)
     if open_browser:
         import webbrowser
 
@@ -119,5 +118,5 @@ def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
     except ValueError:
         raise SDCError(f"--host takes an address such as 127.0.0.1, not {host!r}") from None
     if address.is_unspecified:
-        raise SDCError(f"--host {host} would listen everywhere: name the one address that the page is opened by")
+        raise SDCError(f"--host {host} would listen on all addresses: name one address of this machine")
     return address

@@ -13,13 +13,22 @@ PICTURES_SCHEMA = "sdc.pictures/1"
 
 @click.command(name="plot")
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--solution", "solutions", multiple=True, metavar="ID", help="Also draw what this solution does.")
-@click.option("--format", "kind", type=click.Choice(["png", "svg", "both"]), default="both", show_default=True)
+@click.option(
+    "--solution", "solutions", multiple=True, metavar="ID", help="Also draw what this solution does; may be repeated."
+)
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(["png", "svg", "both"]),
+    default="both",
+    show_default=True,
+    help="File format of the pictures.",
+)
 @json_option
 def command(folder: Path, solutions: tuple[str, ...], kind: str, as_json: bool) -> None:
-    """Draw the run in FOLDER into its folder `pictures`: R-U map, convergence, and single solutions.
+    """Draw the run in FOLDER: R-U map, convergence, and single solutions.
 
-    Prints the path of each picture.
+    The pictures are in the folder `pictures` of the run. Prints the path of each.
     """
     from sdc_problems.studies.report.plots import Format, draw_run
     from sdc_problems.studies.report.text import as_json as to_json

@@ -12,30 +12,39 @@ from sdc_problems.studies.commands._options import json_option, names, row_optio
 
 @click.command(name="release")
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--solution", required=True, metavar="ID", help="As in `sdc status` and front.csv, such as 1-17.")
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="The protected CSV file to write.")
-@click.option("--seed", type=click.IntRange(min=0), help="For a random protection; keep it secret. Drawn if not given.")
-@click.option("--new-draw", is_flag=True, help="Draw a random protection anew that was released before.")
+@click.option(
+    "--solution",
+    required=True,
+    metavar="ID",
+    help="Solution to release, by its id in `sdc status` or front.csv, such as 1-17.",
+)
+@click.option(
+    "--out", required=True, type=click.Path(path_type=Path), help="Protected file to write: CSV, .graphml or .gml."
+)
+@click.option("--seed", type=click.IntRange(min=0), help="Secret seed of a random protection. Default: drawn.")
+@click.option("--new-draw", is_flag=True, help="Draw again for a random protection that was already released.")
 @click.option(
     "--suppressed",
     type=click.Choice(["drop", "star"]),
     default="drop",
     show_default=True,
-    help="Leave suppressed records out, or keep them with stars.",
+    help="Leave out suppressed records, or keep them with stars.",
 )
 @click.option(
     "--form",
     type=click.Choice(["nodes", "supernodes"]),
-    help="Of a social graph: every node and all links (the default), or one row per cluster.",
+    help="For a social graph: every node with all links, or one row per cluster. Default: nodes.",
 )
-@click.option("--keep", help="All columns without a role that may leave unchanged; as the study says if not given.")
+@click.option("--keep", help="Columns without a role to publish unchanged. Default: as the study says.")
 @row_options
 @click.option(
-    "--override", metavar="REASON", help="Reason to break the study's [require] or k = 1; in the certificate."
+    "--override",
+    metavar="REASON",
+    help="Release a solution that breaks the study's [require] or has k = 1. The certificate contains REASON.",
 )
-@click.option("--data", type=click.Path(path_type=Path), help="The original CSV file, if it was moved.")
-@click.option("--formula-guard", is_flag=True, help="Put an apostrophe before text that a spreadsheet would execute.")
-@click.option("--overwrite", is_flag=True, help="Replace files that exist already.")
+@click.option("--data", type=click.Path(path_type=Path), help="CSV file of the run, if it was moved.")
+@click.option("--formula-guard", is_flag=True, help="Put an apostrophe before text that a spreadsheet could execute.")
+@click.option("--overwrite", is_flag=True, help="Replace files that exist.")
 @json_option
 def command(
     folder: Path,
@@ -57,10 +66,10 @@ def command(
 ) -> None:
     """Write the protected file of a solution of the run in FOLDER.
 
-    Its rows are shuffled. The file is read back and every promise is counted in it again; if one is broken nothing is
-    written. Beside OUT come OUT.certificate.json, which may be published with it, and, for you only, OUT.mapping.csv
-    (what became of each value) and OUT.rows.csv (which record each row is, as `sdc evaluate` needs it). Of a social
-    graph, OUT.edges.csv holds the links, under the identifiers of OUT; an OUT named .graphml or .gml holds both.
+    The rows are shuffled. The file is read back, and each guarantee is counted in it; if one does not hold, nothing is
+    written. OUT.certificate.json may be published with OUT. Keep OUT.mapping.csv (what became of each value) and
+    OUT.rows.csv (which record each row is, for `sdc evaluate`) private. For a social graph, OUT.edges.csv contains the
+    links; if OUT is a .graphml or .gml file, it contains the links itself.
     """
     from sdc_problems.studies.release import release
     from sdc_problems.studies.report.terminal import console, plain
@@ -97,13 +106,13 @@ def command(
     out_console.print(f"guarantee: {done.content['promise']}")
     if done.content["override"]:
         for requirement in done.content["override"]["broken"]:
-            out_console.print(f"released in spite of this: {plain(requirement, 500)}")
+            out_console.print(f"requirement that does not hold (see --override): {plain(requirement, 500)}")
     out_console.print(f"released: {plain(str(done.file), 500)}")
     if done.edges not in (None, done.file):
         out_console.print(f"links: {plain(str(done.edges), 500)}")
     out_console.print(f"certificate: {plain(str(done.certificate), 500)}")
     if done.decision is not None:
         out_console.print(f"decision record: {plain(str(done.decision), 500)}")
-    out_console.print(f"value mapping (keep it to yourself): {plain(str(done.mapping), 500)}")
+    out_console.print(f"value mapping (keep it private): {plain(str(done.mapping), 500)}")
     if done.rows is not None:
-        out_console.print(f"which record each row is (keep it to yourself): {plain(str(done.rows), 500)}")
+        out_console.print(f"rows file (keep it private): {plain(str(done.rows), 500)}")

@@ -11,17 +11,19 @@ import click
 @click.command(name="report")
 @click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("-o", "--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="HTML file to write.")
-@click.option("--overwrite", is_flag=True, help="Replace a file that exists already.")
+@click.option("--overwrite", is_flag=True, help="Replace a file that exists.")
 @click.option(
     "--details", type=click.IntRange(min=0), default=20, show_default=True,
-    help="Solutions of each front with pictures, spread evenly; baselines and the shortlist come on top.",
+    help="Solutions per front that get pictures, evenly spread. Baselines and the shortlist always get them.",
 )  # fmt: skip
-@click.option("--solution", "solutions", multiple=True, help="Id of a solution to include; may be repeated.")
+@click.option(
+    "--solution", "solutions", multiple=True, metavar="ID", help="Also include this solution; may be repeated."
+)
 @click.option(
     "--points", type=click.IntRange(min=0, max=50_000), default=1_500, show_default=True,
-    help="Dominated points on the map at most.",
+    help="Most dominated points on the map.",
 )  # fmt: skip
-@click.option("--data", type=click.Path(path_type=Path), help="The run's CSV file, if it was moved.")
+@click.option("--data", type=click.Path(path_type=Path), help="CSV file of the run, if it was moved.")
 def command(
     folders: tuple[Path, ...],
     out: Path,
@@ -31,10 +33,10 @@ def command(
     points: int,
     data: Path | None,
 ) -> None:
-    """Write a report of the run in FOLDERS (several if they have the same objectives) as one HTML file.
+    """Write a report of the run in FOLDERS as one HTML file. Several runs must have the same objectives.
 
-    It opens from disk in any browser, asks nothing of any server, and holds objective values, sentences and aggregates
-    of at least five records, but no records.
+    The file opens from disk in any browser and loads nothing. It contains objective values, sentences and aggregates of
+    at least five records, but no records.
     """
     from sdc_problems._files import resolved
     from sdc_problems.errors import SDCError
@@ -43,14 +45,14 @@ def command(
     from sdc_problems.studies.web.report import report
 
     if out.exists() and not overwrite:
-        raise SDCError(f"{str(out)!r} exists already; choose another file, or give --overwrite")
+        raise SDCError(f"{str(out)!r} already exists: choose another --out, or add --overwrite")
     sources = [Source.open(folder, data=data) for folder in folders]
     read = [data, *(source.run.meta["data"]["file"] for source in sources)]
     if out.exists() and any(file is not None and Path(file).exists() and out.samefile(file) for file in read):
-        raise SDCError(f"{str(out)!r} is the data of a run: nothing is written")
+        raise SDCError(f"{str(out)!r} is the data of a run: choose another --out")
     for source in sources:
         if source.closed:
-            click.echo(f"{source.run.name}: without pictures, for {source.closed}", err=True)
+            click.echo(f"{source.run.name}: without pictures, because {source.closed}", err=True)
     with click.progressbar(length=1, label="solutions", file=sys.stderr) as bar:
 
         def progress(done: int, total: int) -> None:

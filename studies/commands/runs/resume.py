@@ -13,7 +13,7 @@ from sdc_problems.studies.commands.runs._session import beginning, finish, pictu
 @click.command(name="resume")
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option(
-    "--data", type=click.Path(path_type=Path), help="The run's CSV file, if it was moved; it must be the same."
+    "--data", type=click.Path(path_type=Path), help="CSV file of the run, if it was moved. It must be unchanged."
 )
 @workers_options
 @pictures_option
@@ -21,10 +21,10 @@ from sdc_problems.studies.commands.runs._session import beginning, finish, pictu
 def command(
     folder: Path, data: Path | None, workers: int | None, scheduler: str | None, pictures: bool, as_json: bool
 ) -> None:
-    """Go on with the run in FOLDER, whatever ended it; a finished run is only shown.
+    """Continue the run in FOLDER. A finished run is only shown.
 
-    The search is replayed from its seed with the stored measures and must come out as it was stored, generation by
-    generation; then it goes on. A changed study, changed data or another version that computes differently is refused.
+    The search is replayed from its seed with the stored measures. Each generation must equal the stored one; then the
+    search continues. A changed study, changed data, or a version that computes differently is refused.
     """
     from sdc_problems.studies.report.terminal import watched
     from sdc_problems.studies.run.runner import reopen, work

@@ -13,13 +13,15 @@ from sdc_problems.studies.commands.runs._session import beginning, finish, pictu
 @click.command(name="run")
 @click.argument("study", type=click.Path(path_type=Path))
 @click.option(
-    "--out", type=click.Path(path_type=Path), help="Run folder to make; by default runs/ and the study file's name."
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Run folder to create. Default: runs/ and the name of the study file.",
 )
 @click.option(
     "--exact-baselines",
     is_flag=True,
-    help="Measure every solution before the search, for the best one of each objective, whatever it costs; by default"
-    " only if that is a tenth of the search's budget or less.",
+    help="Find the best solution of each objective by measuring every solution before the search, whatever that costs."
+    " Default: only if it costs at most a tenth of the search's budget.",
 )
 @workers_options
 @pictures_option
@@ -33,13 +35,13 @@ def command(
     pictures: bool,
     as_json: bool,
 ) -> None:
-    """Carry out STUDY (a TOML file; see examples/ and `sdc schema`) in a new run folder.
+    """Run STUDY, a TOML file (see examples/ and `sdc schema`), in a new run folder.
 
-    A run folder as STUDY repeats its run: with the same versions it ends with the same bytes.
+    If STUDY is a run folder, its run is repeated. The same versions give the same bytes.
 
-    Every generation is stored when it is complete: after a crash, a kill or a full disk, `sdc resume` goes on and ends
-    with the same bytes. Ctrl-C stops after the current generation (exit code 130). Exit code 3: no solution found meets
-    the study's [require].
+    Every complete generation is stored. After a crash, a kill or a full disk, `sdc resume` continues the run, and the
+    result has the same bytes. Ctrl-C stops the run after the current generation (exit code 130). The exit code is 3 if
+    no solution meets the study's [require].
     """
     from sdc_problems.errors import SDCError
     from sdc_problems.studies.release._columns import columns_that_leave, protected_columns
@@ -55,7 +57,7 @@ def command(
         try:  # said before the search, not after it
             columns_that_leave(built.table.data, protected_columns(built.problem), checked.sections.data.keep)
         except SDCError as error:
-            click.echo(f"note: no solution will be released as the study stands: {error}", err=True)
+            click.echo(f"note: with this study, no solution can be released: {error}", err=True)
         with removed_unless_begun(folder), watched(folder, built.plan.limits) as tell:
             outcome = work(
                 folder,

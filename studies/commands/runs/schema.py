@@ -6,9 +6,9 @@ import click
 
 
 @click.command(name="schema")
-@click.option("--example", "task", metavar="TASK", help="Print a study file of this task instead, to start from.")
+@click.option("--example", "task", metavar="TASK", help="Print an example study file of this task instead.")
 def command(task: str | None) -> None:
-    """Print the JSON Schema of the study file; editors check and complete TOML with it."""
+    """Print the JSON Schema of the study file, with which editors check and complete it."""
     if task is None:
         from sdc_problems.studies.report.text import as_json
         from sdc_problems.studies.study.schema import json_schema

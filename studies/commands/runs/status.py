@@ -13,15 +13,15 @@ from sdc_problems.studies.commands._options import json_option
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option(
     "--fingerprint",
-    help="Fingerprint that the run had, from a certificate or an earlier status (its beginning is enough): refuse the"
-    " run if it is another one now.",
+    help="Fingerprint of the run from a certificate or an earlier status (8 digits or more). A run with another"
+    " fingerprint is refused.",
 )
 @json_option
 def command(folder: Path, fingerprint: str | None, as_json: bool) -> None:
-    """Show how far the run in FOLDER is and what it has found, also while it works.
+    """Show the progress and the front of the run in FOLDER, even while it works.
 
-    Everything that is shown is checked against the digests that were stored with it. Who may write in the folder can
-    make those anew, too: compare the fingerprint with one that was noted elsewhere.
+    All values are checked against the digests that were stored with them. Whoever can write to the folder can also
+    change the digests: compare the fingerprint with one that you noted elsewhere.
     """
     from sdc_problems.studies.report.summary import account
     from sdc_problems.studies.report.terminal import (
@@ -50,7 +50,7 @@ def command(folder: Path, fingerprint: str | None, as_json: bool) -> None:
         print_records(payload["data"])
         out.print("made with " + ", ".join(f"{plain(k)} {plain(v)}" for k, v in payload["versions"].items()))
         if payload["status"] == "unfinished":
-            out.print(f"unfinished, and no process works on it; go on with: sdc resume {plain(str(folder), 500)}")
+            out.print(f"unfinished, and no process works on it. To continue: sdc resume {plain(str(folder), 500)}")
         else:
             out.print("finished" if payload["status"] == "finished" else "a process is working on it")
         print_seeds(payload)
@@ -64,9 +64,9 @@ def _same(now: str, before: str) -> None:
 
     given = before.strip().lower()
     if not (8 <= len(given) <= 64 and set(given) <= set("0123456789abcdef")):
-        raise SDCError("--fingerprint takes 8 to 64 of the digits 0-9 and a-f, as status and certificates say them")
+        raise SDCError("--fingerprint takes 8 to 64 digits (0-9 and a-f), as status and certificates show them")
     if not now.startswith(given):
         raise SDCError(
-            f"the run's fingerprint is {now[: len(given)]} now, not {given}: it is another run, it was continued, or it"
-            " was edited and its seals made anew"
+            f"the fingerprint of the run is {now[: len(given)]}, not {given}: this is another run, or the run was"
+            " continued or edited since"
         )

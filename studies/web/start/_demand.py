@@ -277,7 +277,7 @@ def _hierarchies(demand: Demand, search: Search) -> dict[str, Any]:
         from sdc_problems.hierarchy import suggest
 
         if search.folder.exists():
-            raise SDCError(f"{str(search.folder)!r} exists already: name another run folder")
+            raise SDCError(f"{str(search.folder)!r} already exists: name another run folder")
         folder = search.folder.with_name(f"{search.folder.name}-hierarchies")
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         data, _ = demand.read()

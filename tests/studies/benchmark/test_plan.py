@@ -49,9 +49,9 @@ def test_some_of_it_can_be_chosen() -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--shipped", "--seeds", "3"], "--shipped has seeds and budgets of its own"),
-        (["--shipped", "--budget", "short"], "--shipped has seeds and budgets of its own"),
-        ([], "say which algorithm by --algorithm"),
+        (["--shipped", "--seeds", "3"], "--shipped has its own seeds and budgets"),
+        (["--shipped", "--budget", "short"], "--shipped has its own seeds and budgets"),
+        ([], "name one of `sdc benchmark list --algorithms` by --algorithm"),
     ],
 )
 def test_command_says_what_does_not_go_together(tmp_path: Path, options: list[str], says: str) -> None:

@@ -50,7 +50,7 @@ def test_submission_goes_from_check_to_page(tmp_path: Path) -> None:
     assert "submission.toml" in refused.stdout
     said = 'algorithm = "R"\nversion = "1"\nsource = "s"\nlicense = "MIT"\nauthors = ["A"]\nmachine = "m"\n'
     (folder / "submission.toml").write_text(said + 'tuned = "nothing"\ntuned_on_suite = false\n', encoding="utf-8")
-    assert sdc("check", folder).stdout.endswith("all is as it should be\n")
+    assert sdc("check", folder).stdout.endswith("no problems found\n")
     assert json.loads(sdc("check", folder, "--json").stdout)["submission"]["authors"] == ["A"]
     page = tmp_path / "page.html"
     assert sdc("page", folder, "--budget", "short", "--verify", "-o", page).exit_code == 0
@@ -72,7 +72,7 @@ def test_serve_measures_lines_and_writes_a_record(tmp_path: Path) -> None:
     record = Record.load(tmp_path / "mine" / NAME / "2-1.npz")
     assert (record.evaluations, record.different, record.algorithm) == (2, 1, "mine")
     np.testing.assert_array_equal(record.F[0], [float(v) for v in asked.stdout.splitlines()[1].split("\t")])
-    with pytest.raises(SDCError, match="there already"):
+    with pytest.raises(SDCError, match="already exists"):
         sdc(*line)
     assert "mine" in sdc("table", tmp_path, "--budget", "2").stdout
 

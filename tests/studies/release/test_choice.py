@@ -321,8 +321,8 @@ def test_the_best_lattice_is_written_again_by_its_line(file: Path, monkeypatch: 
     result = CliRunner().invoke(cli, ["protect", str(file), "--max-risk", "20", *where, "--max-suppression", "2%"])
     assert result.exit_code == 0, result.output
     text = out.read_bytes()
-    line = next(row for row in result.stdout.splitlines() if row.startswith("the same again: "))
-    words = shlex.split(line.removeprefix("the same again: "))
+    line = next(row for row in result.stdout.splitlines() if row.startswith("to repeat: "))
+    words = shlex.split(line.removeprefix("to repeat: "))
     counted = json.loads((file.parent / "out.csv.certificate.json").read_text())["guarantees_checked_in_the_file"]
     assert counted[0]["name"] == "suppressed"
     assert counted[0]["found"] == N - len(pd.read_csv(out)) <= counted[0]["promised"] == 2
@@ -356,7 +356,7 @@ def test_a_person_reads_what_each_method_costs(file: Path) -> None:
         (["--max-risk", "90"], "above 0 and at most 50"),
         (["--k", "3", "--l", "2"], "l is about sensitive values"),
         (["--k", "3", "--seed", "1"], "draws no random numbers"),
-        (["--k", "3", "--method", "mdav", "--explain"], "--explain is for a choice of method"),
+        (["--k", "3", "--method", "mdav", "--explain"], "--explain is for a comparison of methods"),
         (["--k", "3", "--method", "mdav", "--max-suppression", "1%", "--keep", ""], "leaves out no records"),
         (["--k", "3", "--method", "mdav", "--seconds", "1", "--keep", ""], "takes the time that it needs"),
         (["--k", "3", "--gamma", "1"], "no option '--gamma'; it belongs to v-mdav"),
@@ -375,9 +375,9 @@ def test_what_cannot_be_asked_is_one_sentence(file: Path, more: list[str], messa
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("1", "1 could be 1% or '1 records'"),
-        ("0.01", "0.01 could be 0.01% or 1% (a share)"),
-        ("100%", "leaves nobody"),
+        ("1", "1 could mean 1% or '1 records'"),
+        ("0.01", "0.01 could mean 0.01% or 1% (a share)"),
+        ("100%", "would leave no record"),
         ("some", "neither a percentage"),
     ],
 )

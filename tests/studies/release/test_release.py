@@ -281,7 +281,7 @@ def test_suppressed_records_stay_with_stars(run: Path, tmp_path: Path, sdc: Sdc,
 def test_nothing_is_replaced_unasked(run: Path, tmp_path: Path, sdc: Sdc) -> None:
     ident = best(run, 2)
     (tmp_path / "out.csv").write_text("precious")
-    assert "exists already" in sdc("release", run, "--solution", ident, "--out", tmp_path / "out.csv", code=2).err
+    assert "already exists" in sdc("release", run, "--solution", ident, "--out", tmp_path / "out.csv", code=2).err
     assert (tmp_path / "out.csv").read_text() == "precious"
     sdc("release", run, "--solution", ident, "--out", tmp_path / "out.csv", "--overwrite")
     assert (tmp_path / "out.csv").read_text() != "precious"
@@ -458,7 +458,7 @@ def test_a_broken_requirement_is_released_only_with_a_reason(tmp_path: Path, run
         release(tmp_path / "strict", two, out)
     assert sorted(tmp_path.iterdir()) == before
     said = sdc("release", tmp_path / "strict", "--solution", two, "--out", out, "--override", "the board agreed").out
-    assert "released in spite of this: the study requires k" in said
+    assert "requirement that does not hold (see --override): the study requires k" in said
     certificate = json.loads((tmp_path / "out.csv.certificate.json").read_text())
     assert certificate["override"]["reason"] == "the board agreed"
     assert certificate["override"]["broken"][0].startswith("the study requires k >= 3")

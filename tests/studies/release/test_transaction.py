@@ -185,6 +185,6 @@ def test_places_that_are_refused_before_any_work(tmp_path: Path) -> None:
         with pytest.raises(SDCError) as error:
             reserve(tmp_path / name, overwrite=True, inputs=inputs)
         assert says in str(error.value), name
-    with pytest.raises(SDCError, match="exists already"):
+    with pytest.raises(SDCError, match="already exists"):
         reserve(tmp_path / "x.csv", overwrite=False)
     assert reserve(tmp_path / "y.csv", overwrite=False) == Places.of(tmp_path / "y.csv")

@@ -114,7 +114,7 @@ def test_command_writes_it_and_refuses_first(frame: pd.DataFrame, tmp_path: Path
     (tmp_path / "run").mkdir()
     (tmp_path / "run/run.sqlite").write_bytes(b"a run")
     for name, says in (
-        ("in.csv", "is read"), ("out.csv.mapping.csv", "written as another"), ("no/x.html", "no file"),
+        ("in.csv", "is also read"), ("out.csv.mapping.csv", "or written for another"), ("no/x.html", "its folder does"),
         ("run/run.sqlite", "of the run itself"), ("run/study.toml", "of the run itself"),
     ):  # fmt: skip
         refused = CliRunner().invoke(cli, [*where, "--report", str(tmp_path / name)])
@@ -126,4 +126,4 @@ def test_command_writes_it_and_refuses_first(frame: pd.DataFrame, tmp_path: Path
     assert "page.html" in done.stdout
     assert "<title>out.csv</title>" in (tmp_path / "page.html").read_text(encoding="utf-8")
     again = CliRunner().invoke(cli, [*where[:-1], str(tmp_path / "b.csv"), "--report", str(tmp_path / "page.html")])
-    assert "exists already" in str(again.exception)
+    assert "already exists" in str(again.exception)

@@ -75,7 +75,7 @@ def test_the_command_writes_a_folder(tmp_path: Path) -> None:
     assert "(paper: 0.94)" in result.output
     again = CliRunner().invoke(reproduce.command, ["pbg", "--out", str(out)])
     assert isinstance(again.exception, SDCError)
-    assert "exists already" in str(again.exception)
+    assert "already exists" in str(again.exception)
 
 
 @pytest.mark.usefixtures("registered")

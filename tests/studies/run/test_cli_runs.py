@@ -154,7 +154,7 @@ def test_ctrl_c_before_there_is_a_run_says_so(
 
     monkeypatch.setattr("sdc_problems.studies.run.runner.start", pressed)
     folder = tmp_path / "run"
-    assert "before there was anything to store" in sdc("run", study, "--out", folder, code=130).err
+    assert "before anything was stored" in sdc("run", study, "--out", folder, code=130).err
     assert not folder.exists()
 
 
@@ -223,7 +223,7 @@ def test_a_second_process_is_refused_and_the_first_goes_on(study: Path, tmp_path
 def test_an_existing_folder_is_not_touched(study: Path, finished: Path, content: Content, sdc: Sdc) -> None:
     before = content(finished)
     done = sdc("run", study, "--out", finished, code=2)
-    assert "exists already" in done.err
+    assert "already exists" in done.err
     assert content(finished) == before
 
 
@@ -349,7 +349,10 @@ def test_made_up_facts_with_seals_made_anew_are_found_out(
     db.commit()
     db.close()
     assert before not in sdc("status", folder).out  # by itself it cannot tell
-    assert "edited and its seals made anew" in sdc("status", folder, "--fingerprint", before, code=2).err
+    assert (
+        "this is another run, or the run was continued or edited since"
+        in sdc("status", folder, "--fingerprint", before, code=2).err
+    )
     page = tmp_path / "page.html"
     release = ("release", folder, "--solution", "3-0", "--out", out)
     for arguments in (("resume", folder), release, ("report", folder, "--out", page), ("explore", folder)):

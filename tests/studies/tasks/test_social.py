@@ -146,7 +146,7 @@ def test_the_order_is_drawn_with_a_secret_seed(run: Path, tmp_path: Path) -> Non
 
 def test_files_of_links_are_not_overwritten(run: Path, tmp_path: Path) -> None:
     (tmp_path / "out.csv.edges.csv").write_text("mine")
-    with pytest.raises(SDCError, match=r"edges\.csv' exists already"):
+    with pytest.raises(SDCError, match=r"edges\.csv' already exists"):
         release(run, best(run), tmp_path / "out.csv")
     assert [path.name for path in tmp_path.iterdir()] == ["out.csv.edges.csv"]
 

@@ -151,7 +151,7 @@ def test_a_search_leaves_the_run_folder_of_sdc_run(table: Path) -> None:
     assert (how.folder / "pictures" / "ru-map.png").is_file()
     work.begin(lambda own: searched(wanted, how, own))
     work.wait(120)
-    assert "exists already" in work.told()["error"]
+    assert "already exists" in work.told()["error"]
 
 
 def test_a_search_stops_after_its_generation(table: Path) -> None:

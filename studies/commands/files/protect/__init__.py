@@ -40,49 +40,49 @@ def _list_methods(ctx: click.Context, param: click.Parameter, value: bool) -> No
 
     if value and not ctx.resilient_parsing:
         click.echo(listed(available().values()))
-        click.echo("\nOptions of one: sdc protect --method NAME --help")
+        click.echo("\nOptions of a method: sdc protect --method NAME --help")
         ctx.exit()
 
 
 @click.command(name="protect", cls=MethodCommand)
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--method", help="One by name; with --help its options.")
+@click.option("--method", help="Method to use. Its options: add --help.")
 @click.option(
-    "--methods", is_flag=True, is_eager=True, expose_value=False, callback=_list_methods, help="List methods."
+    "--methods", is_flag=True, is_eager=True, expose_value=False, callback=_list_methods, help="List the methods."
 )
 @recipe_options
 @demand_options
-@click.option("--quasi-identifiers", "--columns", "columns", help="Columns to protect.")
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="CSV, .graphml or .gml to write.")
-@click.option("--sensitive", default="", help="Secret columns; they are not changed.")
-@click.option("--identifiers", default="", help="Columns that are left out.")
-@click.option("--pseudonym", default="", help="Identifiers to be given new numbers.")
-@click.option("--keep", help="All others that may leave unchanged.")
+@click.option("--quasi-identifiers", "--columns", "columns", help="Columns to protect, separated by commas.")
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="CSV, GraphML or GML file.")
+@click.option("--sensitive", default="", help="Secret columns. They stay unchanged.")
+@click.option("--identifiers", default="", help="Columns to leave out.")
+@click.option("--pseudonym", default="", help="Identifiers to replace by random numbers.")
+@click.option("--keep", help="Other columns to publish. Default: all.")
 @click.option("--kinds", default="", help="Kinds of columns, as in zip=nominal.")
-@click.option("--order", multiple=True, metavar="NAME=A,B,…", help="Ordinal categories, first to last.")
+@click.option("--order", multiple=True, metavar="NAME=A,B,…", help="Order of categories, first to last.")
 @click.option(
     "--hierarchy",
     multiple=True,
     metavar="NAME=HOW",
-    help="ARX file or age={intervals = [5, 10]}.",
+    help="ARX file, or age={intervals = [5, 10]}.",
 )
 @reading_options("FILE")
 @links_options
 @click.option(
     "--form",
     type=click.Choice(["nodes", "supernodes"]),
-    help="Every node with all links, or only groups.",
+    help="Nodes of a graph, or a row per group.",
 )
-@click.option("--seed", type=click.IntRange(min=0), help="Seed of random methods.")
+@click.option("--seed", type=click.IntRange(min=0), help="Seed of the method. Default: drawn.")
 @click.option(
     "--suppressed",
     type=click.Choice(["drop", "star"]),
-    help="Left out, or starred as nodes always are.",
+    help="Suppressed records: leave out, or star.",
 )
 @row_options
 @click.option("--report", type=click.Path(path_type=Path), help="HTML page to write: before and after.")
-@click.option("--formula-guard", is_flag=True, help="Disarm text that a spreadsheet executes.")
-@click.option("--overwrite", is_flag=True, help="Replace files that exist already.")
+@click.option("--formula-guard", is_flag=True, help="Put ' before text that could be a formula.")
+@click.option("--overwrite", is_flag=True, help="Replace files that exist.")
 @json_option
 @click.pass_context
 def command(
@@ -133,13 +133,13 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Protect columns of FILE so that records look alike, and write OUT.
+    """Protect columns of FILE and write the result to OUT.
 
-    Say what is asked (--k 5 --l 2): lattice, local recoding, local suppression, Mondrian and microaggregation are
-    compared, and the best is written. Or name a --method, or a --recipe with one for each column.
+    Demands (--k 5 --l 2) hold in each class: records that look alike. Several methods are compared, and the best one
+    is used. Or name a --method, or a --recipe with a method for each column.
 
-    OUT is written as FILE is, its rows shuffled; what is promised is counted in it. Beside it come
-    certificate, value mapping, rows file and links.
+    OUT has the format of FILE and shuffled rows. Each guarantee is counted in it. Certificate, value mapping, rows
+    file and links are beside it.
     """
     from sdc_problems.studies.release import protect
     from sdc_problems.studies.release.csv_text import Form
@@ -170,14 +170,14 @@ def command(
             graph, read = linked.read(file, reading, **roles)
             data = graph.data
         elif form is not None:
-            raise SDCError("--form is for records with links: give their file as --edges")
+            raise SDCError("--form is for records with links: name their file by --edges")
         else:
             data, read = reading.table(file, **roles)
     hierarchies, files = _hierarchies(hierarchy, data)
     _refuse_choosing(ctx, method)
     sought = None
     if search is not None and graph is not None:
-        raise SDCError("a search for recipes is for a table, not for records with links: leave their file out")
+        raise SDCError("--search is for a table without links: omit --edges")
     files += [] if recipe is None else [recipe]
     if report is not None:
         _refuse_report(report, [file, out, *files], overwrite)
@@ -257,16 +257,16 @@ def command(
     if sought is not None:
         sought.last_words(file, out)
     screen.print(f"certificate: {plain(str(done.places.certificate), 500)}")
-    screen.print(f"value mapping (keep it to yourself): {plain(str(done.places.mapping), 500)}")
+    screen.print(f"value mapping (keep it private): {plain(str(done.places.mapping), 500)}")
     if done.rows is not None:
-        screen.print(f"which record each row is (keep it to yourself): {plain(str(done.rows), 500)}")
+        screen.print(f"rows file (keep it private): {plain(str(done.rows), 500)}")
     if done.secret_seed:
         screen.print(
-            "drawn at random, its seed is in the mapping: --seed repeats the draw; another draw of the same table,"
-            " published as well, gives more away than each alone"
+            "drawn at random; the seed is in the value mapping, and --seed repeats the draw. Do not publish a second"
+            " draw of the same table: two draws together disclose more than one"
         )
     if done.choice is not None:
-        screen.print(f"the same again: {plain(repeating_line(ctx, done), 4000)}", soft_wrap=True)
+        screen.print(f"to repeat: {plain(repeating_line(ctx, done), 4000)}", soft_wrap=True)
     screen.print()
     show(done.verdict)
 
@@ -278,13 +278,13 @@ def _refuse_report(report: Path, others: list[Path], overwrite: bool) -> None:
 
     refuse_own(report)
     if not report.parent.is_dir() or report.is_dir():
-        raise SDCError(f"--report {str(report)!r} is no file in a folder that is there: name another")
+        raise SDCError(f"--report {str(report)!r} is a folder, or its folder does not exist: choose another file")
     out = Places.of(others[1])
     taken = [*others, *(path for path in vars(out).values() if isinstance(path, Path))]
     if any(report.resolve() == path.resolve() for path in taken):
-        raise SDCError(f"--report {str(report)!r} is read, or written as another file: choose another name")
+        raise SDCError(f"--report {str(report)!r} is also read or written for another purpose: choose another file")
     if report.exists() and not overwrite:
-        raise SDCError(f"{str(report)!r} exists already: choose another --report, or give --overwrite")
+        raise SDCError(f"{str(report)!r} already exists: choose another --report, or add --overwrite")
 
 
 def _trying(method: str) -> None:
@@ -300,7 +300,9 @@ def _refuse_choosing(ctx: click.Context, method: str | None) -> None:
     for name in ("allow_perturbed", "explain") if method is not None else ():
         if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             option = "--" + name.replace("_", "-")
-            raise SDCError(f"{option} is for a choice of method, and --method names one: leave one of them out")
+            raise SDCError(
+                f"{option} is for a comparison of methods, and --method names one: omit {option} or --method"
+            )
 
 
 def _hierarchies(given: tuple[str, ...], data: Microdata) -> tuple[dict[str, Hierarchy], list[Path]]:
@@ -315,7 +317,7 @@ def _hierarchies(given: tuple[str, ...], data: Microdata) -> tuple[dict[str, Hie
         try:
             how = tomllib.loads(f"it = {value}")["it"] if value.startswith("{") else {"file": value}
         except tomllib.TOMLDecodeError as error:
-            raise SDCError(f"--hierarchy {name}: {value!r} is not as in a study file: {error}") from None
+            raise SDCError(f"--hierarchy {name}: {value!r} is not a TOML table as in a study file: {error}") from None
         section = validated(HierarchySection, how, f"--hierarchy {name}")
         found[name] = load_hierarchy(section, data, data.attribute(name).name, Path())
         if section.file is not None:

@@ -48,7 +48,7 @@ class Amount(ParamType):
         if share := re.fullmatch(r"(\d+(?:\.\d+)?)\s*%", text):
             percent = float(share[1])
             if percent >= 100:
-                self.fail(f"{text} leaves nobody: give less than 100%", param, ctx)
+                self.fail(f"{text} would leave no record: give less than 100%", param, ctx)
             return percent / 100
         if count := re.fullmatch(r"(\d+)\s*records?", text):
             return int(count[1])
@@ -57,7 +57,7 @@ class Amount(ParamType):
         if re.fullmatch(r"\d+(\.\d+)?", text):
             records = f"'{text} records'" if "." not in text else f"'{max(round(float(text)), 1)} records'"
             share_said = f" or {100 * float(text):g}% (a share)" if 0 < float(text) < 1 else ""
-            self.fail(f"{text} could be {text}%{share_said} or {records}: write which", param, ctx)
+            self.fail(f"{text} could mean {text}%{share_said} or {records}: write one of them", param, ctx)
         self.fail(f"{text!r} is neither a percentage, as in 1%, nor a count, as in '300 records'", param, ctx)
 
 
@@ -67,18 +67,18 @@ POSITIVE = click.FloatRange(min=0, min_open=True)
 def demand_options(function: F) -> F:
     """Options that say what is asked of alike records, and what may be done for it."""
     for option in reversed([
-        click.option("--k", type=int, help="Fewest records that look alike."),
-        click.option("--l", type=int, help="Fewest sensitive values among those."),
-        click.option("--entropy-l", type=float, help="Least entropy ℓ-diversity among them."),
-        click.option("--t", type=float, help="Largest t-closeness among them, 0 to 1."),
-        click.option("--max-risk", type=float, help="In percent, instead of k: 20 is k = 5."),
-        click.option("--within", default="", help="Columns in whose strata each it shall hold."),
-        click.option("--max-suppression", type=Amount(), help="Records left out at most; else 1%."),
+        click.option("--k", type=int, help="Fewest records in a class."),
+        click.option("--l", type=int, help="Fewest sensitive values in a class."),
+        click.option("--entropy-l", type=float, help="Least entropy ℓ-diversity of a class."),
+        click.option("--t", type=float, help="Largest t-closeness of a class, 0 to 1."),
+        click.option("--max-risk", type=float, help="Largest risk in percent. 20 means k = 5."),
+        click.option("--within", default="", help="Columns. Demands hold in each stratum."),
+        click.option("--max-suppression", type=Amount(), help="Most records left out. Default: 1%."),
         click.option("--suppression-price", type=POSITIVE, metavar="P", help="Price of a record left out."),
-        click.option("--importance", default="", metavar="NAME=W,…", help="Weights of columns in the loss."),
-        click.option("--seconds", type=POSITIVE, metavar="S", help="Time for a search."),
-        click.option("--allow-perturbed", is_flag=True, help="Values that nobody has may be written."),
-        click.option("--explain", is_flag=True, help="Say why this one; cost of a larger k."),
+        click.option("--importance", default="", metavar="NAME=W,…", help="Column weights in the loss. Default: 1."),
+        click.option("--seconds", type=POSITIVE, metavar="S", help="Seconds for a search."),
+        click.option("--allow-perturbed", is_flag=True, help="Allow methods that write invented values."),
+        click.option("--explain", is_flag=True, help="Explain the choice, and price a larger k."),
     ]):  # fmt: skip
         function = option(function)
     return function

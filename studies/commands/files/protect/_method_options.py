@@ -195,7 +195,7 @@ class MethodCommand(click.Command):
             others = [m.name for m in available().values() if option in [_flag(p.name) for p in m.options]]
             near = f"; it belongs to {', '.join(others)}" if others else ""
         if name is None:
-            return f"sdc protect has no option {option!r}{near or ' (a --method may have further ones)'}"
+            return f"sdc protect has no option {option!r}{near or ' (a --method may add options)'}"
         listed = f"its options: {', '.join(own)}" if own else "it has none of its own"
         return f"method {name} has no option {option!r}{near} ({listed})"
 
@@ -227,7 +227,7 @@ class MethodCommand(click.Command):
 def about(method: Method) -> list[str]:
     """Lines of help on a method."""
     needs = [word for word, asked in (("k", method.takes_k), ("hierarchies", method.needs_hierarchies)) if asked]
-    drawn = "Draws random numbers" + ("; who knows the seed can undo it." if method.secret_seed else ".")
+    drawn = "Draws random numbers" + ("; whoever knows the seed can undo them." if method.secret_seed else ".")
     return [
         f"{method.name}: {method.title}.",
         f"For {'a single' if method.one_column else ', '.join(method.kinds)}"
@@ -236,7 +236,7 @@ def about(method: Method) -> list[str]:
         f"Guarantee: {method.promise}.",
         drawn if method.random else "Draws no random numbers.",
         *([f"Use it when: {method.use}"] if method.use else []),
-        *([f"Another one when: {method.avoid}"] if method.avoid else []),
+        *([f"Use another one when: {method.avoid}"] if method.avoid else []),
         *([f"Example: --method {method.name} {shlex.join(as_typed(method.example))}"] if method.example else []),
     ]
 

@@ -47,7 +47,7 @@ class SearchFor(ParamType):
             return value
         what, colon, listed = value.partition(":")
         if what != "recipes" or (colon and not names(listed)):
-            self.fail(f"{value!r} is neither recipes nor those of some methods, as in recipes:mdav,pram", param, ctx)
+            self.fail(f"{value!r} is neither 'recipes' nor a list of methods such as 'recipes:mdav,pram'", param, ctx)
         return tuple(names(listed))
 
 
@@ -56,10 +56,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def recipe_options(function: F) -> F:
     """Options that say which method each column gets, or have it found."""
-    function = click.option("--search", type=SearchFor(), help="Find the best such recipe.")(function)
-    return click.option("--recipe", type=click.Path(path_type=Path), metavar="FILE", help="Method of each column.")(
-        function
-    )
+    function = click.option("--search", type=SearchFor(), help="Search for the best recipe and apply it.")(function)
+    return click.option(
+        "--recipe", type=click.Path(path_type=Path), metavar="FILE", help="Recipe: a method for each column."
+    )(function)
 
 
 def for_recipe(ctx: click.Context, path: Path, roles: Mapping[str, Any]) -> tuple[Recipe, dict[str, Any]]:
@@ -68,9 +68,7 @@ def for_recipe(ctx: click.Context, path: Path, roles: Mapping[str, Any]) -> tupl
 
     for name in SAID_BY_A_RECIPE:
         if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            raise SDCError(
-                f"--{name.replace('_', '-')} is for a method or a choice, and --recipe says all: leave it out"
-            )
+            raise SDCError(f"--{name.replace('_', '-')} cannot be used with --recipe, which sets everything: omit it")
     recipe = Recipe.from_file(path)
     columns = dict.fromkeys([*roles["quasi_identifiers"], *recipe.columns, *recipe.unchanged])
     return recipe, {
@@ -162,14 +160,14 @@ class Searched:
         from sdc_problems.studies.report.terminal import console, plain
 
         screen, front, problem = console(), self.front, self.front.problem
-        stopped = "; stopped before its time" if front.interrupted else ""
+        stopped = "; the search was interrupted" if front.interrupted else ""
         screen.print(
-            f"{front.measured:,} recipes measured, {front.sweeps:,} of them one method for all columns; of"
-            f" {len(front)} is none better than another{stopped}."
+            f"{front.measured:,} recipes were measured, {front.sweeps:,} of them with one method for all columns. The"
+            f" front has {len(front)} recipes{stopped}."
         )
         if self.slow:
             slow = ", ".join(f"{name} ({seconds:.0f} s)" for name, seconds in self.slow.items())
-            screen.print(f"Left out, for one recipe of theirs takes too long: {slow}.")
+            screen.print(f"Methods left out, because one recipe takes too long: {slow}.")
         n = len(problem.data)
         for name, point in self.three.items():
             figures, recipe = problem.figures(front.X[point]), front.recipe(point)
@@ -180,13 +178,13 @@ class Searched:
             k = f", k = {int(figures['k'])}" if figures["k"] > 1 else ""
             screen.print(
                 f"  loses {figures['il_mixed']:.1f} % of the information; risk {figures['dr_mixed']:.1f} %:"
-                f" {figures['id_rank']:.0f} % of the cells are near the original, {found:,} of {n:,} records are found"
-                f" again{k}"
+                f" {figures['id_rank']:.0f} % of the cells are near the original, {found:,} of {n:,} records are"
+                f" re-identified{k}"
             )
             for step in recipe.steps:
                 screen.print(f"  {plain(str(step), 500)}")
             if recipe.unchanged:
-                screen.print(f"  {plain(', '.join(recipe.unchanged), 500)}: as it is")
+                screen.print(f"  {plain(', '.join(recipe.unchanged), 500)}: unchanged")
         screen.print()
 
     def last_words(self, file: Path, out: Path) -> None:
@@ -197,7 +195,9 @@ class Searched:
         listed = ", ".join(str(places[name]) for name in self.three)
         screen = console()
         screen.print(f"recipes: {plain(listed, 1000)}")
-        screen.print(f"another one, or next year: sdc protect {plain(str(file), 500)} --recipe FILE.toml --out …")
+        screen.print(
+            f"to apply a recipe, now or next year: sdc protect {plain(str(file), 500)} --recipe FILE.toml --out …"
+        )
 
 
 def places_of(out: Path) -> dict[str, Path]:
@@ -211,16 +211,16 @@ def refuse_search(ctx: click.Context, recipe: Path | None, out: Path, file: Path
     from sdc_problems.studies.release._transaction import reserve
 
     if recipe is not None:
-        raise SDCError("--recipe is not for a search for recipes: leave it out")
+        raise SDCError("--recipe cannot be used with --search: omit one of them")
     for name in NOT_SEARCHED_WITH:
         if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            raise SDCError(f"--{name.replace('_', '-')} is not for a search for recipes: leave it out")
+            raise SDCError(f"--{name.replace('_', '-')} cannot be used with --search: omit it")
     reserve(out, overwrite=overwrite, inputs=[file])
     for place in places_of(out).values():
         if place.resolve() == file.resolve():
-            raise SDCError(f"{str(place)!r} is read and would be written: choose another --out")
+            raise SDCError(f"{str(place)!r} is an input and would be overwritten: choose another --out")
         if place.exists() and not overwrite:
-            raise SDCError(f"{str(place)!r} exists already: choose another --out, or give --overwrite")
+            raise SDCError(f"{str(place)!r} already exists: choose another --out, or add --overwrite")
 
 
 def searched(

@@ -47,12 +47,14 @@ def test_glm_has_a_name_of_its_own_without_hierarchies(files: Path) -> None:
     assert "GLM over occurring values" in evaluate(files).stdout
     folder = files / "hierarchies"
     folder.mkdir()
-    assert "holds no COLUMN.csv of a quasi-identifier" in str(evaluate(files, "--hierarchies", str(folder)).exception)
+    assert "has no file COLUMN.csv for any quasi-identifier" in str(
+        evaluate(files, "--hierarchies", str(folder)).exception
+    )
     (folder / "town.csv").write_text("Olot;Cat;*\nReus;Cat;*\n")
     assert "glm_occurring_percent" in names("--hierarchies", str(folder))
     (folder / "age.csv").write_text("".join(f"{age};{age // 10 * 10}-{age // 10 * 10 + 9};*\n" for age in range(100)))
     assert {"glm", "glm_percent"} <= names("--hierarchies", str(folder))
-    assert "is no folder" in str(evaluate(files, "--hierarchies", str(files / "none")).exception)
+    assert "is not a folder" in str(evaluate(files, "--hierarchies", str(files / "none")).exception)
 
 
 def test_a_program_reads_json(files: Path) -> None:
@@ -199,7 +201,7 @@ def test_missing_values_of_the_original(files: Path) -> None:
     gaps = ["--na-values", "-,?", "--json"]
     assert "missing" in str(evaluate(files, *gaps, "--missing", "error").exception)
     category = evaluate(files, *gaps)
-    assert "note: missing cells of town count as a category of their own (--missing)" in category.stderr
+    assert "note: missing cells of town count as a category of their own (see --missing)" in category.stderr
     found = {how: json.loads(evaluate(files, *gaps, "--missing", how).stdout) for how in ("category", "star", "drop")}
     assert {how: f["records"] for how, f in found.items()} == {"category": 4, "star": 4, "drop": 3}
     starred = {how: f["utility"] for how, f in found.items()}
@@ -227,7 +229,7 @@ def test_one_file_alone(files: Path) -> None:
     assert "prosecutor risk, highest" in result.stdout
     refused = CliRunner().invoke(cli, [*alone, "--same-rows"])
     assert refused.exit_code == 2
-    assert "--same-rows is for two files" in refused.stderr
+    assert "--same-rows is for a pair of files" in refused.stderr
 
 
 def test_a_population_gives_the_journalist_risk(files: Path) -> None:

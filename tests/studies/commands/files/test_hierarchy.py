@@ -49,7 +49,7 @@ def test_what_is_not_covered_is_counted_and_named_on_request(folder: Path) -> No
     (folder / "age.csv").write_text("".join(f"{age};young;*\n" for age in AGES[2:]) + "99;old;*\n")
     result = run("check", "people.csv", "age.csv")
     assert result.exit_code == 1
-    said = "age: 2 of 62 values have no row, in 2 records (rows 1, 2); 3 levels, 1 rows of values that do not occur"
+    said = "age: 2 of 62 values have no row, in 2 records (rows 1, 2); 3 levels, 1 rows for values that do not occur"
     assert said in result.stdout.replace("\n", " ").replace("  ", " ")
     assert "  18\n" not in result.stdout
     named = run("check", "people.csv", "age.csv", "--values")
@@ -67,7 +67,7 @@ def test_what_is_not_covered_is_counted_and_named_on_request(folder: Path) -> No
         (["suggest", "people.csv", "--columns", "age", "--out", "people.csv/x"], "cannot make the folder"),
         (["check", "people.csv", "town.csv"], "no column 'town'"),
         (["check", "people.csv", "zip.csv"], "there is no hierarchy file"),
-        (["check", "people.csv", "."], "holds no COLUMN.csv"),
+        (["check", "people.csv", "."], "has no file COLUMN.csv"),
         (["check", "people.csv", ".", "--column", "age"], "--column is for one"),
     ],
 )
@@ -80,12 +80,12 @@ def test_wrong_words_are_one_sentence(folder: Path, arguments: list[str], said: 
 def test_nothing_is_replaced_unasked(folder: Path) -> None:
     assert run("suggest", "people.csv", "--columns", "age").exit_code == 0
     before = (folder / "hierarchies" / "age.csv").read_bytes()
-    assert "exists already" in str(run("suggest", "people.csv", "--columns", "zip,age").exception)
+    assert "already exists" in str(run("suggest", "people.csv", "--columns", "zip,age").exception)
     assert not (folder / "hierarchies" / "zip.csv").exists()
     assert run("suggest", "people.csv", "--columns", "age", "--overwrite", "--json").exit_code == 0
     assert (folder / "hierarchies" / "age.csv").read_bytes() == before
     (folder / "age.csv").write_text((folder / "people.csv").read_text())
-    assert "the file itself" in str(run("suggest", "age.csv", "--columns", "age", "--out", ".").exception)
+    assert "is the input file" in str(run("suggest", "age.csv", "--columns", "age", "--out", ".").exception)
 
 
 @pytest.mark.parametrize("out", ["run", "run/hierarchies", "."])

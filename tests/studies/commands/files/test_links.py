@@ -165,7 +165,7 @@ def test_links_of_what_is_replaced_go(folder: Path) -> None:
     for name in ("out.csv", "out.csv.certificate.json", "out.csv.mapping.csv", "out.csv.rows.csv"):
         (folder / name).unlink()
     done = sdc(folder, "protect", *plain)
-    assert "out.csv.edges.csv' exists already" in str(done.exception)
+    assert "out.csv.edges.csv' already exists" in str(done.exception)
     assert sdc(folder, "protect", *plain, "--overwrite").exit_code == 0
     assert (folder / "out.csv").exists()
     assert not (folder / "out.csv.edges.csv").exists()
@@ -214,7 +214,7 @@ def test_links_released_elsewhere_are_random(folder: Path) -> None:
         (("--edges", "absent.csv"), "absent.csv"),
         (("--edges", "people.csv"), "name them with --links source= and --links target="),
         (("--form", "supernodes"), "--form is for records with links"),
-        (("--links", "id=id"), "--links says how links are read: give their file as --edges"),
+        (("--links", "id=id"), "--links says how to read links: name their file by --edges"),
         (("--edges", "friends.csv", "--links", "id"), "--links 'id' is not NAME=VALUE"),
         (("--edges", "friends.csv", "--links", "loops=drop"), "[--links] has no key 'loops'"),
         (("--edges", "friends.csv", "--links", "directed=maybe"), "--links.directed"),
@@ -358,15 +358,15 @@ def test_what_a_wrong_pair_of_graphs_is_told(folder: Path) -> None:
     words = ("people.csv", "out.csv", "--quasi-identifiers", "topic1,age", "--keep", "topic2")
     done = sdc(folder, "evaluate", *words, "--protected-edges", "out.csv.edges.csv")
     assert done.exit_code == 2
-    assert "name the links of ORIGINAL, too (--edges)" in done.output
+    assert "name the links of ORIGINAL, too, by --edges" in done.output
     assert sdc(folder, "protect", *LINKED, "--out", "out.graphml").exit_code == 0
     both = ("people.csv", "out.graphml", "--quasi-identifiers", "topic1,age")
-    assert "name those of ORIGINAL, too (--edges)" in str(sdc(folder, "evaluate", *both).exception)
+    assert "name those of ORIGINAL, too, by --edges" in str(sdc(folder, "evaluate", *both).exception)
     done = sdc(folder, "evaluate", *both, "--edges", "friends.csv", "--protected-edges", "friends.csv")
-    assert "leave --protected-edges out" in str(done.exception)
+    assert "omit --protected-edges" in str(done.exception)
     (folder / "out.csv.edges.csv").rename(folder / "moved.csv")
     done = sdc(folder, "evaluate", *words, "--edges", "friends.csv")
-    assert "name them (--protected-edges)" in str(done.exception)
+    assert "name it by --protected-edges" in str(done.exception)
     assert evaluate(folder, "--protected-edges", "moved.csv")["values"]["k"] == 4
     (folder / "moved.csv").write_text("source,target\n1,99\n")
     done = sdc(folder, "evaluate", *words, "--edges", "friends.csv", "--protected-edges", "moved.csv")
@@ -400,4 +400,4 @@ def test_columns_of_a_graph_file_are_scanned(folder: Path) -> None:
     assert "sdc protect" in done.output
     for command, *more in (("scan",), ("evaluate", "--quasi-identifiers", "age")):
         done = sdc(folder, command, "graph.graphml", *more, "--delimiter", ";")
-        assert "--delimiter says how a CSV file is written, and graph.graphml is none" in str(done.exception)
+        assert "--delimiter is for CSV files, and graph.graphml is not one" in str(done.exception)

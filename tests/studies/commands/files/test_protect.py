@@ -222,7 +222,7 @@ def test_the_same_seed_writes_the_same_bytes(folder: Path) -> None:
         ({"more": ["--seed", "1"]}, "draws no random numbers"),
         ({"k": "1", "more": ["--method", "mondrian"]}, "k must be a whole number ≥ 2"),
         ({"more": ["--method", "lattice", "--hierarchy", "age"]}, "'age' is not NAME=VALUE"),
-        ({"more": ["--method", "lattice", "--hierarchy", "age={x}"]}, "is not as in a study file"),
+        ({"more": ["--method", "lattice", "--hierarchy", "age={x}"]}, "is not a TOML table as in a study file"),
         (
             {"more": ["--method", "lattice", "--hierarchy", "age={widths = [2]}"]},
             "has no key 'widths'",
@@ -299,7 +299,7 @@ def test_an_export_goes_out_as_it_came_in(folder: Path, encoding: str) -> None:
         "36,5;1,875;90,5;;2",
     ]
     assert json.loads(pair.stdout)["records"] == 4
-    assert "note: missing cells of Ort count as a category of their own (--missing)" in pair.stderr
+    assert "note: missing cells of Ort count as a category of their own (see --missing)" in pair.stderr
 
 
 def test_a_line_of_excel_and_a_packed_file(folder: Path) -> None:
@@ -389,7 +389,7 @@ def test_errors_name_options_of_the_command(folder: Path, text: str, says: str) 
 
 def test_an_existing_file_and_the_original_are_safe(folder: Path) -> None:
     (folder / "out.csv").write_text("mine")
-    assert "exists already" in str(protect(folder).exception)
+    assert "already exists" in str(protect(folder).exception)
     assert (folder / "out.csv").read_text() == "mine"
     original = (folder / "in.csv").read_bytes()
     again = CliRunner().invoke(
