@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,6 +47,59 @@ def coded_cells(cells: NDArray[Any]) -> Any:
         return cells
     place, distinct = factorized(cells)
     return coded_texts(place, distinct) if all(type(text) is str for text in distinct) else cells
+
+
+class CodedColumns(Mapping[str, NDArray[Any]]):
+    """New cells of columns by name: held coded, and given as an array of cells to who asks for a column.
+
+    Parameters
+    ----------
+    columns
+        Each column as cells, coded or not.
+
+    Examples
+    --------
+    >>> found = CodedColumns({"town": coded_texts(np.array([0, 1, 0]), ["Olot", "Reus"])})
+    >>> found["town"].tolist(), found.held("town").codes.tolist()
+    (['Olot', 'Reus', 'Olot'], [0, 1, 0])
+    """
+
+    def __init__(self, columns: Mapping[str, Any]) -> None:
+        self._columns = dict(columns)
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        return np.asarray(self._columns[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(self._columns)})"  # cells appear in no log
+
+    def held(self, name: str) -> Any:
+        """The column as it is held."""
+        return self._columns[name]
+
+
+def held_cells(columns: Mapping[str, NDArray[Any]], name: str) -> Any:
+    """Cells of a column as they are held: coded, or as an array."""
+    return columns.held(name) if isinstance(columns, CodedColumns) else np.asarray(columns[name])
+
+
+def placed_cells(cells: Any) -> tuple[NDArray[np.integer[Any]], list[Any]]:
+    """Place of each of the cells of `held_cells` among different ones, and these; a missing cell is one, too."""
+    import pandas as pd
+
+    if isinstance(cells, pd.Categorical):
+        texts = cells.categories.tolist()
+        if (cells.codes >= 0).all():
+            return cells.codes, texts
+        return np.where(cells.codes < 0, np.int32(len(texts)), cells.codes), [*texts, np.nan]
+    place, distinct = pd.factorize(cells, use_na_sentinel=False)
+    return place, list(distinct)
 
 
 def is_coded(column: pd.Series[Any]) -> bool:

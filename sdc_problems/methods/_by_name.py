@@ -7,14 +7,17 @@ categories by name, and say in a sentence what they did.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems._kernel import Progress
+from sdc_problems._tables.coded import CodedColumns, coded_texts
 from sdc_problems._tables.columns import STAR
+from sdc_problems._validation import choice
 from sdc_problems.errors import SDCError, did_you_mean
+from sdc_problems.evaluators._codes import pair_counts, starts
 from sdc_problems.hierarchy import Hierarchy
 from sdc_problems.methods._amounts import one_of, percentage
 from sdc_problems.methods._importance import weights_of
@@ -24,9 +27,12 @@ from sdc_problems.methods.perturbation._swap_records import swap_records
 from sdc_problems.methods.recoding import _top_code
 from sdc_problems.methods.recoding._classes import Mix, smallest_k
 from sdc_problems.methods.recoding._generalize import Recoded, generalize
-from sdc_problems.methods.recoding._mondrian import Mondrian, Partition, mondrian, partition, region_nodes
+from sdc_problems.methods.recoding._mondrian import SUMMARIES, Stretches, coded_regions, region_nodes, release
 from sdc_problems.methods.recoding._recode import recode_intervals, recode_map
 from sdc_problems.microdata import Attribute, Microdata
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def codes_as_cells(attribute: Attribute, codes: NDArray[Any]) -> NDArray[Any]:
@@ -333,34 +339,31 @@ def mondrian_regions(
     names = data.quasi_identifiers
     attributes = [data.attribute(name) for name in names]
     kinds = [attribute.kind.value for attribute in attributes]
-    X = np.empty((len(data), len(names)))
-    for j, attribute in enumerate(attributes):
-        X[:, j] = _column(data, attribute)
     mix = Mix.of(data.codes(data.sensitive) if data.sensitive else None, len(data), l, entropy_l, t)
     trees = _nominal_trees(attributes, hierarchies or {}) if labels else [None] * len(names)
-    weights = weights_of(names, importance)
-    how: dict[str, Any] = {"strict": strict, "kinds": kinds, "hierarchies": trees, "weights": weights}
-    size = k if not len(mix.limits) else smallest_k(lambda k: partition(X, k, **how).labels, k, mix)
-    columns: dict[str, NDArray[Any]] = {}
+    choice(summary, "summary", SUMMARIES)
+    coded = [(attribute.codes, _numbers(data, attribute)) for attribute in attributes]
+    how: dict[str, Any] = {"strict": strict, "trees": trees, "weights": weights_of(names, importance)}
+    size = k if not len(mix.limits) else smallest_k(lambda k: coded_regions(coded, k, **how), k, mix)
+    found = coded_regions(coded, size, **how)
+    columns: dict[str, Any] = {}
     if summary == "interval":
-        found: Mondrian | Partition
-        found = regions = partition(X, size, **how)
-        del X  # a region is one text: nothing more is made of each record's cells
-        for attribute, tree in zip(attributes, regions.trees, strict=True):
+        stretches = Stretches.of(found)
+        for attribute, tree in zip(attributes, trees, strict=True):
             if tree is not None:
-                nodes = region_nodes(tree, attribute.codes, found.labels)
-                columns[attribute.name] = _labels((hierarchies or {})[attribute.name], nodes)[found.labels]
+                nodes = region_nodes(tree, attribute.codes, stretches)
+                columns[attribute.name] = _labels((hierarchies or {})[attribute.name], nodes, found)
             else:
-                columns[attribute.name] = _regions(attribute, _column(data, attribute), found.labels)
+                columns[attribute.name] = _regions(attribute, stretches, found)
     else:
-        made = found = mondrian(X, size, summary=summary, decimals=decimals, **how)
+        X = np.column_stack([_column(data, attribute) for attribute in attributes])
+        cells = release(X, found, summary, kinds, trees, decimals)
         for j, attribute in enumerate(attributes):
-            cells = made.release[:, j]
-            numeric = kinds[j] == "numeric"
-            columns[attribute.name] = (numbers_as_cells if numeric else codes_as_cells)(attribute, cells)
-    sizes = np.bincount(found.labels)
+            as_cells = numbers_as_cells if kinds[j] == "numeric" else codes_as_cells
+            columns[attribute.name] = as_cells(attribute, cells[:, j])
+    sizes = np.bincount(found)
     text = f"The {len(data):,} records form {len(sizes):,} regions of {sizes.min():,} to {sizes.max():,} records in"
-    return Recoded(columns, (f"{text} {', '.join(names)}.",))
+    return Recoded(CodedColumns(columns), (f"{text} {', '.join(names)}.",))
 
 
 def precluster_columns(
@@ -455,41 +458,43 @@ def _column(data: Microdata, attribute: Attribute) -> NDArray[np.float64]:
     return attribute.codes.astype(np.float64)
 
 
-def _labels(hierarchy: Hierarchy, nodes: NDArray[np.float64]) -> NDArray[Any]:
-    """Label of each node (level and group); a star above the last level."""
+def _numbers(data: Microdata, attribute: Attribute) -> NDArray[np.float64] | None:
+    """Number of each code of a numeric attribute."""
+    if attribute.kind.value != "numeric":
+        return None
+    if attribute.has_missing:
+        data.values(attribute.name)  # refuses them
+    return attribute.numbers
+
+
+def _labels(hierarchy: Hierarchy, nodes: NDArray[np.float64], regions: NDArray[np.int32]) -> pd.Categorical:
+    """Label of each record's node (level and group); a star above the last level."""
     levels, groups = nodes.astype(np.int64).T
-    cells = np.full(len(nodes), STAR, dtype=object)
-    for level in range(hierarchy.n_levels):
-        there = levels == level
-        if there.any():
-            cells[there] = np.array(hierarchy.labels(level), dtype=object)[groups[there]]
-    return cells
+    sizes = [len(hierarchy.labels(level)) for level in range(hierarchy.n_levels)]
+    begins = np.cumsum([0, *sizes])
+    texts = [label for level in range(hierarchy.n_levels) for label in hierarchy.labels(level)]
+    return coded_texts((begins[levels] + groups)[regions], [*texts, STAR])
 
 
-def _regions(attribute: Attribute, column: NDArray[np.float64], labels: NDArray[np.int32]) -> NDArray[Any]:
+def _regions(attribute: Attribute, stretches: Stretches, regions: NDArray[np.int32]) -> pd.Categorical:
     """Interval of numbers, first and last of ordered categories, all that occur of others: one text per region."""
-    kind = attribute.kind.value
-    names = attribute.labels
-    order = np.lexsort((column, labels))
-    region, values = labels[order], column[order]
-    begin = np.flatnonzero(np.diff(region, prepend=-1))
+    kind, names = attribute.kind.value, attribute.labels
     if kind == "nominal":
-        new = np.append(True, (np.diff(region) > 0) | (np.diff(values) > 0))
-        inside = np.split(values[new].astype(np.int64), np.flatnonzero(np.diff(region[new])) + 1)
-        texts = [" or ".join(names[code] for code in codes.tolist()) for codes in inside]
-        return np.array(texts, dtype=object)[labels]
-    pairs = np.column_stack([values[begin], values[np.append(begin[1:], len(values)) - 1]])  # smallest and largest
-    ends, which = np.unique(pairs, axis=0, return_inverse=True)
+        pairs = pair_counts(regions, attribute.codes)
+        inside = np.split(pairs.second, starts(pairs.first)[1:])
+        return coded_texts(regions, [" or ".join(names[code] for code in codes.tolist()) for codes in inside])
+    first, last = stretches.ends(attribute.codes)
+    ends, which = np.unique(first.astype(np.int64) * len(names) + last, return_inverse=True)
     texts = []
-    for first, last in ends:
+    for low_code, high_code in zip(*np.divmod(ends, len(names)), strict=True):
         if kind == "numeric":
-            low, high = f"{first:.12g}", f"{last:.12g}"
+            low, high = f"{attribute.numbers[low_code]:.12g}", f"{attribute.numbers[high_code]:.12g}"
             minus = low.startswith("-") or high.startswith("-") or "e" in low + high
             texts.append(low if low == high else f"[{low}, {high}]" if minus else f"{low}-{high}")
         else:
-            low, high = names[int(first)], names[int(last)]
-            texts.append(low if first == last else f"{low} to {high}")
-    return np.array(texts, dtype=object)[which.ravel()][labels]
+            low, high = names[low_code], names[high_code]
+            texts.append(low if low_code == high_code else f"{low} to {high}")
+    return coded_texts(which[regions], texts)
 
 
 def missing_codes(data: Microdata, names: Sequence[str]) -> list[int | None]:

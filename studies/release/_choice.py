@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems._slices import telling
+from sdc_problems._tables.coded import held_cells, placed_cells
 from sdc_problems._tables.columns import STAR
 from sdc_problems.errors import SDCError
-from sdc_problems.evaluators._codes import row_labels
+from sdc_problems.evaluators._codes import column_labels
 from sdc_problems.hierarchy import Hierarchy
 from sdc_problems.methods import mdav
 from sdc_problems.methods._apply import apply, points, recoded
@@ -279,8 +280,8 @@ def _left_out(name: str, data: Microdata, demand: Demand, asked: _Asked, least: 
         return f"more than {MANY:,} records"
     assert demand.k is not None
     if name == "suppress-cells" and len(data) > LARGE:
-        rows = data.codes([*asked.within, *data.quasi_identifiers])
-        sizes = np.bincount(row_labels(rows.astype(np.int64))[0])
+        names = [*asked.within, *data.quasi_identifiers]
+        sizes = np.bincount(column_labels(data.attribute(column).codes for column in names)[0])
         rare = int(sizes[sizes < demand.k].sum()) / len(data)
         weights = weights_of(data.quasi_identifiers, asked.importance)
         bound = 100 * rare * float(weights.min() / weights.sum())
@@ -300,18 +301,27 @@ def _measured(candidate: Candidate, data: Microdata, asked: _Asked, groups: NDAr
     done = candidate.done
     assert done is not None
     lost = np.zeros(len(data), dtype=bool) if done.suppressed is None else np.asarray(done.suppressed, dtype=bool)
-    classes = _classes(data, done, asked.within)
-    stars = sum(int((np.asarray(cells, dtype=object)[~lost] == STAR).sum()) for cells in done.columns.values())
     labels = candidate.method == "mondrian"
+    classes = groups if labels and groups is not None else _classes(data, done, asked.within)
+    sizes = np.bincount(classes[~lost])
     loss = glm_percent_of(data, asked.hierarchies, done, groups, labels=labels, importance=asked.importance)
     return replace(
         candidate,
         glm_percent=loss,
         cost=loss + 100 * ((1.0 if asked.price is None else asked.price) - 1) * float(lost.mean()),
         suppressed=int(lost.sum()),
-        stars=stars if candidate.method == "suppress-cells" else 0,
-        k=int(np.bincount(np.unique(classes[~lost], return_inverse=True)[1]).min()) if not lost.all() else 0,
+        stars=_stars(done, lost) if candidate.method == "suppress-cells" else 0,
+        k=int(sizes[sizes > 0].min()) if not lost.all() else 0,
     )
+
+
+def _stars(done: Recoded, lost: NDArray[np.bool_]) -> int:
+    """Cells that are stars in records that are left."""
+    found = 0
+    for name in done.columns:
+        place, cells = placed_cells(held_cells(done.columns, name))
+        found += int(np.array([isinstance(cell, str) and cell == STAR for cell in cells])[place[~lost]].sum())
+    return found
 
 
 def _lattice(data: Microdata, demand: Demand, asked: _Asked) -> Candidate:
@@ -369,16 +379,15 @@ def _groups(data: Microdata, k: int, weights: Sequence[float]) -> NDArray[np.int
     return mdav(points(data, names), k, kinds=kinds, weights=weights, progress=telling("records in groups"))
 
 
-def _classes(data: Microdata, done: Recoded, within: Sequence[str]) -> NDArray[np.intp]:
+def _classes(data: Microdata, done: Recoded, within: Sequence[str]) -> NDArray[np.int64]:
     """Class of each record: those that look alike in the published columns, and are of one stratum."""
-    import pandas as pd
 
-    codes: list[NDArray[Any]] = [data.codes(name)[:, 0] for name in within]
-    for name in data.quasi_identifiers:
-        cells = done.columns.get(name)
-        same = data.codes(name)[:, 0] if cells is None else pd.factorize(np.asarray(cells), use_na_sentinel=False)[0]
-        codes.append(same)
-    return row_labels(np.column_stack(codes).astype(np.int64))[0]
+    def columns() -> Iterator[NDArray[Any]]:
+        for name in (*within, *data.quasi_identifiers):
+            published = name in done.columns and name not in within
+            yield placed_cells(held_cells(done.columns, name))[0] if published else data.attribute(name).codes
+
+    return column_labels(columns())[0]
 
 
 def costs(choice: Choice) -> Iterator[tuple[str, ...]]:

@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sdc_problems._tables.coded import held_cells, placed_cells
 from sdc_problems._tables.columns import STAR
+from sdc_problems.evaluators._codes import dense, pair_counts
 from sdc_problems.hierarchy import Hierarchy
 from sdc_problems.methods._importance import weights_of
 from sdc_problems.methods.recoding._generalize import Recoded
+from sdc_problems.methods.recoding._mondrian import Stretches
 from sdc_problems.microdata import Attribute, Microdata
 
 
@@ -42,19 +45,20 @@ def glm_percent_of(
     importance
         Weights by column; 1 if not said.
     """
-    import pandas as pd
-
     lost = np.zeros(len(data))
+    stretches = None
     weights = weights_of(data.quasi_identifiers, importance)
     for name, weight in zip(data.quasi_identifiers, weights, strict=True):
         if name not in done.columns:
             continue
         attribute, hierarchy = data.attribute(name), hierarchies[name]
         if groups is not None and not (labels and attribute.kind.value == "nominal"):
-            row = np.unique(groups, return_inverse=True)[1]
-            lost += weight * _range(attribute, hierarchy, data.codes(name)[:, 0], row)
+            if stretches is None:
+                groups = dense(groups.astype(np.int64, copy=False))[0]
+                stretches = Stretches.of(groups)
+            lost += weight * _range(attribute, hierarchy, groups, stretches)
             continue
-        code, cells = pd.factorize(np.asarray(done.columns[name]), use_na_sentinel=False)
+        code, cells = placed_cells(held_cells(done.columns, name))
         texts = [str(cell) for cell in cells]
         leaves = _leaves(hierarchy)
         total = max(hierarchy.n_values - 1, 1)
@@ -73,23 +77,22 @@ def _leaves(hierarchy: Hierarchy) -> dict[str, int]:
 
 
 def _range(
-    attribute: Attribute, hierarchy: Hierarchy, codes: NDArray[np.int32], groups: NDArray[np.intp]
+    attribute: Attribute, hierarchy: Hierarchy, groups: NDArray[np.int64], stretches: Stretches
 ) -> NDArray[np.float64]:
     """Share of the other values that the range of each record's group covers."""
-    kind = attribute.kind.value
+    kind, codes = attribute.kind.value, attribute.codes
     if kind == "nominal":
-        pairs = np.unique(np.column_stack([groups, codes]), axis=0)[:, 0]
+        pairs = pair_counts(groups, codes).first
         return ((np.bincount(pairs) - 1) / max(hierarchy.n_values - 1, 1))[groups]
-    place = codes.astype(np.int64)
+    place: NDArray[Any] = codes
     total = attribute.n_categories
     if kind == "numeric":
         numbers = _numbers(hierarchy)
         if numbers is not None:
             place, total = np.searchsorted(numbers, attribute.numbers)[codes], len(numbers)
-    order = np.argsort(groups, kind="stable")
-    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
-    span = np.maximum.reduceat(place[order], starts) - np.minimum.reduceat(place[order], starts)
-    return (span / max(total - 1, 1))[groups]
+    least, largest = stretches.ends(place)
+    span: NDArray[np.float64] = (largest - least) / max(total - 1, 1)
+    return span[groups]
 
 
 def _numbers(hierarchy: Hierarchy) -> NDArray[np.float64] | None:

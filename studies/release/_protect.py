@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sdc_problems._tables.coded import coded_cells, coded_frame, decoded, starred, without_lost
+from sdc_problems._tables.coded import coded_cells, coded_frame, decoded, held_cells, starred, without_lost
 from sdc_problems._tables.frames import is_frame
 from sdc_problems._validation import choice
 from sdc_problems.errors import SDCError
@@ -707,7 +707,8 @@ def _work(
     original = as_written(frame)
     for name in list(frame.columns):
         if name in done.columns:
-            frame[name] = coded_cells(np.asarray(done.columns[name]))
+            cells = held_cells(done.columns, name)
+            frame[name] = coded_cells(cells) if isinstance(cells, np.ndarray) else cells
         if name in columns.pseudonyms:
             frame[name] = pseudonyms(data, name, seed)
         if suppressed == "star" and lost.any() and name in columns.protected:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sdc_problems._tables.coded import CodedColumns
 from sdc_problems._tables.columns import STAR
 from sdc_problems._validation import whole
 from sdc_problems.algorithms.generalization._node_cost import NodeCost
@@ -202,10 +203,12 @@ class DemandedLattice:
         """The table at a node."""
         frame = self.problem.coded_release(x, suppressed="star")
         levels = self.problem.decode(x).levels
-        starred = (frame[list(self.problem.attributes)] == STAR).all(axis=1).to_numpy()
+        starred = np.ones(len(frame), dtype=np.bool_)
+        for name in self.problem.attributes:
+            starred &= (frame[name] == STAR).to_numpy()
         suppressed = starred if not starred.all() else np.zeros(len(starred), dtype=np.bool_)
-        columns = {name: np.asarray(frame[name]) for name in self.problem.attributes if levels[name]}
-        return Recoded(columns, self.problem.describe(x), suppressed)
+        columns = {name: frame[name].array for name in self.problem.attributes if levels[name]}
+        return Recoded(CodedColumns(columns), self.problem.describe(x), suppressed)
 
 
 def _measure(objective: Objective) -> str:

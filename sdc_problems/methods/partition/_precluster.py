@@ -16,7 +16,7 @@ from sdc_problems.methods._kernels.mdav import mdav_kernel, mixed_mdav_kernel
 from sdc_problems.methods.partition._attributes import KINDS, attributes
 from sdc_problems.methods.partition._c_median import Rows, best_start
 from sdc_problems.methods.partition._centroids import microaggregate
-from sdc_problems.methods.recoding._mondrian import regions, release
+from sdc_problems.methods.recoding._mondrian import partition, release
 
 METHODS = ("mdav", "global_median")
 MERGES = ("smallest", "nearest")
@@ -193,7 +193,7 @@ class Protector:
     def group(self, members: NDArray[np.integer], k: int) -> NDArray[np.int32]:
         """Group of each member of one cluster, 0, 1, …"""
         if self.method == "global_median":
-            return regions(self.table[members], k, strict=True, trees=[None] * len(self.words))
+            return partition(self.table[members], k).labels
         if self.kinds.any():
             return mixed_mdav_kernel(self._scaled[members], k, self.kinds, self.sizes)
         return mdav_kernel(self._scaled[members], k)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
+from sdc_problems._tables.coded import CodedColumns, coded_texts
 from sdc_problems._validation import BoolArray, whole
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.hierarchy import Hierarchy
@@ -50,7 +50,7 @@ def generalize(data: Microdata, hierarchies: Mapping[str, Hierarchy], *, levels:
     """
     if not isinstance(levels, Mapping) or not levels:
         raise SDCError("levels must give the level of each column by name, such as levels={'age': 2}")
-    columns: dict[str, NDArray[Any]] = {}
+    columns = {}
     sentences = []
     for name, level in levels.items():
         attribute = data.attribute(name)
@@ -61,9 +61,8 @@ def generalize(data: Microdata, hierarchies: Mapping[str, Hierarchy], *, levels:
         sentences.append(f"{name} {level_phrase(name, hierarchy.describe(height))}.")
         if height > 0:
             groups = hierarchy.table(attribute.categories, attribute=name)[height]
-            labels = np.array(hierarchy.labels(height), dtype=object)
-            columns[name] = labels[groups[data.codes(name)[:, 0]]]
-    return Recoded(columns, tuple(sentences))
+            columns[name] = coded_texts(groups[attribute.codes], hierarchy.labels(height))
+    return Recoded(CodedColumns(columns), tuple(sentences))
 
 
 def level_phrase(name: str, what: str) -> str:

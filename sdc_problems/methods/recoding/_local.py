@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sdc_problems._tables.coded import CodedColumns, coded_texts
 from sdc_problems._tables.columns import STAR
 from sdc_problems._validation import IntArray
 from sdc_problems.errors import SDCError, did_you_mean
@@ -16,6 +17,9 @@ from sdc_problems.methods._importance import weights_of
 from sdc_problems.methods.recoding._classes import Mix, Trees, alike
 from sdc_problems.methods.recoding._generalize import Recoded, level_phrase
 from sdc_problems.microdata import Microdata
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class LocalRecoding(NamedTuple):
@@ -154,7 +158,7 @@ def recode_locally(
         entropy_l=entropy_l,
         t=t,
     )
-    columns: dict[str, NDArray[Any]] = {}
+    columns = {}
     sizes = np.bincount(found.labels)
     sentences = [
         f"The {len(data):,} records form {len(sizes):,} classes of {sizes.min():,} to {sizes.max():,} records with"
@@ -171,7 +175,7 @@ def recode_locally(
             columns[name] = _cells(hierarchy, tables[j], codes[:, j], levels)
     weighed = ", columns by their importance" if importance else ""
     sentences.append(f"{found.glm_percent:.3g} % of the detail is lost (GLM{weighed}).")
-    return Recoded(columns, tuple(sentences))
+    return Recoded(CodedColumns(columns), tuple(sentences))
 
 
 def _phrase(name: str, hierarchy: Hierarchy, level: int) -> str:
@@ -180,10 +184,14 @@ def _phrase(name: str, hierarchy: Hierarchy, level: int) -> str:
     return level_phrase(name, hierarchy.describe(level)).removeprefix("is ")
 
 
-def _cells(hierarchy: Hierarchy, table: NDArray[np.int32], codes: NDArray[np.int32], levels: IntArray) -> NDArray[Any]:
-    cells = np.full(len(codes), STAR, dtype=object)
+def _cells(
+    hierarchy: Hierarchy, table: NDArray[np.int32], codes: NDArray[np.int32], levels: IntArray
+) -> pd.Categorical:
+    texts = [STAR]
+    place = np.zeros(len(codes), dtype=np.int32)
     for level in range(hierarchy.n_levels):
         there = levels == level
         if there.any():
-            cells[there] = np.array(hierarchy.labels(level), dtype=object)[table[level][codes[there]]]
-    return cells
+            place[there] = table[level][codes[there]] + len(texts)
+            texts += hierarchy.labels(level)
+    return coded_texts(place, texts)

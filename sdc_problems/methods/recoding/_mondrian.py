@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -137,35 +137,105 @@ def partition(
     for j in range(p):
         if words[j] != "numeric" and _whole(values[:, j], f"column {j} of X").min() < 0:
             raise SDCError(f"column {j} of X has a negative code; codes count from 0")
-    labels = regions(values, size, strict=strict, trees=trees, weights=column_weights(weights, p))
+    columns = (
+        np.unique(values[:, j], return_inverse=True) if tree is None else (_numbered(tree), values[:, j])
+        for j, tree in enumerate(trees)
+    )
+    labels = regions(columns, n, size, strict=strict, trees=trees, weights=column_weights(weights, p))
     return Partition(labels, words, trees)
 
 
-def region_nodes(tree: NDArray[np.int32], codes: NDArray[np.integer[Any]], labels: NDArray[np.int32]) -> NDArray[Any]:
+def coded_regions(
+    columns: Sequence[tuple[NDArray[np.int32], NDArray[np.float64] | None]],
+    k: int,
+    *,
+    strict: bool,
+    trees: Sequence[NDArray[np.int32] | None],
+    weights: Sequence[float] | None = None,
+) -> NDArray[np.int32]:
+    """Region of each record, as `mondrian` has them, of columns of codes: their values are never held.
+
+    Parameters
+    ----------
+    columns
+        Of each attribute the codes, and the number of each code in ascending order; None where it is the code itself.
+    k, strict, weights
+        As for `mondrian`.
+    trees
+        The hierarchy of each attribute or None.
+    """
+    n = len(columns[0][0])
+    size = whole(k, "k", least=1)
+    if size > n:
+        raise SDCError(f"k = {size} is larger than the number of records, {n}")
+
+    def dense() -> Iterator[tuple[NDArray[np.float64], NDArray[Any]]]:
+        for (codes, numbers), tree in zip(columns, trees, strict=True):
+            if tree is not None:
+                yield _numbered(tree), codes
+                continue
+            occurring = np.zeros(int(codes.max()) + 1, dtype=np.bool_)
+            occurring[codes] = True
+            own = np.flatnonzero(occurring)
+            rank = (np.cumsum(occurring) - 1).astype(np.int32)
+            yield own.astype(np.float64) if numbers is None else numbers[own], rank[codes]
+
+    return regions(dense(), n, size, strict=strict, trees=trees, weights=column_weights(weights, len(columns)))
+
+
+def _numbered(tree: NDArray[np.int32]) -> NDArray[np.float64]:
+    return np.arange(tree.shape[1], dtype=np.float64)
+
+
+class Stretches(NamedTuple):
+    """Records region by region.
+
+    Attributes
+    ----------
+    order
+        The records.
+    starts
+        Where each region begins.
+    """
+
+    order: NDArray[np.intp]
+    starts: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, labels: NDArray[np.integer[Any]]) -> Stretches:
+        """Those of the regions of each record, numbered from 0 without gaps."""
+        order = np.argsort(labels, kind="stable")
+        return cls(order, np.concatenate([[0], np.cumsum(np.bincount(labels))[:-1]]))
+
+    def ends(self, values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Smallest and largest of the values in each region."""
+        there = values[self.order]
+        return np.minimum.reduceat(there, self.starts), np.maximum.reduceat(there, self.starts)
+
+
+def region_nodes(tree: NDArray[np.int32], codes: NDArray[np.integer[Any]], found: Stretches) -> NDArray[Any]:
     """Level and group of the lowest node of a hierarchy that holds each region."""
-    order = np.argsort(labels, kind="stable")
-    starts = np.flatnonzero(np.diff(labels[order], prepend=-1))
-    return _lowest(tree, codes[order].astype(np.int64), starts)
+    return _lowest(tree, codes[found.order], found.starts)
 
 
 def regions(
-    values: NDArray[np.float64],
+    columns: Iterable[tuple[NDArray[np.float64], NDArray[Any]]],
+    n: int,
     k: int,
     *,
     strict: bool,
     trees: Sequence[NDArray[np.int32] | None],
     weights: NDArray[np.float64] | None = None,
 ) -> NDArray[np.int32]:
-    """Region of each record, as `mondrian` has them, of checked values."""
-    n, p = values.shape
+    """Region of each of n records, as `mondrian` has them, of columns as numbers of codes and codes."""
+    p = len(trees)
     dense = np.empty((p, n), dtype=np.int32)
     numbers, spans, flat = [], np.zeros(p), [np.empty(0, dtype=np.int32)]
-    for j, tree in enumerate(trees):
+    for j, (tree, (distinct, codes)) in enumerate(zip(trees, columns, strict=True)):
+        dense[j] = codes
         if tree is None:
-            distinct, dense[j] = np.unique(values[:, j], return_inverse=True)
             spans[j] = distinct[-1] - distinct[0]
         else:
-            distinct, dense[j] = np.arange(tree.shape[1], dtype=np.float64), values[:, j]
             occurring = np.bincount(dense[j], minlength=len(distinct)) > 0
             top = next((row for row in tree if len(np.unique(row[occurring])) == 1), np.zeros(len(distinct)))
             spans[j] = (top == top[occurring][0]).sum() - 1
@@ -241,7 +311,7 @@ def release(
     return out
 
 
-def _lowest(tree: NDArray[np.int32], codes: NDArray[np.int64], starts: NDArray[np.intp]) -> NDArray[np.float64]:
+def _lowest(tree: NDArray[np.int32], codes: NDArray[np.integer[Any]], starts: NDArray[np.intp]) -> NDArray[np.float64]:
     """Level and group of the lowest node over each stretch of codes; of no common node one level more, group 0."""
     found = np.full((len(starts), 2), (len(tree), 0), dtype=np.float64)
     for level in range(len(tree) - 1, -1, -1):

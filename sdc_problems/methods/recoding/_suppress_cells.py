@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from sdc_problems._tables.coded import CodedColumns, coded_texts
 from sdc_problems._tables.columns import STAR
 from sdc_problems._validation import IntArray, choice, code_table, whole
 from sdc_problems.errors import SDCError
@@ -194,8 +195,8 @@ def _starred(data: Microdata, found: IntArray) -> Recoded:
     columns = {}
     for j, name in enumerate(names):
         if stars[j]:
-            labels = np.array([*data.attribute(name).labels, STAR], dtype=object)
-            columns[name] = labels[found[:, j]]
+            labels = [*data.attribute(name).labels, STAR]
+            columns[name] = coded_texts(np.where(found[:, j] < 0, len(labels) - 1, found[:, j]), labels)
     each = ", ".join(f"{name} {int(count):,}" for name, count in zip(names, stars, strict=True))
     sentence = f"{int(stars.sum()):,} of {found.size:,} cells are suppressed ({100 * stars.sum() / found.size:.3g} %)"
-    return Recoded(columns, (f"{sentence}: {each}.",))
+    return Recoded(CodedColumns(columns), (f"{sentence}: {each}.",))
