@@ -11,6 +11,8 @@ import numpy.typing as npt
 from sdc_problems._validation import FloatArray, IntArray
 
 _KEY_LIMIT = 2**62
+_DENSE, _MANY = 8, 1 << 22
+"""Cells of a dense table for each record, and the records above which it may have one only."""
 
 
 def dense(codes: IntArray) -> tuple[IntArray, int]:
@@ -115,7 +117,7 @@ def pair_counts(a: npt.NDArray[np.integer[Any]], b: npt.NDArray[np.integer[Any]]
     a, b = a.astype(np.int64, copy=False), b.astype(np.int64, copy=False)
     width = int(b.max()) + 1
     size = (int(a.max()) + 1) * width
-    if size <= 8 * len(a) + 1024:
+    if size <= (_DENSE if len(a) < _MANY else 1) * len(a) + 1024:
         cells = np.bincount(a * width + b, minlength=size)
         found = np.flatnonzero(cells)
         return PairCounts(found // width, found % width, cells[found])

@@ -61,10 +61,10 @@ def special_uniques(quasi_identifiers: Any, *, largest: int = 3) -> SpecialUniqu
     largest = whole(largest, "largest", least=1)
     shape = np.shape(quasi_identifiers)
     if len(shape) == 2:  # before a large table is looked at
-        _refuse_long(shape[0], shape[1], largest)
+        refuse_long(shape[0], shape[1], largest)
     codes = code_table(quasi_identifiers, "quasi_identifiers")
     n, p = codes.shape
-    _refuse_long(n, p, largest)
+    refuse_long(n, p, largest)
     largest = min(largest, max(p - 1, 1))
     scores, by_attribute = np.zeros(n), np.zeros(p)
     sizes = np.zeros(n, dtype=np.int64)
@@ -86,7 +86,7 @@ def special_uniques(quasi_identifiers: Any, *, largest: int = 3) -> SpecialUniqu
     return SpecialUniques(scores, 100 * by_attribute / total if total else by_attribute, sizes)
 
 
-def _refuse_long(n: int, p: int, largest: int) -> None:
+def refuse_long(n: int, p: int, largest: int) -> None:
     """Refuse more records and combinations than can be counted in some ten seconds."""
     largest = min(largest, max(p - 1, 1))
     if n * sum(comb(p, m) for m in range(1, largest + 1)) > _WORK:

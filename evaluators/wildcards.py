@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sdc_problems._kernel import kernel
 from sdc_problems._slices import slices
 from sdc_problems._validation import BoolArray, IntArray, cell_mask, code_table
-from sdc_problems.evaluators._codes import row_labels, unique_rows
+from sdc_problems.evaluators._codes import column_labels, first_records, row_labels
 
 _PAIR_COST = 60_000  # elementary comparisons that cost as much as the joining of two patterns of stars
 
@@ -71,12 +73,22 @@ def wildcard_class_sizes(quasi_identifiers: object, stars: object) -> IntArray:
     """
     codes = code_table(quasi_identifiers, "quasi_identifiers")
     open_cells = cell_mask(stars, codes.shape, "stars")
-    p = codes.shape[1]
-    rows, who, records = unique_rows(np.concatenate([open_cells, np.where(open_cells, 0, codes)], axis=1))
-    wild, cells = rows[:, :p].astype(np.bool_), np.ascontiguousarray(rows[:, p:])
+    return column_wildcard_sizes(list(codes.T), list(open_cells.T))
+
+
+def column_wildcard_sizes(columns: Sequence[NDArray[np.integer[Any]]], stars: Sequence[NDArray[np.bool_]]) -> IntArray:
+    """`wildcard_class_sizes` of columns of codes and of stars: only the different records are held as a table."""
+    who, m = column_labels(
+        np.where(starred, 0, column.astype(np.int64) + 1) for column, starred in zip(columns, stars, strict=True)
+    )
+    first, p = first_records(who, m), len(columns)
+    wild = np.stack([starred[first] for starred in stars], axis=1)
+    cells = np.stack([column[first].astype(np.int64) for column in columns], axis=1)
+    cells[wild] = 0
+    records = np.bincount(who, minlength=m)
     pattern, n_patterns = row_labels(wild.astype(np.int64))
     starred = wild.any(axis=1)
-    if n_patterns * n_patterns * _PAIR_COST <= 2 * int(starred.sum()) * len(rows) + _PAIR_COST:
+    if n_patterns * n_patterns * _PAIR_COST <= 2 * int(starred.sum()) * m + _PAIR_COST:
         counts = _by_patterns(cells, wild, records, pattern, n_patterns)
     else:
         counts = records.copy()

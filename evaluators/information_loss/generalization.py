@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from sdc_problems._validation import (
     BoolArray,
-    FloatArray,
     IntArray,
     cell_mask,
     code_pair,
@@ -87,15 +88,20 @@ def _glm(leaves: object, n_categories: object, suppressed: object) -> tuple[floa
     n, p = np.shape(given := _table_or_array(leaves))
     sizes = labels(n_categories, p, "n_categories")
     out = mask(suppressed, n, "suppressed")
-    sums = []
-    for low in range(0, n, _RECORDS):
-        under = code_table(given[low : low + _RECORDS], "leaves")
-        if under.min() < 1 or (under > sizes).any():
-            raise SDCError("leaves must lie between 1 and the attribute's n_categories")
-        lost: FloatArray = (under - 1) / np.maximum(sizes - 1, 1)
-        sums.append(float(lost[~out[low : low + _RECORDS]].sum()))
-    total: float = math.fsum(sums) + p * int(out.sum())
+    total: float = math.fsum(column_glm(given[:, j], int(sizes[j]), out) for j in range(p))
     return total, n * p
+
+
+def column_glm(leaves: IntArray | npt.NDArray[np.integer[Any]], n_categories: int, suppressed: BoolArray) -> float:
+    """`glm` of one column, whose cells are counted by their leaves: the sum is of whole numbers."""
+    counts = np.zeros(n_categories + 1, dtype=np.int64)
+    for low in range(0, len(leaves), _RECORDS):
+        under = code_table(leaves[low : low + _RECORDS], "leaves")[:, 0]
+        if under.min() < 1 or under.max() > n_categories:
+            raise SDCError("leaves must lie between 1 and the attribute's n_categories")
+        counts += np.bincount(under[~suppressed[low : low + _RECORDS]], minlength=len(counts))
+    lost = int((counts[1:] * np.arange(n_categories)).sum())
+    return lost / max(n_categories - 1, 1) + int(suppressed.sum())
 
 
 def _table_or_array(values: object) -> IntArray:
@@ -250,23 +256,35 @@ def entropy_loss_percent(X: object, Y: object, *, suppressed: object = None, sta
     >>> entropy_loss_percent([[0], [1], [2], [3]], [[0], [0], [1], [1]])
     50.0
     """
-    lost, worst = _entropy_loss(X, Y, suppressed, stars)
+    return share_lost(*_entropy_loss(X, Y, suppressed, stars))
+
+
+def share_lost(lost: float, worst: float) -> float:
+    """Percent that the bits lost are of those there are to lose."""
     return 100 * min(lost / worst, 1.0) if worst > 0 else 0.0
 
 
 def _entropy_loss(X: object, Y: object, suppressed: object, stars: object) -> tuple[float, float]:
     """Bits lost, and the bits of a table that is suppressed entirely."""
     original, generalised = _whole_pair(X, Y)
-    gone = mask(suppressed, len(original), "suppressed")[:, None] | cell_mask(stars, original.shape, "stars")
+    gone = mask(suppressed, len(original), "suppressed")
+    open_cells = cell_mask(stars, original.shape, "stars")
     lost = worst = 0.0
-    for x, y, out in zip(original.T, generalised.T, gone.T, strict=True):
-        values, coarse = (dense(codes.astype(np.int64, copy=False))[0] for codes in (x, y))
-        whole_domain = -np.log2(np.bincount(values) / len(values))
-        worst += float(whole_domain[values].sum())
-        if not out.any():
-            lost += conditional_entropy(values, coarse) / math.log(2.0)
-            continue
-        cell, m = dense(coarse * (int(values.max()) + 1) + values)
-        share = np.bincount(cell, minlength=m)[cell] / np.bincount(coarse)[coarse]
-        lost += float(np.where(out, whole_domain[values], -np.log2(share)).sum())
+    for x, y, out in zip(original.T, generalised.T, open_cells.T, strict=True):
+        of_column = column_entropy(x, y, gone | out)
+        lost, worst = lost + of_column[0], worst + of_column[1]
     return lost, worst
+
+
+def column_entropy(
+    x: npt.NDArray[np.integer[Any]], y: npt.NDArray[np.integer[Any]], out: BoolArray
+) -> tuple[float, float]:
+    """Bits that one column has lost and that it has to lose; ``out`` marks the cells that are starred or suppressed."""
+    values, coarse = (dense(codes.astype(np.int64, copy=False))[0] for codes in (x, y))
+    whole_domain = -np.log2(np.bincount(values) / len(values))
+    worst = float(whole_domain[values].sum())
+    if not out.any():
+        return conditional_entropy(values, coarse) / math.log(2.0), worst
+    cell, m = dense(coarse * (int(values.max()) + 1) + values)
+    share = np.bincount(cell, minlength=m)[cell] / np.bincount(coarse)[coarse]
+    return float(np.where(out, whole_domain[values], -np.log2(share)).sum()), worst

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems._tables.columns import STAR
-from sdc_problems.evaluators.anonymity import equivalence_classes, k_anonymity
+from sdc_problems.evaluators._codes import column_labels
+from sdc_problems.evaluators.anonymity import k_anonymity
 from sdc_problems.evaluators.wildcards import k_wildcard
 from sdc_problems.methods.registry import find
 
@@ -67,8 +68,7 @@ def at_most(name: str, columns: Sequence[str], promised: float, found: float, se
 
 def classes_of(frame: pd.DataFrame, columns: Sequence[str]) -> NDArray[np.int64]:
     """Records that look alike in these columns have the same number; a missing cell is a value of its own."""
-    codes = [frame[column].factorize(use_na_sentinel=False)[0] for column in columns]
-    return equivalence_classes(np.column_stack(codes))
+    return column_labels(frame[column].factorize(use_na_sentinel=False)[0] for column in columns)[0]
 
 
 def smallest_class(frame: pd.DataFrame, columns: Sequence[str]) -> int:

@@ -13,6 +13,7 @@ from sdc_problems._tables.columns import parse_numbers
 from sdc_problems._tables.intervals import parse_interval
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators._codes import unique_rows
+from sdc_problems.evaluators.uniques import refuse_long
 from sdc_problems.microdata import Kind, Microdata
 from sdc_problems.studies.verdict.pairing import PairedColumn
 from sdc_problems.studies.verdict.parts import Report
@@ -103,12 +104,13 @@ def agency(report: Report, beyond: Beyond) -> None:
 
 def special(report: Report) -> None:
     """Special uniques, and the attributes that make them."""
-    codes, names = report.shown(), [column.name for column in report.quasi]
+    names = [column.name for column in report.quasi]
     if len(names) < 2:
         report.skip(AGENCY, "special uniques (SUDA2)", "one quasi-identifier has no combinations")
         return
     try:
-        found = evaluators.special_uniques(codes, largest=_SPECIAL)
+        refuse_long(report.n, len(names), _SPECIAL)
+        found = evaluators.special_uniques(report.shown(), largest=_SPECIAL)
     except SDCError as error:
         report.skip(AGENCY, "special uniques (SUDA2)", str(error))
         return

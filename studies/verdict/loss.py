@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from sdc_problems import evaluators
 from sdc_problems.evaluators._codes import column_labels
+from sdc_problems.evaluators.information_loss.generalization import column_entropy, column_glm, share_lost
 from sdc_problems.evaluators.linkage.probabilistic import ConvergenceWarning
 from sdc_problems.microdata import Kind
 from sdc_problems.studies.report.text import number
@@ -98,10 +100,8 @@ def detail(report: Report) -> None:
     elif columns:
         without = f" (without {names_of(perturbed)}: other values, not coarser ones)" if perturbed else ""
         general_loss(report, columns, without)
-        original, published = (np.stack([(c.original, c.protected)[e] for c in columns], axis=1) for e in (0, 1))
-        stars = np.stack([c.stars for c in columns], axis=1)
-        entropy = evaluators.entropy_loss_percent(original, published, suppressed=suppressed, stars=stars)
-        del original, published
+        bits = [column_entropy(c.original, c.protected, suppressed | c.stars) for c in columns]
+        entropy = share_lost(sum(lost for lost, _ in bits), sum(worst for _, worst in bits))
         report.add(
             LOSS, "entropy_loss_percent", "non-uniform entropy", entropy,
             f"{entropy:.3g} % of the information in these columns is gone, rare values counting less{without}.",
@@ -134,12 +134,13 @@ def general_loss(report: Report, columns: list[PairedColumn], without: str) -> N
     The two are different quantities: a band of ten years may hold six ages that occur. Each has a name of its own.
     """
     suppressed = report.pairing.suppressed
-    known = [c.known_leaves(report.leaf_counts.get(c.name)) for c in columns]
-    by_leaves = [entry for entry in known if entry is not None]
-    counted = by_leaves if len(by_leaves) == len(columns) else [(c.leaves(), c.n_categories) for c in columns]
-    leaves, sizes = np.stack([cells for cells, _ in counted], axis=1), [size for _, size in counted]
-    total = evaluators.glm(leaves, sizes, suppressed=suppressed)
-    percent = evaluators.glm_percent(leaves, sizes, suppressed=suppressed)
+    known = [c.known_counts(report.leaf_counts.get(c.name)) for c in columns]
+    by_leaves = [(c, entry) for c, entry in zip(columns, known, strict=True) if entry is not None]
+    parts = [
+        column_glm(c.spread(*entry), entry[1], suppressed) for c, entry in by_leaves if len(by_leaves) == len(columns)
+    ] or [column_glm(c.leaves(), c.n_categories, suppressed) for c in columns]
+    total, cells = math.fsum(parts), len(suppressed) * len(columns)
+    percent = 100 * (total / cells)
     if len(by_leaves) == len(columns):
         end, label, of = "", "GLM", "by the leaves of the hierarchies"
     else:
@@ -148,7 +149,7 @@ def general_loss(report: Report, columns: list[PairedColumn], without: str) -> N
     report.add(
         LOSS, f"glm{end}", f"{label}, sum", total,
         f"Sum over the cells of the share of other values that a published one may stand for; {of}{without}.",
-        high=float(leaves.size),
+        high=float(cells),
     )  # fmt: skip
     lost = report.with_those_left_out(percent)
     report.add(

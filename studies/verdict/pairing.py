@@ -87,14 +87,14 @@ class PairedColumn:
         count = np.zeros(len(self.labels), dtype=np.int32)
         np.add.at(count, pair_counts(self.protected, self.original).first, 1)
         values = parse_numbers(self.labels[: self.n_categories]) if self.kind is Kind.NUMERIC else None
-        for code in np.unique(self.protected):
+        for code in np.flatnonzero(np.bincount(self.protected)):
             text = self.labels[code]
             interval = None if values is None else parse_interval(text)
             if code < self.n_categories:
                 count[code] = 1
             elif interval is not None and values is not None and not self.misplaced:
                 count[code] = max(int(interval.holds(values).sum()), 1)
-        return np.where(self.stars, np.int32(self.n_categories), count[self.protected])
+        return self.spread(count, self.n_categories)
 
     def known_leaves(self, leaves: Leaves | None) -> tuple[NDArray[np.int32], int] | None:
         """Leaves of the column's hierarchy under each record's label, and all of them.
@@ -102,14 +102,27 @@ class PairedColumn:
         A value of the original is a leaf and a star stands for all, also where no hierarchy is known. None if a label
         is neither, nor one whose leaves are known.
         """
+        found = self.known_counts(leaves)
+        return None if found is None else (self.spread(*found), found[1])
+
+    def known_counts(self, leaves: Leaves | None) -> tuple[NDArray[np.int32], int] | None:
+        """Leaves of the column's hierarchy under each label, and all of them; None as for `known_leaves`."""
         total = self.n_categories if leaves is None else leaves.total
         count = np.zeros(len(self.labels), dtype=np.int32)
-        for code in np.unique(self.protected[~self.stars]):
+        shown = np.zeros(len(self.labels), dtype=np.bool_)
+        shown[self.protected[~self.stars]] = True
+        for code in np.flatnonzero(shown):
             known = None if leaves is None else leaves.labels.get(self.labels[code])
             if known is None and code >= self.n_categories:
                 return None
             count[code] = 1 if known is None else known
-        return np.where(self.stars, np.int32(total), count[self.protected]), total
+        return count, total
+
+    def spread(self, count: NDArray[np.int32], total: int) -> NDArray[np.int32]:
+        """Leaves under each record's label, of the leaves under each label and all of them."""
+        found = count[self.protected]
+        found[self.stars] = total
+        return found
 
     def sets(self, kept: NDArray[np.bool_]) -> list[NDArray[np.int64] | range]:
         """Original values that each label may stand for, as an intruder can know: which values were published so.
@@ -447,14 +460,16 @@ def paired_column(
         numbers = np.full(len(index), np.nan)
         numbers[ids] = shown
         tables = (before.numbers, numbers)
+    same = len(ids) > 0 and np.array_equal(ids, np.arange(len(ids)))
+    codes_of_ids = new_codes if same else ids[new_codes]  # equal codes need no second array
     column = PairedColumn(
-        name, before.kind, Fate.GENERALISED, codes, ids[new_codes], tuple(index), len(old), tables,
+        name, before.kind, Fate.GENERALISED, codes, codes_of_ids, tuple(index), len(old), tables,
         np.zeros(len(new_codes), dtype=np.bool_), misplaced,
     )  # fmt: skip
     column = replace(column, stars=_stars(column, quasi, paired))
     # Labels of local recoding overlap, so that there may be more of them than values; but each hides several records.
     many = len(index) - len(old) > max(len(old), 2)
-    once = int((np.bincount(ids[new_codes], minlength=len(index))[len(old) :] == 1).sum())
+    once = int((np.bincount(column.protected, minlength=len(index))[len(old) :] == 1).sum())
     if quasi and not same_rows and before.kind is not Kind.NUMERIC and many and 2 * once > len(index) - len(old):
         raise SDCError(
             f"column {name!r} holds more different new labels than the original has values: they are no "
@@ -550,7 +565,7 @@ def _stars(column: PairedColumn, quasi: bool, paired: bool) -> NDArray[np.bool_]
     found = _marked(column)
     if not quasi:
         return found & (column.protected >= column.n_categories)
-    for mark in np.unique(column.protected[found]):
+    for mark in np.flatnonzero(np.bincount(column.protected[found])):
         cells = column.protected == mark
         if not paired and cells.sum() <= (column.original == mark).sum():
             found &= ~cells

@@ -200,6 +200,11 @@ class Report:
         """Mask of the starred ones among these cells."""
         return np.stack([c.stars[self.kept] for c in self.quasi], axis=1)
 
+    def starred_columns(self) -> tuple[list[NDArray[np.int32]], list[NDArray[np.bool_]]]:
+        """Cells of `shown` and mask of `some_stars`, column by column."""
+        stars = [c.stars[self.kept] for c in self.quasi]
+        return [c.protected[self.kept] for c in self.quasi], [s & (not s.all()) for s in stars]
+
     def some_stars(self) -> NDArray[np.bool_]:
         """Mask of the cells that are starred where others of their column are not."""
         stars = self.stars()

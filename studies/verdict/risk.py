@@ -16,6 +16,7 @@ from sdc_problems.evaluators._codes import column_labels, first_records
 from sdc_problems.evaluators.linkage._views import Recoding
 from sdc_problems.evaluators.linkage.candidates import ManyRangesError, Values, candidates_of
 from sdc_problems.evaluators.linkage.probabilistic import MOST_ATTRIBUTES
+from sdc_problems.evaluators.wildcards import column_wildcard_sizes
 from sdc_problems.microdata import Kind
 from sdc_problems.studies.report.text import number
 from sdc_problems.studies.verdict.agency import Beyond, agency
@@ -61,7 +62,7 @@ def anonymity(report: Report) -> None:
         unit="records", low=1, high=n, better="higher", before=evaluators.k_anonymity(before),
     )  # fmt: skip
     if report.n_stars:
-        wild = evaluators.k_wildcard(report.shown(), report.some_stars())
+        wild = int(column_wildcard_sizes(*report.starred_columns()).min())
         report.add(
             ANONYMITY, "k_wildcard", "k with stars as wildcards", wild,
             (f"If a star may be any value, every record looks like at least {wild - 1:,} other{'s' * (wild != 2)}; "
