@@ -51,6 +51,8 @@ EXIT_USAGE = 2
 EXIT_INFEASIBLE = 3
 EXIT_INTERRUPTED = 130
 
+NO_MEMORY = ("failed to map segment", "annot allocate memory", "can't start new thread", "cannot load native module")
+
 
 class LazyGroup(click.Group):
     """A group that knows its commands' names and first lines without importing them."""
@@ -113,6 +115,44 @@ def _say_compiling() -> None:
     click.echo("compiling for this machine (once after an installation or an update; takes some seconds) …", err=True)
 
 
+def out_of_memory(error: BaseException) -> bool:
+    """Whether an error comes of too little memory: Python, the loader of libraries and the system say it differently.
+
+    Examples
+    --------
+    >>> out_of_memory(MemoryError()), out_of_memory(ImportError("x.so: failed to map segment from shared object"))
+    (True, True)
+    >>> out_of_memory(ImportError("no module named x"))
+    False
+    """
+    seen: list[BaseException] = []
+    at: BaseException | None = error
+    while at is not None and at not in seen:
+        if isinstance(at, MemoryError) or (isinstance(at, OSError) and at.errno == errno.ENOMEM):
+            return True
+        if isinstance(at, ImportError | RuntimeError | OSError) and any(said in str(at) for said in NO_MEMORY):
+            return True
+        seen.append(at)
+        at = at.__cause__ or at.__context__
+    return False
+
+
+def _sentence(error: Exception) -> tuple[str, int] | None:
+    """Sentence and exit code for what the system refuses; None for what is nobody's but our fault."""
+    if isinstance(error, ValueError) and "null byte" in str(error):
+        return "a path contains the character NUL, which no file name may contain: remove it", EXIT_USAGE
+    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+        return "a path is longer than this system allows: choose shorter names", EXIT_USAGE
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return "the disk is full: free some space (files are written whole or not at all)", EXIT_FAILURE
+    if out_of_memory(error):
+        return (
+            "there is too little memory for this, on the machine or within the limit set for the command: use fewer"
+            " --workers, a smaller table, or raise the limit (what was stored is safe)"
+        ), EXIT_FAILURE
+    return None
+
+
 def main() -> NoReturn:
     """Run the command line; bad input is one sentence on stderr and exit code 2, never a traceback."""
     if sys.stderr.isatty():
@@ -133,14 +173,11 @@ def main() -> NoReturn:
     except SDCError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(EXIT_USAGE)
-    except ValueError as error:
-        if "null byte" not in str(error):
+    except Exception as error:
+        said = _sentence(error)
+        if said is None:
             raise
-        click.echo("error: a path contains the character NUL, which no file name may contain: remove it", err=True)
-        sys.exit(EXIT_USAGE)
-    except OSError as error:
-        if error.errno != errno.ENAMETOOLONG:
-            raise
-        click.echo("error: a path is longer than this system allows: choose shorter names", err=True)
-        sys.exit(EXIT_USAGE)
+        text, code = said
+        click.echo(f"error: {text}", err=True)
+        sys.exit(code)
     sys.exit(code if isinstance(code, int) else 0)  # click hands over what Context.exit was told

@@ -30,8 +30,10 @@ def workers_options(function: F) -> F:
 @contextmanager
 def beginning(folder: Path) -> Iterator[None]:
     """Say that the data is being opened, and, where Ctrl-C comes at once or twice, what there is to go on with."""
+    from sdc_problems._sharing import sweep
     from sdc_problems.studies.report.terminal import console, plain
 
+    sweep()  # a session that was killed left copies of the data; this one may end without sharing any
     err = console(stderr=True)
     if err.is_terminal:
         err.print("opening the data")
