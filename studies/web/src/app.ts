@@ -60,6 +60,8 @@ export function refilter(app: App): void {
 /** A part of the page: redraws itself when told what changed. */
 export interface Part {
   root: HTMLElement;
+  /** Whether it follows a drag in every frame; the others are told when the drag rests. */
+  follows?: boolean;
   update(changed: ReadonlySet<string>): void;
 }
 

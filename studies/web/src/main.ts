@@ -142,10 +142,13 @@ function start(payload: Payload, details: Details, server: Server | null): App {
     }
   }
 
+  const dragged = (changed: ReadonlySet<string>): boolean => store.moving && [...changed].every((key) => key === "ranges");
+
   function tell(changed: ReadonlySet<string>): void {
     if (concerns(changed, ...FILTERS)) refilter(app);
     if (concerns(changed, "view")) show(!changed.has("everything"));
-    for (const part of [...parts, ...Object.values(views)]) part.update(changed);
+    const all = [...parts, ...Object.values(views)];
+    for (const part of dragged(changed) ? all.filter((one) => one.follows) : all) part.update(changed);
   }
 
   const keeper = server === null || server.readOnly ? null
@@ -162,7 +165,7 @@ function start(payload: Payload, details: Details, server: Server | null): App {
 
   store.listen((changed) => {
     tell(changed);
-    keep(changed);
+    if (!dragged(changed)) keep(changed);
   });
   addEventListener("popstate", () => {
     travelling = true;

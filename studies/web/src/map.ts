@@ -16,6 +16,8 @@ const NEAR = 14; // pixels around the pointer in which a point is found
 const NEAR_FINGER = 30;
 const COINCIDENT = 2.5; // pixels between points that nobody can tell apart
 const MOST_LISTED = 60;
+const WORD = [46, 14]; // size of the label "original" in pixels
+const AROUND: [number, number][] = [[1, 0], [-1, 0], [1, 1], [-1, 1], [0, 1], [1, -1], [-1, -1], [0, -1], [1, 0.5], [-1, 0.5], [1, -0.5], [-1, -0.5]];
 const SHAPES: Shape[] = ["dot", "ring", "disc", "diamond", "square"];
 const SIZES = [3, 3, 4, 6, 5.5];
 
@@ -30,6 +32,7 @@ interface Box {
 
 export function mapPart(app: App): Part {
   const { store } = app;
+  const ground = h("canvas", { "aria-hidden": "true" }); // what a selection does not change
   const canvas = h("canvas", { "aria-hidden": "true" });
   const overlay = s("svg", { class: "overlay", "aria-hidden": "true" });
   const tip = h("div", { class: "tip", hidden: true });
@@ -40,6 +43,7 @@ export function mapPart(app: App): Part {
       class: "stage", tabindex: 0, role: "application", "aria-roledescription": "scatter chart",
       "aria-describedby": "map-keys",
     },
+    ground,
     canvas,
     overlay,
     tip,
@@ -131,9 +135,9 @@ export function mapPart(app: App): Part {
     return kind === FRONT ? t.front : kind === OWN_FRONT ? t.own : t.dominated;
   }
 
-  function paint(painter: Painter): void {
-    const { model, seen, selected } = app;
-    const brushing = store.state.ranges.some((range) => range !== null);
+  /** Lines behind the points. */
+  function lines(painter: Painter): void {
+    const { model, seen } = app;
     for (const v of ticks(y, 6)) painter.line([[box.left, y(v)], [box.width - box.right, y(v)]], theme().rule, 1, 0.5);
     const front = staircase(model, store.state.x, store.state.y, (i) => Boolean(seen[i]) && model.kind[i] === FRONT);
     const steps: [number, number][] = [];
@@ -142,11 +146,16 @@ export function mapPart(app: App): Part {
       steps.push([px[i], py[i]]);
     });
     if (steps.length > 1 && !strip()) painter.line(steps, theme().front, 1.2, 0.45);
+  }
+
+  /** Points: the selected ones, or all as scenery behind them. */
+  function marks(painter: Painter, vivid: boolean, which: (i: number) => boolean): void {
+    const { model, seen } = app;
+    const brushing = store.state.ranges.some((range) => range !== null);
+    const alpha = vivid ? 1 : 0.13;
     for (let kind = DOMINATED; kind <= ORIGINAL; kind++) {
       for (let i = 0; i < model.n; i++) {
-        if (!seen[i] || model.kind[i] !== kind || Number.isNaN(px[i] + py[i])) continue;
-        const vivid = selected[i] || kind === ORIGINAL;
-        const alpha = vivid ? 1 : 0.13; // what is not selected is scenery
+        if (!seen[i] || model.kind[i] !== kind || !which(i) || Number.isNaN(px[i] + py[i])) continue;
         const size = brushing && vivid && kind === DOMINATED ? SIZES[kind] + 1 : SIZES[kind];
         const several = model.payload.runs.length > 1 && (kind === FRONT || kind === OWN_FRONT);
         const shape = several ? RUN_SHAPES[model.run[i] % RUN_SHAPES.length] : SHAPES[kind];
@@ -154,6 +163,8 @@ export function mapPart(app: App): Part {
       }
     }
   }
+
+  const vivid = (i: number): boolean => app.selected[i] === 1 || app.model.kind[i] === ORIGINAL;
 
   function title(axis: number): string {
     return axisTitle(app.model.axes[axis]);
@@ -179,12 +190,33 @@ export function mapPart(app: App): Part {
     const found: SVGElement[] = [];
     for (let i = 0; i < app.model.n; i++) {
       if (!app.seen[i] || app.model.kind[i] !== ORIGINAL || Number.isNaN(px[i] + py[i])) continue;
-      const left = px[i] > box.width - 100;
-      found.push(
-        s("text", { class: "mark", x: px[i] + (left ? -10 : 10), y: py[i] + 4, "text-anchor": left ? "end" : "start" }, "original"),
-      );
+      const [x0, y0] = placed(i);
+      const near = Math.abs(x0 - px[i] - WORD[0] / 2 - 10) < 1 && Math.abs(y0 - py[i]) < 1;
+      const edge = (v: number, middle: number, half: number): number => Math.max(middle - half, Math.min(middle + half, v));
+      const thread = s("line", { class: "thread", x1: px[i], y1: py[i], x2: edge(px[i], x0, WORD[0] / 2), y2: edge(py[i], y0, WORD[1] / 2) });
+      found.push(...(near ? [] : [thread]), s("text", { class: "mark halo", x: x0, y: y0 + 4, "text-anchor": "middle" }, "original"));
     }
     return found;
+  }
+
+  /** Middle of the label of a point: of the places around it the nearest where it covers no other point. */
+  function placed(i: number): [number, number] {
+    const [w, t] = WORD.map((size) => size / 2);
+    let [best, least]: [[number, number], number] = [[px[i] + w + 10, py[i]], Infinity];
+    for (const far of [10, 22, 36, 54, 76]) {
+      for (const [dx, dy] of AROUND) {
+        const at: [number, number] = [px[i] + dx * (far + w), py[i] + dy * (far + t)];
+        const out = at[0] - w < box.left + 2 || at[0] + w > box.width - box.right || at[1] - t < box.top - 4 || at[1] + t > box.height - box.bottom;
+        if (out) continue;
+        let covered = 0;
+        for (let j = 0; j < app.model.n; j++) {
+          if (j !== i && app.seen[j] && Math.abs(px[j] - at[0]) < w + 5 && Math.abs(py[j] - at[1]) < t + 5) covered += 1;
+        }
+        if (covered < least) [best, least] = [at, covered];
+        if (least === 0) return best;
+      }
+    }
+    return best;
   }
 
   const behaviour: BrushBehavior<unknown> = brushing2d()
@@ -212,7 +244,7 @@ export function mapPart(app: App): Part {
     const next = [...ranges];
     next[ax] = span(x, x0, x1);
     if (ay !== ax) next[ay] = span(y, y0, y1);
-    store.set({ ranges: next });
+    store.drag(next);
   }
 
   function drawBrush(): void {
@@ -250,7 +282,7 @@ export function mapPart(app: App): Part {
   }
 
   function points(): void {
-    timed("map", () => { paint(new CanvasPainter(sized(canvas, box.width, box.height))); });
+    timed("map", () => { marks(new CanvasPainter(sized(canvas, box.width, box.height)), true, vivid); });
     drawBrush();
     mark(cursor, store.hover);
     mark(chosen, app.model.find(store.state.current));
@@ -278,13 +310,20 @@ export function mapPart(app: App): Part {
     fitBrush();
     list.hidden = true;
     stage.setAttribute("aria-label", summary());
+    timed("ground", () => {
+      const painter = new CanvasPainter(sized(ground, box.width, box.height));
+      lines(painter);
+      marks(painter, false, () => true);
+    });
     points();
   }
 
   function picture(): SVGSVGElement {
     const copy = exported(overlay);
     const painter = new SvgPainter();
-    paint(painter);
+    lines(painter);
+    marks(painter, false, (i) => !vivid(i));
+    marks(painter, true, vivid);
     copy.insertBefore(painter.group, copy.children[1]);
     return copy;
   }
@@ -474,9 +513,10 @@ export function mapPart(app: App): Part {
 
   return {
     root,
+    follows: true,
     update(changed) {
       if (changed.size > 0 && [...changed].every((key) => key === "ranges" || key === "current")) {
-        if (concerns(changed, "ranges")) stage.setAttribute("aria-label", summary());
+        if (concerns(changed, "ranges") && !store.moving) stage.setAttribute("aria-label", summary());
         points();
       } else if (concerns(changed, "view", "x", "y", "logX", "logY", "colour", ...FILTERS) && store.state.view === "map") {
         draw();

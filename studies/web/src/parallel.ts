@@ -14,6 +14,7 @@ import { BASELINE, DOMINATED, KINDS, ORIGINAL } from "./types";
 const TOP = 44;
 const BOTTOM = 16;
 const HEIGHT = 300;
+const MOST_MOVING = 120; // lines while a region is dragged, spread evenly among the selected
 
 export function parallelPart(app: App): Part {
   const { store } = app;
@@ -101,6 +102,11 @@ export function parallelPart(app: App): Part {
         if (app.selected[i] && (app.model.kind[i] === DOMINATED) === (wanted === DOMINATED)) chosen.push(i);
       }
     }
+    if (store.moving && chosen.length > MOST_MOVING) {
+      const few = Array.from({ length: MOST_MOVING }, (_, i) => chosen[Math.floor((i * chosen.length) / MOST_MOVING)]);
+      batch(painter, new Set(few));
+      return;
+    }
     let at = 0;
     const some = (): void => {
       if (mine !== job) return;
@@ -183,7 +189,7 @@ export function parallelPart(app: App): Part {
       return;
     }
     const ends = selection.map((at) => scales[a].invert(Math.max(TOP - 4, Math.min(HEIGHT - BOTTOM + 4, at)))).sort((p, q) => p - q);
-    store.setRange(a, [ends[0], ends[1]]);
+    store.drag(store.state.ranges.map((old, other) => (other === a ? [ends[0], ends[1]] : old)));
   }
 
   function drawBrushes(): void {
@@ -298,6 +304,7 @@ export function parallelPart(app: App): Part {
 
   return {
     root,
+    follows: true,
     update(changed) {
       if (changed.size > 0 && [...changed].every((key) => key === "ranges")) select();
       else if (concerns(changed, "view", "x", "y", "logX", "logY", ...FILTERS) && store.state.view === "map") draw();

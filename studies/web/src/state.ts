@@ -48,6 +48,9 @@ export class Store {
   private readonly hovering: ((i: number) => void)[] = [];
   private waiting = false;
   private at = -1;
+  private rest = 0;
+  /** Whether a region is being dragged: its ranges change in every frame, and whatever is slow waits until it rests. */
+  moving = false;
 
   constructor(public state: State) {}
 
@@ -56,15 +59,30 @@ export class Store {
       if (!Object.is(this.state[key], patch[key])) this.changed.add(key);
     }
     this.state = { ...this.state, ...patch };
-    if (this.changed.size > 0 && !this.waiting) {
-      this.waiting = true;
-      requestAnimationFrame(() => {
-        this.waiting = false;
-        const changed = new Set(this.changed);
-        this.changed.clear();
-        for (const listener of this.listeners) listener(changed);
-      });
-    }
+    if (this.changed.size > 0) this.tell();
+  }
+
+  private tell(): void {
+    if (this.waiting) return;
+    this.waiting = true;
+    requestAnimationFrame(() => {
+      this.waiting = false;
+      const changed = new Set(this.changed);
+      this.changed.clear();
+      for (const listener of this.listeners) listener(changed);
+    });
+  }
+
+  /** Ranges of a region under the pointer; they are told once more when it rests. */
+  drag(ranges: readonly Range[]): void {
+    this.moving = true;
+    clearTimeout(this.rest);
+    this.rest = setTimeout(() => {
+      this.moving = false;
+      this.changed.add("ranges");
+      this.tell();
+    }, REST) as unknown as number;
+    this.set({ ranges });
   }
 
   listen(listener: Listener): void {
@@ -118,6 +136,7 @@ export class Store {
   }
 }
 
+const REST = 120; // milliseconds without a movement
 export const MOST_COMPARED = 4;
 export const MOST_NOTE = 2000;
 const MOST_SHORTLIST = 200;

@@ -153,7 +153,6 @@ export function tablePart(app: App): Part {
   });
   store.onHover(highlight);
 
-  let waiting = 0;
   return {
     root,
     update(changed) {
@@ -162,9 +161,8 @@ export function tablePart(app: App): Part {
       if (concerns(changed, "data")) buildTools();
       if (concerns(changed, "data", "view", "sort", "descending", "shortlist", "current")) buildBody();
       else if (concerns(changed, ...FILTERS)) {
-        // While a brush moves the map follows every frame, the table a moment later.
-        clearTimeout(waiting);
-        waiting = window.setTimeout(() => { shown = PAGE; buildBody(); }, 90);
+        shown = PAGE;
+        buildBody();
       }
     },
   };
