@@ -72,7 +72,7 @@ def removed_unless_begun(folder: Path) -> Iterator[None]:
     """
     try:
         yield
-    except SDCError:
+    except Exception:
         with suppress(SDCError), RunLock(folder), Run(folder) as run:  # not if another process has taken it up
             begun = any(state.generations for state in run.progress())
             if not begun:

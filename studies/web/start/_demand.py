@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+import shutil
 import tempfile
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -193,27 +196,52 @@ def searched(demand: Demand, search: Search, work: Work) -> Made:
     from sdc_problems.studies.study.schema import Study
 
     folder = search.folder
+    if folder.exists():
+        raise SDCError(f"{str(folder)!r} already exists: name another run folder")
     work.say("reading the file")
-    text = study_text(demand, search)
-    study = Study.from_text(text, folder=demand.given.path.parent.absolute(), name="the study")
-    with naming_fields():
-        built = start(study, text, folder)
-    with removed_unless_begun(folder):
-        columns_that_leave(built.table.data, protected_columns(built.problem), study.sections.data.keep)
-        work.say("looking for solutions to begin with")
-        limits = built.plan.limits
+    with _nothing_left_if_refused(search, work):
+        text = study_text(demand, search)
+        study = Study.from_text(text, folder=demand.given.path.parent.absolute(), name="the study")
+        with naming_fields():
+            built = start(study, text, folder)
+        with removed_unless_begun(folder):
+            records = len(built.table.data)
+            if _of_k(search.task) and demand.k > records:
+                raise SDCError(f"k is {demand.k:,}, and the table has {records:,} records: ask for a smaller k")
+            columns_that_leave(built.table.data, protected_columns(built.problem), study.sections.data.keep)
+            work.say("looking for solutions to begin with")
+            limits = built.plan.limits
 
-        def look() -> tuple[float, str]:
-            with Run(folder) as run:
-                return glance(run, limits)
+            def look() -> tuple[float, str]:
+                with Run(folder) as run:
+                    return glance(run, limits)
 
-        work.run, work.look = folder, look
-        outcome = carry_out(folder, built=(study, built), tell=lambda line: None, stopped=work.stopped)
-        work.look = None
+            work.run, work.look = folder, look
+            outcome = carry_out(folder, built=(study, built), tell=lambda line: None, stopped=work.stopped)
+            work.look = None
     if not outcome.interrupted:
         with Run(folder) as run:
             write_results(run)
     return {"interrupted": outcome.interrupted}, {}
+
+
+@contextmanager
+def _nothing_left_if_refused(search: Search, work: Work) -> Iterator[None]:
+    """Take away what a refused search has made beside its run folder: the corrected one may be called the same."""
+    made = _suggested(search)
+    try:
+        yield
+    except Exception:
+        if not search.folder.exists():
+            work.run = None
+            shutil.rmtree(made, ignore_errors=True)
+        raise
+
+
+def _suggested(search: Search) -> Path:
+    """Folder for the hierarchies that nobody gave, beside the run's; one that is there already stays as it is."""
+    names = (f"{search.folder.name}-hierarchies{f'-{n}' if n > 1 else ''}" for n in itertools.count(1))
+    return next(place for place in map(search.folder.with_name, names) if not place.exists())
 
 
 def study_text(demand: Demand, search: Search) -> str:
@@ -276,10 +304,8 @@ def _hierarchies(demand: Demand, search: Search) -> dict[str, Any]:
     if known["hierarchies"].default is REQUIRED and missing:
         from sdc_problems.hierarchy import suggest
 
-        if search.folder.exists():
-            raise SDCError(f"{str(search.folder)!r} already exists: name another run folder")
-        folder = search.folder.with_name(f"{search.folder.name}-hierarchies")
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder = _suggested(search)
+        folder.mkdir(mode=0o700, parents=True)
         data, _ = demand.read()
         for i, name in enumerate(missing, 1):
             place = (

@@ -154,6 +154,35 @@ def test_a_search_leaves_the_run_folder_of_sdc_run(table: Path) -> None:
     assert "already exists" in work.told()["error"]
 
 
+@pytest.mark.parametrize("fault", [False, True])
+def test_a_search_that_is_refused_late_is_not_in_the_way_of_the_corrected_one(
+    table: Path, fault: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One asks for a larger k than there are records; one fails while it begins to search."""
+    how, work = search(table), Work()
+    kept = table.parent / "runs" / "people-hierarchies" / "age.csv"  # somebody's own: it stays as it is
+    kept.parent.mkdir(parents=True)
+    kept.write_text("mine")
+    before = sorted(table.parent.rglob("*"))
+    if fault:
+
+        def broken(*_: Any, **__: Any) -> None:
+            raise MemoryError
+
+        monkeypatch.setattr("sdc_problems.studies.run.runner.work", broken)
+        monkeypatch.setattr(threading, "excepthook", lambda _: None)
+    wanted = demand(table, k=4 if fault else 301)
+    work.begin(lambda own: searched(wanted, how, own))
+    work.wait(120)
+    told = work.told()
+    assert told["run"] is None
+    assert ("it ended without a result" if fault else "ask for a smaller k") in told["error"]
+    assert sorted(table.parent.rglob("*")) == before
+    monkeypatch.undo()
+    Study.from_text(study_text(demand(table), how), folder=table.parent)
+    assert kept.read_text() == "mine"
+
+
 def test_a_search_stops_after_its_generation(table: Path) -> None:
     work = Work()
     how = search(table)
