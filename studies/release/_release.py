@@ -32,6 +32,7 @@ from sdc_problems.studies.release.value_mapping import ROWS_SEED, SEED, kept_see
 from sdc_problems.studies.report.decision import decision_page, read_decision
 from sdc_problems.studies.report.kept_records import kept_of, left_out, with_records_kept
 from sdc_problems.studies.report.repeat import repeat_release, repeat_run
+from sdc_problems.studies.run.nodes import NODE, WALKED, solution_of
 from sdc_problems.studies.run.runner import reopen
 from sdc_problems.studies.store.folder import STUDY, check_folder, inside
 from sdc_problems.studies.store.reader import Run
@@ -118,7 +119,7 @@ def release(
     Parameters
     ----------
     folder, solution
-        The run folder and the solution's id.
+        The run folder and the solution's id; of a lattice also a node by its row, such as ``node:1,0,2``.
     out
         The protected CSV file. Beside it come ``<out>.certificate.json``, ``<out>.mapping.csv`` and ``<out>.rows.csv``
         (both private) and, of a social graph, ``<out>.edges.csv``; a name that ends in .graphml or .gml makes one
@@ -165,13 +166,16 @@ def release(
     read = [built.table.file, built.table.edges, *_hierarchy_files(study)]
     places = reserve(places.file, overwrite=overwrite, inputs=read, edges=task.clusters is not None)
     with Run(folder) as run:
-        found = run.solution(solution)
+        found = solution_of(run, task, problem, solution)
+        solution = found.ids[0]
         fingerprint = run.fingerprint()
         decided = read_decision(run)
         record = b"" if decided is None else decision_page(decided, run).encode()
     assert found.X is not None
     x = problem.genome(found.X[0])
-    _same_measures(problem, x, found.F[0], solution)
+    walked = solution.startswith(NODE)
+    if not walked:
+        _same_measures(problem, x, found.F[0], solution)
     values = {o.name: float(v) for o, v in zip(problem.objectives, problem.natural(found.F[0]), strict=True)}
     broken = _broken_requirements(study, problem, values)
     if decided is not None and decided["solution"] != solution:
@@ -255,6 +259,7 @@ def release(
         if linked is not None:
             told = (*problem.describe(x, form=linked.form), *linked.sentences(written.text, exposure=False))
         counts = len(problem.data), problem.data.n_dropped
+        told = (*told, WALKED) if walked else told
         done = [*left_out(*counts), *with_records_kept([*told, *_columns.sentences(columns, alone)], *counts)]
         if linked is None:
             done.append(KEPT_SENTENCE if keep_order else SHUFFLED_SENTENCE)
@@ -262,6 +267,7 @@ def release(
             {
                 "title": study.title,
                 "solution": solution,
+                **({"walked": True} if walked else {}),
                 "task": study.task,
                 "what_was_done": done,
                 "promise": promised[0],

@@ -73,6 +73,9 @@ class Task:
     clusters
         Function of the problem and the solution: the cluster of each record, for a task whose records have links. Its
         problem has them as ``graph``, and they are released with the table.
+    lattice
+        Whether a solution is a node of a lattice of levels. Then any node can be walked to, measured and released by
+        its row, whether or not the search has found it.
     """
 
     name: str
@@ -88,6 +91,7 @@ class Task:
     random: bool = False
     suppressed_rows: Callable[[Any, NDArray[Any], pd.DataFrame], NDArray[np.bool]] | None = None
     clusters: Callable[[Any, NDArray[Any]], NDArray[Any]] | None = None
+    lattice: bool = False
 
     @property
     def suppresses(self) -> bool:

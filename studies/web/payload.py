@@ -88,9 +88,16 @@ class Source:
         except SDCError as error:
             return cls(run, None, None, str(error))
 
+    def solution(self, ident: str) -> Solutions:
+        """One solution of the run, or a node of its lattice."""
+        from sdc_problems.studies.run.nodes import solution_of
+
+        with self._lock:
+            return solution_of(self.run, self.task, self.problem, ident)
+
     def brief(self, ident: str) -> list[str]:
         """Sentences on one solution."""
-        solution = self.run.solution(ident)
+        solution = self.solution(ident)
         if self.problem is None or solution.X is None:
             return []
         with self._lock:
@@ -99,7 +106,7 @@ class Source:
     def detail(self, ident: str) -> dict[str, Any]:
         """Everything the solution page says of one solution."""
         with self._lock:
-            solution = self.run.solution(ident)
+            solution = self.solution(ident)
             return {
                 "measures": [
                     {"name": axis.name, "value": number(value)}

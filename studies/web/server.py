@@ -210,7 +210,7 @@ class Explorer(Site):
     def _terms(self, source: Source, ident: str) -> dict[str, Any]:
         from sdc_problems.studies.release import objections
 
-        found = source.run.solution(ident)
+        found = source.solution(ident)
         out = _place(source, ident)
         if source.task is None or source.problem is None or source.study is None:
             return {"refused": source.closed, "broken": [], "met": [], "files": []}
@@ -241,7 +241,7 @@ class Explorer(Site):
     def _release(self, number: int, source: Source, ident: str, override: str | None) -> dict[str, Any]:
         from sdc_problems.studies.release import release
 
-        source.run.solution(ident)  # refuses an unknown id before it becomes a part of a name
+        source.solution(ident)  # refuses an unknown id before it becomes a part of a name
         out = _place(source, ident)
         folder = out.parent
         if folder.is_symlink():

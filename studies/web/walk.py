@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -14,13 +11,12 @@ from starlette.routing import Route
 
 from sdc_problems.errors import SDCError
 from sdc_problems.studies.report.picture_types import Lattice
+from sdc_problems.studies.run.nodes import measured_nodes, node_id, node_keys, row_of
 from sdc_problems.studies.web.payload import Source, number
 from sdc_problems.studies.web.pictures import described
 
 if TYPE_CHECKING:
     from sdc_problems.studies.web.server import Explorer
-
-_ROW = re.compile(r"[0-9]{1,9}(,[0-9]{1,9}){0,499}")
 
 
 def routes(explorer: Explorer) -> list[Route]:
@@ -53,17 +49,16 @@ def node_of(source: Source, ident: str, row: str = "") -> dict[str, Any]:
         found = source.run.solution(ident).X
         assert found is not None
         x = problem.genome(found[0])
-    elif _ROW.fullmatch(row):
-        x = problem.genome([int(level) for level in row.split(",")])
     else:
-        raise SDCError("a node is a row of levels with commas between")
+        x = row_of(task, problem, row)
     lattice = [picture for picture in task.pictures(problem, x) if isinstance(picture, Lattice)]
     if not lattice:
-        raise SDCError(f"solutions of {task.title} are no nodes of a lattice")
+        raise SDCError(f"solutions of {task.title!r} are no nodes of a lattice")
     values = problem.natural(problem.evaluate(x[None, :], return_values_of=["F"]))[0]
     return {
         "x": [int(level) for level in x],
-        "id": _measured(source).get(_key(problem, x[None, :])[0], ""),
+        "id": _measured(source).get(node_keys(problem, x[None, :])[0], ""),
+        "node": node_id(x),
         "values": [number(value) for value in values],
         "sentences": described(problem, x),
         "picture": lattice[0].as_dict(),
@@ -72,19 +67,8 @@ def node_of(source: Source, ident: str, row: str = "") -> dict[str, Any]:
 
 def _measured(source: Source) -> dict[bytes, str]:
     """Ids of the run's solutions by their node; read again when there are more."""
+    assert source.problem is not None
     many = sum(state.solutions for state in source.run.progress())
     if source.nodes is None or source.nodes[0] != many:
-        known: dict[bytes, str] = {}
-        for solutions in (source.run.solutions(genomes=True), source.run.baselines()):
-            if solutions.X is not None and len(solutions):
-                for key, ident in zip(_key(source.problem, solutions.X), solutions.ids, strict=True):
-                    known.setdefault(key, ident)
-        source.nodes = (many, known)
+        source.nodes = (many, measured_nodes(source.run, source.problem))
     return source.nodes[1]
-
-
-def _key(problem: Any, X: NDArray[Any]) -> list[bytes]:
-    """Rows as bytes; equal releases are equal rows where the problem knows which are."""
-    effective = getattr(problem, "effective", None)
-    rows = np.asarray(X if effective is None else effective(X)).astype(np.int64)
-    return [row.tobytes() for row in rows]

@@ -16,7 +16,7 @@ from sdc_problems.studies.commands._options import json_option, names, row_optio
     "--solution",
     required=True,
     metavar="ID",
-    help="Solution to release, by its id in `sdc status` or front.csv, such as 1-17.",
+    help="Solution to release, by its id in `sdc status` or front.csv, such as 1-17. In a lattice also node:1,0,2.",
 )
 @click.option(
     "--out", required=True, type=click.Path(path_type=Path), help="Protected file to write: CSV, .graphml or .gml."

@@ -37,4 +37,5 @@ TASK = Task(
         ),
     ),
     suppressed_rows=suppressed_rows,
+    lattice=True,
 )  # fmt: skip

@@ -2,7 +2,8 @@
 import type { App } from "./app";
 import { scale } from "./axes";
 import { announce, button, h, replace, s, type Child } from "./dom";
-import { num, quoted, short, visible, withUnit } from "./format";
+import { num, short, visible, withUnit } from "./format";
+import { commands } from "./home";
 import { verdict, type Step } from "./lattice";
 import { keyOf, splitKey } from "./model";
 import { BASELINE, FRONT, type LatticePicture } from "./types";
@@ -11,6 +12,8 @@ interface Node {
   x: number[];
   /** The solution of the run that is this node, if it has measured it. */
   id: string;
+  /** Its name, by which it is released all the same. */
+  node: string;
   values: (number | null)[];
   sentences: string[];
   picture: LatticePicture;
@@ -61,19 +64,24 @@ export function walkSection(app: App, key: string): { root: HTMLElement; step: S
     }
   }
 
-  /** Why a node that the run has not measured is not released, and what to do instead. */
-  function unmeasured(values: (number | null)[]): Child {
-    const name = model.payload.runs[run].name;
+  /** What a node is that the run has not measured: it can be released as well, unless a solution is better anyway. */
+  function unmeasured(node: Node): Child {
+    const { values } = node;
+    const release = h("div", {}, button("Release this node", () => {
+      replace(release, h("p", { class: "hint" }, "By the same rules as a solution of the run; the certificate says that it was walked to."), commands(app, keyOf(run, node.node)));
+      release.querySelector("button")?.focus();
+    }, { "data-action": "release-node" }));
     let better = -1;
     for (let i = 0; i < model.n && better < 0; i++) {
       if (model.run[i] !== run || model.kind[i] !== FRONT || !model.usable[i]) continue;
       if ([0, 1].includes(verdict(senses, values, model.axes.map((_, a) => model.value(a, i))))) better = i;
     }
     return [
-      h("p", { class: "muted" }, "The run has not measured this node: it was measured now. Only a solution of the run can be released: its record is what the certificate refers to."),
+      h("p", { class: "muted" }, "The run has not measured this node: it was measured now."),
       better >= 0
         ? h("p", {}, "It is not needed: a solution of the run is as good or better in everything. ", button(`Open ${short(model.name(better), 60)}`, () => { store.set({ current: model.keys[better] }); }, { class: "link" }))
-        : h("p", {}, "Nothing that the run has found is better in everything. To let the run find it, give its study.toml more generations, and go on: ", h("code", {}, `sdc resume ${quoted(name)}`)),
+        : h("p", {}, "Nothing that the run has found is as good in everything."),
+      release,
     ];
   }
 
@@ -107,7 +115,7 @@ export function walkSection(app: App, key: string): { root: HTMLElement; step: S
     replace(
       body,
       h("p", {}, said),
-      known === null ? unmeasured(node.values) : h("p", { class: "muted" }, known === key && path.length === 1 ? "Here the walk begins." : `This is solution ${short(node.id, 60)} of the run. `,
+      known === null ? unmeasured(node) : h("p", { class: "muted" }, known === key && path.length === 1 ? "Here the walk begins." : `This is solution ${short(node.id, 60)} of the run. `,
         known !== key && model.find(known) >= 0 && button("Open it", () => { store.set({ current: known }); }, { class: "link" })),
       h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Steps" }, h("table", { class: "steps" },
         h("thead", {}, h("tr", {}, ["Attribute", "One level less", "Now", "One level more"].map((text) => h("th", { scope: "col" }, text)))),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import os
 import re
@@ -21,6 +22,8 @@ from sdc_problems.errors import SDCFailure
 from sdc_problems.studies.release import release
 from sdc_problems.studies.release.csv_text import as_written, read_text, to_csv
 from sdc_problems.studies.release.guarantees import smallest_class
+from sdc_problems.studies.run.nodes import WALKED, measured_nodes, node_id, node_keys
+from sdc_problems.studies.run.start import reopen
 from sdc_problems.studies.store.reader import Run
 from sdc_problems.studies.study.schema import Study
 from sdc_problems.studies.tasks import available_tasks, find_task
@@ -490,6 +493,57 @@ def test_k_of_one_is_no_protection(tmp_path: Path, run: Path, sdc: Sdc) -> None:
     assert done.content["promise"] == "k = 1 in the protected columns, counted in the written file"
 
 
+def nodes_of(run: Path) -> tuple[list[str], dict[str, str], dict[str, float]]:
+    """Nodes that the run has not measured; those that it has, with the first solution there; and the k of each."""
+    _, built, _ = reopen(run, search=False)
+    problem: Any = built.problem
+    levels = (range(int(low), int(high) + 1) for low, high in zip(problem.xl, problem.xu, strict=True))
+    rows = np.array(list(itertools.product(*levels)))
+    rows = np.unique(problem.effective(rows), axis=0)
+    ks = problem.natural(problem.evaluate(rows, return_values_of=["F"]))[:, 0]
+    with Run(run) as opened:
+        known = measured_nodes(opened, problem)
+    names = [node_id(row) for row in rows]
+    found = dict(zip(names, (known.get(key, "") for key in node_keys(problem, rows)), strict=True))
+    k = dict(zip(names, map(float, ks), strict=True))
+    return [n for n in names if not found[n]], {n: i for n, i in found.items() if i}, k
+
+
+def test_a_node_that_the_search_has_not_measured_is_released_by_the_same_rules(
+    run: Path, tmp_path: Path, sdc: Sdc
+) -> None:
+    text = STUDY.replace("generations = 4", "generations = 1").replace('start = "baselines"', "")
+    (tmp_path / "study.toml").write_text(text.replace("20]", "20, 40]") + "[require]\nk = {min = 5}\n")
+    run = tmp_path / "short"
+    sdc("run", tmp_path / "study.toml", "--out", run, "--no-pictures")
+    new, known, k = nodes_of(run)
+    good = next(node for node in new if k[node] >= 5)
+    sdc("release", run, "--solution", good, "--out", tmp_path / "out.csv")
+    certificate = json.loads((tmp_path / "out.csv.certificate.json").read_text())
+    assert (certificate["solution"], certificate["walked"]) == (good, True)
+    assert WALKED in certificate["what_was_done"]
+    assert certificate["measures"]["k"]["value"] == k[good]
+    assert smallest_class(pd.read_csv(tmp_path / "out.csv", dtype=str), ["age", "town"]) == k[good]
+    assert f"--solution {good}" in certificate["reproduce"][1]
+    node, ident = next((node, ident) for node, ident in known.items() if k[node] >= 5)
+    same = release(run, node, tmp_path / "same.csv").content
+    assert same["solution"] == ident  # the run has measured it: no walk was needed
+    assert "walked" not in same
+    bad = next(node for node in new if k[node] < 5)
+    with pytest.raises(SDCError, match="the study requires k >= 5"):
+        release(run, bad, tmp_path / "bad.csv")
+
+
+@pytest.mark.parametrize(
+    ("node", "says"),
+    [("node:", "a row of 3 levels"), ("node:1", "3 columns"), ("node:1,0,x", "a row of"),
+     ("node:99,0,0", "between 0 and"), ("node:-1,0,0", "a row of")],
+)  # fmt: skip
+def test_what_is_no_node_is_not_released(node: str, says: str, run: Path, tmp_path: Path) -> None:
+    with pytest.raises(SDCError, match=says):
+        release(run, node, tmp_path / "out.csv")
+
+
 RANDOM = """
 [data]
 name = "people"
@@ -545,6 +599,11 @@ def test_a_refused_release_notes_no_draw(tmp_path: Path, random_run: Path) -> No
         release(random_run, "baseline-identity", tmp_path / "out.csv")
     assert not (random_run / "releases.json").exists()
     assert not list(tmp_path.glob("out.csv*"))
+
+
+def test_a_task_without_a_lattice_has_no_nodes(tmp_path: Path, random_run: Path) -> None:
+    with pytest.raises(SDCError, match="no nodes of a lattice"):
+        release(random_run, "node:1,0", tmp_path / "out.csv")
 
 
 def test_a_task_without_chance_takes_no_seed(tmp_path: Path, run: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ import numpy as np
 import pytest
 
 from sdc_problems import SDCError
+from sdc_problems.studies.run.nodes import WALKED
 from sdc_problems.studies.web.payload import Source
 from sdc_problems.studies.web.walk import node_of
 
@@ -69,13 +72,48 @@ def test_a_walk_moves_on_the_map(pbg: Path, explore: Callable[..., str], open_ta
     page.wait_for_selector("text=Back to where the walk began")
     assert page.evaluate("document.activeElement.matches('.step')")
     assert (page.evaluate(where) != before) == (page.locator(".walk p").nth(1).inner_text() != told)
-    unmeasured = page.get_by_text("The run has not measured this node")
-    assert (
-        unmeasured.count()
-        == page.get_by_text("sdc resume people").count() + page.get_by_text("It is not needed").count()
-    )
     assert "," in page.locator(".walkmap .trail").get_attribute("points")
     assert tab.axe() == []
     page.get_by_role("button", name="Back to where the walk began").click()
     page.wait_for_selector("text=Here the walk begins.")
     assert page.evaluate(where) == before
+
+
+@pytest.mark.browser
+def test_a_node_that_was_walked_to_is_released(pbg: Path, explore: Callable[..., str], open_tab: Any) -> None:
+    from playwright.sync_api import expect
+
+    tab = open_tab(explore(pbg), offline=False)
+    page = tab.page
+    page.locator(".solutions tbody th button").first.click()
+    page.get_by_role("button", name="Understand it").click()
+    page.get_by_role("button", name="Walk from here").click()
+    page.wait_for_selector("text=Here the walk begins.")
+    mine = page.get_by_role("button", name="Release this node")
+    for attribute in range(8):  # until the search has not been there
+        if mine.count():
+            break
+        before = page.locator(".walkmap .trail").get_attribute("points")
+        page.locator(f"[data-step='step-{attribute}-1'], [data-step='step-{attribute}--1']").first.click()
+        expect(page.locator(".walkmap .trail")).not_to_have_attribute("points", before)
+    mine.click()
+    walk = page.locator(".walk")
+    assert "--solution node:" in walk.locator("pre").inner_text()
+    now, reason = (
+        walk.get_by_role("button", name="Release this solution now"),
+        walk.get_by_label("Reason to release it"),
+    )
+    now.or_(reason).wait_for()
+    if reason.count():
+        reason.fill("the board has seen it")
+        walk.get_by_role("button", name="Release it in spite of this").click()
+    else:
+        now.click()
+    walk.get_by_text("Save a copy:").wait_for()
+    assert WALKED in walk.inner_text()
+    assert tab.axe() == []
+    with page.expect_download() as waiting:
+        walk.get_by_role("button", name=re.compile("certificate")).click()
+    certificate = json.loads(Path(waiting.value.path()).read_text())
+    assert certificate["walked"]
+    assert certificate["solution"].startswith("node:")
