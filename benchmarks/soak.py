@@ -36,6 +36,8 @@ from statistics import median
 import numpy as np
 import psutil
 
+from sdc_problems import load
+
 LEVELS = """
 [data]
 name = "people"
@@ -110,8 +112,7 @@ class Soak:
     def make_jobs(self) -> list[Job]:
         (self.folder / "levels.toml").write_text(LEVELS.format(end="generations = 15"))
         (self.folder / "groups.toml").write_text(GROUPS)
-        program = "import sys; from sdc_problems import load; load('people').data.frame().to_csv(sys.argv[1], index=False)"
-        subprocess.run([sys.executable, "-c", program, str(self.folder / "people.csv")], check=True)
+        load("people").data.frame().to_csv(self.folder / "people.csv", index=False)
         run = ["--out", "OUT", "--workers", "2", "--no-pictures"]
         protect = ["--k", "5", "--quasi-identifiers", "age,sex,education,marital_status", "--sensitive", "income"]
         return [
