@@ -8,7 +8,7 @@ import numpy as np
 
 from sdc_problems.evaluators.lattice._kernels import ClassTable, Floats, Ints
 
-_NOWHERE = np.iinfo(np.int64).max
+_NOWHERE = np.iinfo(np.int16).max
 
 
 def size_of(table: ClassTable) -> int:
@@ -35,20 +35,20 @@ class StoredTables:
         self._tables: OrderedDict[bytes, tuple[int, ClassTable]] = OrderedDict()
         # Levels and sizes by place; a free place generalises nothing. A search over boxes asks some thousand times a
         # second, so that nothing here may take a loop over all that is kept.
-        self._levels: Ints = np.full((16, n_attributes), _NOWHERE)
+        self._levels = np.full((16, n_attributes), _NOWHERE, dtype=np.int16)
         self._sizes: Ints = np.zeros(16, dtype=np.int64)
         self._keys: list[bytes] = [b""] * 16
         self._free = list(range(16))
 
     def nearest(self, levels: Ints) -> tuple[Ints, ClassTable]:
         """The smallest table of a node that this one generalises, and that node."""
-        refining = np.flatnonzero((self._levels <= levels).all(axis=1))
+        refining = np.flatnonzero((self._levels <= levels.astype(np.int16)).all(axis=1))
         if len(refining) == 0:
             return self._base
         place = refining[np.argmin(self._sizes[refining])]
         key = self._keys[place]
         self._tables.move_to_end(key)
-        return self._levels[place].copy(), self._tables[key][1]
+        return self._levels[place].astype(np.int64), self._tables[key][1]
 
     def offer(self, levels: Ints, table: ClassTable, source: ClassTable) -> None:
         """Keep the table of a node, if it is worth it."""

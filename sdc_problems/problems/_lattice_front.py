@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from sdc_problems.evaluators.lattice import LOSSES, Corner
 from sdc_problems.front import Front, minimal
+from sdc_problems.problems._lattice_tags import SLACK, Tags
 
 if TYPE_CHECKING:
     from sdc_problems.problems.generalization import PBGProblem
@@ -28,7 +29,6 @@ Floats = NDArray[np.float64]
 
 AT_ONCE = 256  # boxes whose corners are measured together
 FIRST = 0.25  # share of the limit that the first descent may spend
-SLACK = 1e-9  # of sums of losses over the attributes, relative
 EARLY, HOPELESS = 0.1, 10.0  # from this share of the limit on, an estimate of so many limits is believed
 
 
@@ -76,6 +76,9 @@ class BoxSearch:
         self.levels = self.engine.level_losses()
         scale = 1.0 if self.pivot is None or self.names[self.pivot] == "glm" else self._percent(1.0)
         self.cost = [losses * scale for losses in self.levels]
+        self.tags = Tags(self.cost)
+        self.tagged: list[Floats] = []  # of each tag, what finer nodes have at best
+        self.told = 0  # tags whose reach was set by the front as it is
         self.n_nodes, self.n_open, self.n_measured = problem.n_nodes, problem.n_nodes, 0
         self.needed = math.inf
         self.front = Front(np.empty((0, problem.n_var), problem.dtype), np.empty((0, n_obj)), 0)
@@ -123,8 +126,18 @@ class BoxSearch:
         front = minimal([better, part], ties=True)
         fresh = np.ones(len(front.X), dtype=np.bool_)  # a node may be the corner of several boxes
         fresh[1:] = (front.X[1:] != front.X[:-1]).any(axis=1)
+        if len(front.F[fresh]) != len(self.front.F) or not np.array_equal(front.F[fresh], self.front.F):
+            self.told = 0
         self.front = front._replace(X=front.X[fresh], F=front.F[fresh])
+        self.tagged += [made.finer for made in found]
+        self.tags.add(nodes, self._spare([made.finer for made in found]))
         return found
+
+    def _retell(self) -> None:
+        """Set the reach of the tags anew, if there is a better front and many more of them."""
+        if 2 * self.told < self.tags.n:
+            self.tags.tell(self._spare(self.tagged))
+            self.told = self.tags.n
 
     def _kept(self) -> tuple[NDArray[Any], Floats, NDArray[np.bool_]]:
         return self.front.X, self.front.F, np.ones(len(self.front.X), dtype=np.bool_)
@@ -137,6 +150,9 @@ class BoxSearch:
             self._corners(nodes)
             around = self._around(np.unique(self.front.X[:, : len(self.top)].astype(np.int64), axis=0), known)
             nodes = np.array(around, dtype=np.int64).reshape(-1, len(self.top))
+            if len(nodes):
+                self._retell()
+                nodes = nodes[self.tags.tighten(nodes.copy(), nodes.copy())]
 
     def _around(self, nodes: Ints, known: set[bytes]) -> list[Ints]:
         """Nodes one step up or down, or one up and one down, that are not known."""
@@ -157,6 +173,9 @@ class BoxSearch:
     def _left(self, boxes: list[Box]) -> Iterator[Box]:
         """Boxes of more than a node that hold what may be minimal, made as small as the loss of their levels allows."""
         while boxes:
+            boxes = self._tightened(boxes)
+            if not boxes:
+                return
             self._measure(boxes)
             room = self._room(boxes)
             again = []
@@ -169,6 +188,19 @@ class BoxSearch:
                 else:
                     again.append(Box(box.low, high, box.finest, weight=box.weight))
             boxes = again
+
+    def _tightened(self, boxes: list[Box]) -> list[Box]:
+        """Boxes without what measured nodes elsewhere rule out."""
+        self._retell()
+        low, high = np.array([box.low for box in boxes]), np.array([box.high for box in boxes])
+        alive = self.tags.tighten(low, high)
+        found = []
+        for number in np.flatnonzero(alive).tolist():
+            box = boxes[number]
+            finest = box.finest if (low[number] == box.low).all() else None
+            coarsest = box.coarsest if (high[number] == box.high).all() else None
+            found.append(Box(low[number], high[number], finest, coarsest, box.weight))
+        return found
 
     def _measure(self, boxes: list[Box]) -> None:
         unknown = [box for box in boxes if box.coarsest is None]
@@ -197,20 +229,23 @@ class BoxSearch:
 
     def _room(self, boxes: list[Box]) -> Floats:
         """Loss that each box may add before measured nodes are better than all of it; negative if they are."""
-        rows, of = [], []
-        for number, box in enumerate(boxes):
+        bounds = []
+        for box in boxes:
             assert box.coarsest is not None
             assert box.finest is not None
-            rows.append(np.where(self.losses, box.finest + box.coarsest.finer, box.coarsest.finer))
-            of.append(np.full(len(rows[-1]), number))
-        values, owner = np.concatenate(rows), np.concatenate(of)
+            bounds.append(np.where(self.losses, box.finest + box.coarsest.finer, box.coarsest.finer))
+        return self._spare(bounds)
+
+    def _spare(self, parts: list[Floats]) -> Floats:
+        """Loss that may be added to the best of each part's rows before a measured node is better than all of them."""
+        values, owner = np.concatenate(parts), np.repeat(np.arange(len(parts)), [len(part) for part in parts])
         met = np.ones(len(values), dtype=np.bool_)
         for requirement in self.problem.requirements:
             best = values[:, self.names.index(requirement.objective.name)]
             met &= best >= requirement.low if requirement.objective.sense == "max" else best <= requirement.high
         values, owner = values[met], owner[met]
         bounds = self.problem.minimized(values[:, : len(self.problem.objectives)])
-        room = np.full(len(boxes), -np.inf)
+        room = np.full(len(parts), -np.inf)
         np.maximum.at(room, owner, spare(bounds, self.front.F, self.pivot))
         return room
 
