@@ -75,8 +75,8 @@ def content_words(frame: pd.DataFrame) -> list[int]:
             place, distinct = distinct_cells(column)
             cells = np.asarray(distinct, dtype=object) if is_coded(column) else distinct
             texts = pd.Series(cells).astype(str).astype(object)
-            texts = texts.where(~pd.isna(cells), np.nan).to_numpy()  # pandas 2 made the text None of it
-            hashes = pd.util.hash_array(texts, categorize=True)[place]
+            words = texts.where(~pd.isna(cells), np.nan).to_numpy()  # pandas 2 made the text None of a missing cell
+            hashes = pd.util.hash_array(words, categorize=True)[place]
         digest.update(hashes.astype("<u8", copy=False).data)
     return [int(word) for word in np.frombuffer(digest.digest(), dtype="<u4")]
 
