@@ -12,7 +12,7 @@ from sdc_problems.problems._lattice_tags import Floats, Ints, Tags
 
 
 def plain(low: Ints, high: Ints, nodes: Ints, reach: Floats, cost: list[Floats]) -> tuple[Ints, Ints] | None:
-    """Least box with all nodes that no tag rules out by the whole face of the box at its end; None if nothing is left."""
+    """Least box of nodes that no tag rules out by a whole face of the box; None if nothing is left."""
     low, high = low.copy(), high.copy()
     while True:
         loss = sum(losses[level] for losses, level in zip(cost, low, strict=True))
