@@ -53,10 +53,10 @@ print(add(1, 2), *said)
 """
 
 
-def run(folder: Path, home: Path, **environment: str) -> list[str]:
+def run(folder: Path, home: Path, program: str = PROGRAM, **environment: str) -> list[str]:
     kept = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], cwd=folder, text=True, capture_output=True, check=True,
+        [sys.executable, "-c", program], cwd=folder, text=True, capture_output=True, check=True,
         env=kept | {"XDG_CACHE_HOME": str(home), "HOME": str(home)} | environment,
     )  # fmt: skip
     return done.stdout.splitlines()
@@ -117,6 +117,32 @@ def test_numbas_own_setting_comes_first(sources: Path, tmp_path: Path) -> None:
     run(sources, tmp_path / "home", NUMBA_CACHE_DIR=str(tmp_path / "own"))
     assert len(list((tmp_path / "own").rglob("*.nbi"))) == 3
     assert not (tmp_path / "home").exists()
+
+
+OWN = """
+import numba
+import sdc_problems._kernel._compiler
+from helper import add
+
+@numba.njit
+def twice(a):
+    return add(a, a)
+
+print(twice(2), twice(2.5))
+((types, made),) = [one for one in add.inner.overloads.items() if one[0] == (numba.int64, numba.int64)]
+address = made.library.get_pointer_to_function
+print(address("nothing"), made.library.waits, address(made.fndesc.llvm_func_name) != 0, made.library.waits)
+"""
+
+
+def test_code_inside_other_code_is_kept_without_an_address_and_gets_one_when_asked(sources: Path, home: Path) -> None:
+    """Functions of others call kernels too, from the cache (whole numbers) or compiled for them."""
+    assert run(sources, home, program=OWN) == ["4 5.0", "0 True True False"]
+    (sources / "caller.py").write_text(CALLER.replace("0.0", "1.0"))
+    before = {p: p.stat().st_mtime_ns for p in home.rglob("helper.add.inner*")}
+    assert before
+    assert run(sources, home) == ["7.0 compiling", "3 compiling"]
+    assert {p: p.stat().st_mtime_ns for p in home.rglob("helper.add.inner*")} == before
 
 
 def module(tmp_path: Path, text: str) -> ModuleType:

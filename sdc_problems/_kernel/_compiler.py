@@ -19,6 +19,7 @@ from numba.extending import typeof_impl
 from sdc_problems import _kernel
 from sdc_problems._kernel import Kernel
 from sdc_problems._kernel._cache import cache_folder, digest, subfolder
+from sdc_problems._kernel._inlined import inline_what_it_calls, inlining
 from sdc_problems._kernel._quicker import LessGarbage, compare_flags_quickly, with_fewer_signatures
 
 _OLD = 30 * 24 * 3600.0  # seconds after which compiled code of another state of a file is thrown away
@@ -29,6 +30,7 @@ def dispatcher(kernel: Kernel, *, inner: bool) -> Any:
     wrappers: Any = {"no_cpython_wrapper": inner, "no_cfunc_wrapper": True}
     made: Any = numba.njit(nogil=True, parallel=kernel.parallel, **wrappers)(kernel.py_func)
     if hasattr(made, "_cache"):  # it is the function itself when $NUMBA_DISABLE_JIT is set
+        inline_what_it_calls(made)
         made._cache = (_InnerCache if inner else _OuterCache)(kernel.py_func)
         if inner:
             with_fewer_signatures(made)
@@ -96,6 +98,10 @@ class _Outer(CompileResultCacheImpl):
 class _Inner(_Outer):
     def get_filename_base(self, fullname: str, abiflags: str) -> str:
         return str(super().get_filename_base(f"{fullname}.inner", abiflags))
+
+    def rebuild(self, target_context: Any, payload: Any) -> Any:
+        with inlining(target_context.codegen()):
+            return super().rebuild(target_context, payload)
 
 
 class _OuterCache(FunctionCache):
