@@ -90,18 +90,23 @@ def make(path: Path, records: int) -> None:
         piece.to_csv(path, mode="a" if number else "w", header=not number, index=False)
 
 
-def measured(*command: str) -> tuple[int, float, float, float]:
+def made(path: Path, records: int) -> None:
+    """`make` in a process of its own: what this one has held would count as memory of those that it starts."""
+    subprocess.run([sys.executable, __file__, "--make", str(path), "--records", str(records)], check=True)
+
+
+def measured(*command: str, out: Any = subprocess.DEVNULL) -> tuple[int, float, float, float]:
     """Exit code, seconds, processor seconds and peak memory (GiB) of a command and its children.
 
     Parameters
     ----------
     *command
         Program and arguments.
+    out
+        Where its output goes.
     """
     started = time.monotonic()
-    process = subprocess.Popen(
-        command, stdout=sys.stderr if SHOWN in command else subprocess.DEVNULL, stderr=subprocess.PIPE
-    )
+    process = subprocess.Popen(command, stdout=sys.stderr if SHOWN in command else out, stderr=subprocess.PIPE)
     assert process.stderr is not None
     said = process.stderr.read()
     _, status, used = os.wait4(process.pid, 0)
@@ -201,10 +206,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--records", type=int, nargs="+", default=[10**e for e in range(4, 8)])
     parser.add_argument("--inside", choices=COMMANDS[4:], help=argparse.SUPPRESS)
+    parser.add_argument("--make", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--format", nargs="+", choices=("csv", "parquet"), default=["csv"])
     parser.add_argument("--only", nargs="+", choices=COMMANDS, default=list(COMMANDS[:4]))
     parser.add_argument("--folder", type=Path, help="Where to make the files, and to leave them.")
     chosen = parser.parse_args()
+    if chosen.make is not None:
+        make(chosen.make, chosen.records[0])
+        return
     if chosen.inside is not None:
         inside(chosen.inside, chosen.records[0])
         return
@@ -219,7 +228,7 @@ def one(folder: Path, records: int, form: str, only: list[str]) -> None:
     """Measure the commands on one file."""
     file = folder / f"people-{records}.{form}"
     if not file.exists() and set(only) & set(COMMANDS[:4]):
-        make(file, records)
+        made(file, records)
     lines = commands(folder, file)
     for name in only:
         line = [solution(folder / "run") if word == "SOLUTION" else word for word in lines[name]]

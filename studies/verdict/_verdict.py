@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from sdc_problems._tables.coded import coded_frame
 from sdc_problems._tables.views import table_view
@@ -168,7 +168,9 @@ def verdict(
     quasi = original.quasi_identifiers if quasi_identifiers is None else tuple(quasi_identifiers)
     private = original.sensitive if sensitive is None else tuple(sensitive)
     limit = whole(linkage_limit, "linkage_limit", least=1)
+    compared = protected is not None
     table = as_protected(_measured(original, (*quasi, *private)) if protected is None else protected)
+    del protected  # a table of ten million records is not held twice
     if rows is not None:
         check_roles(original, table, quasi, private)
         table = placed(original, table, np.asarray(rows, dtype=np.int64), quasi)
@@ -183,11 +185,11 @@ def verdict(
             linkage_limit=limit,
             leaf_counts=leaf_counts or {},
         )
-        more = _known_besides(report, *_besides(original, table, report))
+        more = _known_besides(report, _Besides.of(original, table, report))
         risk = "; ".join([_unpaired_risk(report), *more])
         return _verdict(original, report, None, risk, _utility(report, all_measured=False))
     pairing = pair_files(
-        original if protected is not None else original.with_roles(identifiers=_others(original, (*quasi, *private))),
+        original if compared else original.with_roles(identifiers=_others(original, (*quasi, *private))),
         table,
         quasi_identifiers=quasi,
         sensitive=private,
@@ -195,42 +197,50 @@ def verdict(
         missing_as_star=original.missing_as_star if missing_as_star is None else missing_as_star,
     )
     report = Report(pairing, limit, leaf_counts or {}, n_dropped=original.n_dropped)
+    besides = _Besides.of(original, table if compared else original, report, (weights, households))
+    del table
     known = beyond(original, population=population, weights=weights, households=households)
-    if protected is None:
+    if not compared:
         risks_alone(report, known)
         risk, utility = _risk_alone(report), "nothing was compared: one file was given"
     else:
         all_risks(report, known)
         all_losses(report)
         risk, utility = _risk(report), _utility(report)
-    more = _known_besides(
-        report, *_besides(original, original if protected is None else table, report, (weights, households))
-    )
-    risk = "; ".join([risk, *more])
-    return _verdict(original, report, report.weakest, risk, utility, compared=protected is not None)
+    risk = "; ".join([risk, *_known_besides(report, besides)])
+    return _verdict(original, report, report.weakest, risk, utility, compared=compared)
 
 
-def _besides(
-    original: Microdata, table: Microdata, report: Report, used: Sequence[str | None] = ()
-) -> tuple[list[str], int, int]:
-    """Columns that no measure looks at, and the published records that they single out, alone and with the others."""
-    declared = [c.name for c in (*report.pairing.quasi_identifiers, *report.pairing.sensitive)]
-    names = [name for name in table.names if name not in (*declared, *used, *original.identifiers)]
-    if not names:
-        return [], 0, 0
-    alone, n_alone = column_labels(table.attribute(name).codes[report.kept] for name in names)
-    together, n_together = column_labels([alone, report.classes])
+class _Besides(NamedTuple):
+    """Columns that no measure looks at, and their cells in the records that are left: all that is kept of them."""
 
-    def once(found: IntArray, n: int) -> int:
-        return int((np.bincount(found, minlength=n) == 1).sum())
+    names: list[str]
+    codes: list[NDArray[np.int32]]
 
-    return names, once(alone, n_alone), once(together, n_together)
+    @classmethod
+    def of(cls, original: Microdata, table: Microdata, report: Report, used: Sequence[str | None] = ()) -> _Besides:
+        """Those of a published table."""
+        declared = [c.name for c in (*report.pairing.quasi_identifiers, *report.pairing.sensitive)]
+        names = [name for name in table.names if name not in (*declared, *used, *original.identifiers)]
+        return cls(names, [table.attribute(name).codes for name in names])
+
+    def singled_out(self, report: Report) -> tuple[int, int]:
+        """Count the published records that they single out, alone and with the other columns."""
+        alone, n_alone = column_labels(codes[report.kept] for codes in self.codes)
+        together, n_together = column_labels([alone, report.classes])
+
+        def once(found: IntArray, n: int) -> int:
+            return int((np.bincount(found, minlength=n) == 1).sum())
+
+        return once(alone, n_alone), once(together, n_together)
 
 
-def _known_besides(report: Report, names: list[str], alone: int, together: int) -> list[str]:
+def _known_besides(report: Report, besides: _Besides) -> list[str]:
     """Measure of the columns that have no role, and what the headline says of them."""
+    names = besides.names
     if not names:
         return []
+    alone, together = besides.singled_out(report)
     from sdc_problems.studies.verdict.risk import ANONYMITY
 
     listed = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")

@@ -24,7 +24,8 @@ def certificate_of(protected: str | os.PathLike[str]) -> dict[str, Any] | None:
     path = Path(protected)
     try:
         content = json.loads(input_file(path.with_name(f"{path.name}.certificate.json")).read_text(encoding="utf-8"))
-        same = content["output"]["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
+        with path.open("rb") as stream:
+            same = content["output"]["sha256"] == hashlib.file_digest(stream, "sha256").hexdigest()
         return dict(content) if same else None
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -147,7 +147,20 @@ def command(
             }
             if graph is None or pairs is None:
                 shuffled = records is None and not same_rows and says_shuffled(certificate_of(protected))
-                found = verdict(data, table, same_rows=same_rows, rows=records, shuffled=shuffled, **known)
+                given = [table]
+                del table  # with its arguments spelled out, the call holds the only one, and drops it once it is paired
+                found = verdict(
+                    data,
+                    given.pop(),
+                    population=persons,
+                    weights=weights,
+                    households=households,
+                    same_rows=same_rows,
+                    rows=records,
+                    shuffled=shuffled,
+                    linkage_limit=known["linkage_limit"],
+                    leaf_counts=known["leaf_counts"],
+                )
             else:
                 records = data.rows if same_rows and records is None else records
                 found = graph_verdict(_people(graph, data), table.frame(), edges=pairs, rows=records, **known)
