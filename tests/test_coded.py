@@ -10,12 +10,15 @@ import pytest
 
 from sdc_problems import Microdata
 from sdc_problems._tables.coded import (
+    CodedColumns,
     coded,
     coded_cells,
     coded_frame,
     coded_texts,
     decoded,
+    held_cells,
     is_coded,
+    placed_cells,
     starred,
     without_lost,
 )
@@ -88,3 +91,23 @@ def test_a_star_that_is_a_label_already_is_one_category() -> None:
     found = starred(pd.Series(coded_texts(np.array([0, 1]), ["*", "a"])), np.array([False, True]))
     assert list(found.categories) == ["*", "a"]
     assert found.tolist() == ["*", "*"]
+
+
+def test_coded_columns_are_arrays_to_whoever_asks() -> None:
+    cells = np.array([1.5, 2.5, 1.5])
+    found = CodedColumns({"town": coded_texts(np.array([0, 1, -1]), ["Olot", "Reus"]), "age": cells})
+    assert list(found) == ["town", "age"]
+    assert found["town"].dtype == object
+    assert found["town"][:2].tolist() == ["Olot", "Reus"]
+    assert "Olot" not in repr(found)
+    assert held_cells(found, "age") is cells
+    assert held_cells({"age": cells}, "age") is cells
+
+
+def test_places_of_cells_tell_equal_ones_whatever_holds_them() -> None:
+    plain = np.array(["a", "b", None, "a"], dtype=object)
+    codes = coded_texts(np.array([0, 1, -1, 0]), ["a", "b"])
+    for cells in (plain, codes):
+        place, distinct = placed_cells(cells)
+        assert place.min() == 0
+        assert [distinct[i] if isinstance(distinct[i], str) else None for i in place] == plain.tolist()

@@ -237,8 +237,14 @@ def bivariate_difference(x: object, y: object, z: object) -> float:
     """
     before, after, other = _crossed(x, y, z)
     n = len(before)
-    cell, m = row_labels(np.stack([np.r_[before, after], np.r_[other, other]], axis=1))
-    counts = np.bincount(cell[:n], minlength=m) - np.bincount(cell[n:], minlength=m)
+    width = int(other.max()) + 1
+    size = (max(int(before.max()), int(after.max())) + 1) * width
+    if size <= n + 1024:  # one key at a time: the codes of a large table are not put side by side
+        counts = np.bincount(before * width + other, minlength=size)
+        counts -= np.bincount(after * width + other, minlength=size)
+    else:
+        cell, m = row_labels(np.stack([np.r_[before, after], np.r_[other, other]], axis=1))
+        counts = np.bincount(cell[:n], minlength=m) - np.bincount(cell[n:], minlength=m)
     return 100.0 * int(np.abs(counts).sum()) / (2 * n)
 
 

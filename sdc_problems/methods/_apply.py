@@ -92,6 +92,7 @@ def apply(
     kinds = tuple(data.attribute(name).kind.value for name in names)
     chosen = method.arguments({} if options is None else options)
     check_columns(method, names, kinds)
+    method.refuse_many(len(data))
     if method.takes_k and k is None:
         raise SDCError(f"method {method.name} needs k, the size of the smallest group")
     if not method.takes_k and k is not None:

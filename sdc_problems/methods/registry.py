@@ -95,6 +95,9 @@ class Method:
     example
         Options that it can be tried with, if it has some that must be said: shown by its help, and used by the tests.
         Values by column may name the numeric ``age`` and the nominal ``town`` (Olot, Reus).
+    most_records
+        Records up to which it ends in hours and within 4 GiB, for a table of some ten columns; more are refused before
+        anything is computed. None where ten million are.
     formula
         What it computes, as plain text.
     use, avoid
@@ -134,6 +137,7 @@ class Method:
     steps: Mapping[str, tuple[Any, ...]] = field(default_factory=lambda: MappingProxyType({}))
     step_kinds: tuple[str, ...] | None = None
     example: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    most_records: int | None = field(default=None, kw_only=True)
     formula: str = field(default="", kw_only=True)
     use: str = field(default="", kw_only=True)
     avoid: str = field(default="", kw_only=True)
@@ -180,6 +184,19 @@ class Method:
     def secret_seed(self) -> bool:
         """Whether who knows the seed can undo the protection."""
         return self.random and not self.search
+
+    def refuse_many(self, n_records: int) -> None:
+        """Refuse a table, or a stratum, of more records than it can protect in hours and within 4 GiB."""
+        if self.most_records is not None and n_records > self.most_records:
+            others = [
+                m.name
+                for m in built_in().values()
+                if m.most_records is None and m.guarantee == self.guarantee and not m.one_column
+            ]
+            raise SDCError(
+                f"method {self.name} is for up to {self.most_records:,} records at once, and these are {n_records:,}:"
+                f" use {' or '.join(others[:4]) or 'mondrian'}, or columns that make strata of fewer (within)"
+            )
 
     @property
     def promise(self) -> str:

@@ -30,8 +30,6 @@ SECONDS = 20.0
 """Time for the lattice, where measuring all of it takes longer."""
 NODES = 1_000_000
 """Nodes of a lattice above which it is searched, however fast one is measured."""
-MANY = 1_000_000
-"""Records above which only the lattice and Mondrian are compared."""
 LARGE = 100_000
 """Records above which local suppression is left out where it must lose more than what was found already."""
 MDAV_STEPS = 2e10
@@ -276,8 +274,9 @@ def _candidate(name: str, data: Microdata, demand: Demand, asked: _Asked, least:
 
 def _left_out(name: str, data: Microdata, demand: Demand, asked: _Asked, least: float) -> str | None:
     """Reason for which a method is not tried at all, if it is not."""
-    if len(data) > MANY and name not in ("lattice", "mondrian"):
-        return f"more than {MANY:,} records"
+    most = find(name).most_records
+    if most is not None and len(data) > most:
+        return f"more than {most:,} records"
     assert demand.k is not None
     if name == "suppress-cells" and len(data) > LARGE:
         names = [*asked.within, *data.quasi_identifiers]

@@ -35,7 +35,7 @@ from sdc_problems.studies.release._columns import (
 )
 from sdc_problems.studies.release._demand import Demand
 from sdc_problems.studies.release._hierarchies import completed
-from sdc_problems.studies.release._strata import check_within, in_strata, share_of
+from sdc_problems.studies.release._strata import check_within, in_strata, share_of, strata
 from sdc_problems.studies.release._transaction import Places, Written, refuse_broken, reserve, write
 from sdc_problems.studies.release.csv_text import PLAIN, Form, as_written
 from sdc_problems.studies.release.guarantees import Guarantee, at_most, classes_of, step_guarantees
@@ -403,6 +403,8 @@ def protect(
     columns = columns_that_leave(data, data.quasi_identifiers, keep, pseudonym)
     if found is None or not found.takes("within"):
         check_within(data, within, [*columns.unchanged, *columns.sensitive], demand.k)
+    if isinstance(found, Method):
+        found.refuse_many(max(map(len, strata(data, within))) if within else len(data))
     if within and graph is not None:
         raise SDCError("links join the strata of a graph: leave within out")
     weigh = _Weighing(importance, suppression_price).checked(data)

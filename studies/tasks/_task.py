@@ -70,6 +70,9 @@ class Task:
         Function of the problem, the solution and a released table, as it is or read back as text, with as many records
         as the original: marks those that are in it with stars because they are suppressed. A task that has one may
         leave records out, and its problem's ``release`` takes ``suppressed="drop"`` or ``"star"``.
+    most_records
+        Records up to which a search ends in hours and within 4 GiB; more are refused when the problem is made. None
+        where ten million are.
     clusters
         Function of the problem and the solution: the cluster of each record, for a task whose records have links. Its
         problem has them as ``graph``, and they are released with the table.
@@ -89,6 +92,7 @@ class Task:
     arguments: Mapping[str, Argument] = field(default_factory=lambda: MappingProxyType({}))
     searches: tuple[Search, ...] = ()
     random: bool = False
+    most_records: int | None = None
     suppressed_rows: Callable[[Any, NDArray[Any], pd.DataFrame], NDArray[np.bool]] | None = None
     clusters: Callable[[Any, NDArray[Any]], NDArray[Any]] | None = None
     lattice: bool = False
@@ -128,6 +132,11 @@ class Task:
         options
             The checked options.
         """
+        if self.most_records is not None and len(table.data) > self.most_records:
+            raise SDCError(
+                f"the task {self.name} is for up to {self.most_records:,} records, and the table has"
+                f" {len(table.data):,}: use the task pbg or sdc protect, which take ten million, or a part of the table"
+            )
         arguments = given(options)
         known = parameters(self.problem_class)
         if "hierarchies" in known:

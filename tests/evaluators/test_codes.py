@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from sdc_problems.evaluators import _codes
 from sdc_problems.evaluators._codes import (
     column_labels,
     dense,
@@ -48,6 +50,15 @@ def test_pair_counts_of_many_categories_need_no_dense_table(rng: np.random.Gener
     table = pair_counts(a, b)
     assert (table.n == 1).all()
     np.testing.assert_array_equal(table.second[a], b)
+
+
+def test_pair_counts_of_many_records_take_a_small_table(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a, b = rng.integers(0, 50, 2000), rng.integers(0, 60, 2000)
+    wide = pair_counts(a, b)
+    monkeypatch.setattr(_codes, "_MANY", 1000)
+    assert all(np.array_equal(x, y) for x, y in zip(wide, pair_counts(a, b), strict=True))
 
 
 @given(SMALL)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from sdc_problems import Hierarchy, MicroaggregationProblem, Microdata, SDCError
 from sdc_problems.methods import Method, Recoded, available, find
 from sdc_problems.methods._apply import apply, recoded
 from sdc_problems.methods.registry import FORMS, built_in
+from sdc_problems.studies.release import _protect, protect
 
 METHODS = list(built_in().values())
 N = 12
@@ -314,3 +316,21 @@ def test_another_package_adds_a_method(data: Microdata) -> None:
     with pytest.warns(UserWarning, match="cannot be loaded|must lead"):
         names = list(available())
     assert names == [*built_in(), "halve"]
+
+
+def test_more_records_than_a_method_can_protect_are_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = pd.DataFrame({"age": [20, 60, 21, 61, 22, 62, 23, 63], "town": ["Olot", "Reus"] * 4})
+    data = Microdata.from_frame(frame, quasi_identifiers=["age"])
+    small = replace(find("mdav"), most_records=4)
+    refusal = "method mdav is for up to 4 records at once, and these are 8: use .*mondrian.* strata of fewer"
+    with pytest.raises(SDCError, match=refusal):
+        apply(small, data, k=2)
+    monkeypatch.setattr(_protect, "find", lambda name: small if name == "mdav" else find(name))
+    with pytest.raises(SDCError, match=refusal):
+        protect(data, method="mdav", k=2)
+    assert protect(data, method="mdav", k=2, within=["town"]).guarantees[-1].holds  # 4 records in each
+
+
+def test_a_method_without_a_limit_promises_k_to_any_number_of_records() -> None:
+    able = {m.name for m in built_in().values() if m.guarantee == "k" and m.most_records is None and not m.one_column}
+    assert {"lattice", "mondrian"} <= able

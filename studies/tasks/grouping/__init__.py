@@ -17,6 +17,7 @@ from sdc_problems.studies.tasks.grouping._pictures import pictures
 TASK = Task(
     name="gomm",
     title="Which attributes to microaggregate together",
+    most_records=1_000_000,
     problem="sdc_problems.problems.attribute_grouping:GOMMProblem",
     operators=("sdc_problems.operators.grouping",),
     example=Path(__file__).with_name("example.toml"),

@@ -20,6 +20,7 @@ _Weights = list[Annotated[float, Field(ge=0, le=1)]]
 TASK = Task(
     name="masking",
     title="Which cells to change: the protected file itself",
+    most_records=1_000_000,
     problem="sdc_problems.problems.masking:MaskingProblem",
     operators=("sdc_problems.operators.cells",),
     example=Path(__file__).with_name("example.toml"),

@@ -20,6 +20,7 @@ _Size = Annotated[int, Field(ge=2)]
 TASK = Task(
     name="microaggregation",
     title="Which records to merge",
+    most_records=1_000_000,
     problem="sdc_problems.problems.microaggregation:MicroaggregationProblem",
     operators=("sdc_problems.operators.partition",),
     example=Path(__file__).with_name("example.toml"),

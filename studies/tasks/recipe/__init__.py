@@ -16,6 +16,7 @@ from sdc_problems.studies.tasks.recipe._pictures import pictures
 TASK = Task(
     name="recipe",
     title="Which method for which column, and how strong",
+    most_records=1_000_000,
     problem="sdc_problems.problems.recipe:RecipeProblem",
     operators=("sdc_problems.operators.recipe",),
     example=Path(__file__).with_name("example.toml"),

@@ -19,6 +19,7 @@ _Size = Annotated[int, Field(ge=2)]
 TASK = Task(
     name="social",
     title="Which people of a social graph share their attributes",
+    most_records=1_000_000,
     problem="sdc_problems.problems.social:SocialGraphProblem",
     operators=("sdc_problems.operators.partition",),
     example=Path(__file__).with_name("example.toml"),

@@ -130,6 +130,7 @@ def test_bivariate_difference_is_the_plain_one(case: tuple[np.ndarray, np.ndarra
     before, after = Counter(zip(x.tolist(), z.tolist(), strict=True)), Counter(zip(y.tolist(), z.tolist(), strict=True))
     total = sum(abs(before[cell] - after[cell]) for cell in set(before) | set(after))
     assert bivariate_difference(x, y, z) == pytest.approx(100 * total / (2 * len(x)))
+    assert bivariate_difference(x * 100_000, y * 100_000, z) == bivariate_difference(x, y, z)
 
 
 @given(code_pairs())

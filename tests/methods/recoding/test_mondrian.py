@@ -210,3 +210,46 @@ def test_nominal_columns_may_get_labels_of_their_hierarchies() -> None:
     assert len(set(frame["where"])) > 1
     with pytest.raises(SDCError, match="'town' has no hierarchy"):
         mondrian_regions(data, 4, labels=True)
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("labels", [True, False])
+def test_a_tables_regions_are_those_of_its_values(strict: bool, labels: bool) -> None:
+    rng = np.random.default_rng(5)
+    towns = ["Olot", "Reus", "Salt", "Vic", "Valls"]
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(20, 60, 300) / 2,
+            "town": rng.choice(towns, 300),
+            "grade": pd.Categorical(rng.choice(["a", "b", "c", "d"], 300), ["d", "c", "b", "a"], ordered=True),
+        }
+    )
+    whole = Microdata.from_frame(frame, quasi_identifiers=list(frame))
+    data = whole.take(np.flatnonzero(frame["town"] != "Reus"))  # values of the whole that no record has
+    sides = ["north", "south", "north", "north", "south"]
+    tree = Hierarchy.from_levels({town: [side, "*"] for town, side in zip(towns, sides, strict=True)})
+    done = mondrian_regions(data, 6, {"town": tree}, labels=labels, strict=strict)
+    X = np.column_stack([data.values("age")[:, 0], data.codes(["town", "grade"])])
+    trees = [None, tree.table(data.categories("town"), attribute="town") if labels else None, None]
+    found = mondrian(X, 6, kinds=["numeric", "nominal", "ordinal"], hierarchies=trees, strict=strict)
+    assert done.sentences[0].startswith(f"The {len(data)} records form {found.labels.max() + 1} regions")
+    for region in range(found.labels.max() + 1):
+        there = found.labels == region
+        ages, codes = data.values("age")[there, 0], data.codes("grade")[there, 0]
+        low, high = f"{ages.min():g}", f"{ages.max():g}"
+        assert set(done.columns["age"][there]) == {low if low == high else f"{low}-{high}"}
+        first, last = (data.attribute("grade").labels[code] for code in (codes.min(), codes.max()))
+        assert set(done.columns["grade"][there]) == {first if first == last else f"{first} to {last}"}
+        names = sorted(set(data.frame()["town"][there]))
+        if labels:
+            parts = {"north" if name in ("Olot", "Salt", "Vic") else "south" for name in names}
+            wanted = names[0] if len(names) == 1 else parts.pop() if len(parts) == 1 else "*"
+        else:
+            wanted = " or ".join(names)
+        assert set(done.columns["town"][there]) == {wanted}
+
+
+def test_a_tables_regions_need_k_records() -> None:
+    data = Microdata.from_frame(pd.DataFrame({"age": [1, 2, 3]}), quasi_identifiers=["age"])
+    with pytest.raises(SDCError, match="k = 4 is larger than the number of records, 3"):
+        mondrian_regions(data, 4)

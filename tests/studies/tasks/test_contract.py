@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 import json
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -141,3 +143,12 @@ def test_what_a_constructor_refuses_is_said_with_its_place() -> None:
 def test_an_unknown_task_is_answered_with_the_known_ones() -> None:
     with pytest.raises(SDCError, match=r"task 'pgb' is unknown; did you mean 'pbg'\? \(known: pbg: how far"):
         find_task("pgb")
+
+
+def test_more_records_than_a_search_can_hold_are_refused_at_once() -> None:
+    task = replace(find_task("masking"), most_records=10)
+    table: Any = SimpleNamespace(data=range(11))
+    with pytest.raises(
+        SDCError, match="the task masking is for up to 10 records, and the table has 11: use the task pbg"
+    ):
+        task.build(table, task.options())

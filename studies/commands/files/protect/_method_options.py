@@ -234,6 +234,7 @@ def about(method: Method) -> list[str]:
         f"{' ' + method.kinds[0] if method.one_column else ''} column{'' if method.one_column else 's'}."
         f"{' Needs ' + ' and '.join(needs) + '.' if needs else ''}",
         f"Guarantee: {method.promise}.",
+        *([] if method.most_records is None else [f"For up to {method.most_records:,} records at once."]),
         drawn if method.random else "Draws no random numbers.",
         *([f"Use it when: {method.use}"] if method.use else []),
         *([f"Use another one when: {method.avoid}"] if method.avoid else []),
