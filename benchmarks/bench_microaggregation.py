@@ -5,6 +5,7 @@
     SDC_DATA_HOME=… python benchmarks/bench_microaggregation.py large [--seconds 60]
     SDC_DATA_HOME=… python benchmarks/bench_microaggregation.py cells [--seconds 60] [--seeds 1 2 3] [--only eia,5]
     SDC_DATA_HOME=… python benchmarks/bench_microaggregation.py bound [--seconds 60] [--rounds 10] [--only eia,5]
+    python benchmarks/bench_microaggregation.py blocks [--records 1000000] [--k 10] [--moves 3000] [--workers 1 2]
 
 speed: the compiled MDAV beside MDAV as one writes it in numpy, in the same run and with the same labels; the univariate
 optimum beside the plain dynamic program. --before names the Python of another environment, such as one with version
@@ -15,6 +16,8 @@ growth: MDAV on 10^3 to 10^6 records × 4, k = 5, normal and skewed; the scan be
 large: 100,000 records × 5, k = 10: MDAV, then the search in windows; largest memory of the process.
 cells: the three reference files at k = 3, 5, 10 beside the figure each has to reach.
 bound: what no partition can undercut, round by round, beside what a search finds.
+blocks: `microaggregate_blocks` on a skewed file of ten attributes, with each number of workers; MDAV of a whole sample
+of it beside the same in blocks; some blocks beside their own lower bound; how long 64 workers would take on paper.
 
 Wall times depend on what else the machine does: CPU seconds are printed beside them.
 """
@@ -22,7 +25,9 @@ Wall times depend on what else the machine does: CPU seconds are printed beside 
 from __future__ import annotations
 
 import argparse
+import heapq
 import json
+import pickle
 import resource
 import subprocess
 import sys
@@ -32,12 +37,14 @@ from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
+from bench_rows import skewed
 from plain import plain_mdav
 from pymoo.optimize import minimize
 
 from sdc_problems import MicroaggregationProblem, Microdata
 from sdc_problems._kernel import Tiered
-from sdc_problems.algorithms import MemeticMicroaggregation
+from sdc_problems.algorithms import MemeticMicroaggregation, microaggregate_blocks
+from sdc_problems.algorithms.microaggregation.blocks import MOVES, Blocked, Groups, Task
 from sdc_problems.datasets import load
 from sdc_problems.errors import SDCFailure
 from sdc_problems.evaluators.information_loss.numeric import il_sse, sse
@@ -45,6 +52,8 @@ from sdc_problems.methods import LowerBound, lower_bound, mdav_kernel, microaggr
 from sdc_problems.methods._kernels import mdav as mdav_kernels
 from sdc_problems.methods.partition._attributes import z_scores
 
+TASK = 1.75e-3
+"""Seconds of scheduler and client for a task of Dask, as measured by bench_cluster.py."""
 QUOTED = {  # seconds of the compiled R tool
     ("census", 3): 0.012,
     ("eia", 3): 0.111,
@@ -297,11 +306,101 @@ def bound(only: str | None, moves: int | None, rounds: int, limit: float) -> Non
             print(f"  {failure}")
 
 
+def blocks(records: int, k: int, moves: int, workers: list[int], sample: int, bounded: int) -> None:
+    """Microaggregation of a large file in blocks."""
+    X = skewed(np.random.default_rng(1), records, 10)
+    percent = 100.0 / X.size
+    microaggregate_blocks(X[:2_000], k, moves=10)  # compiles
+    took: dict[int, float] = {}
+    for n in workers:
+        began, cpu = time.perf_counter(), time.process_time()
+        found = microaggregate_blocks(X, k, moves=moves, workers=n)
+        took[n], cpu = time.perf_counter() - began, time.process_time() - cpu
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        memory += n * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss if n > 1 else 0
+        own = cpu - (found.seconds.sum() if n == 1 else 0.0)
+        print(
+            f"{records:,} x 10, k = {k}, {n} worker(s): {took[n]:.1f} s; CPU {found.seconds.sum():.1f} s in"
+            f" {len(found.sizes)} tasks and {own:.1f} s beside them; at most {memory / 2**20:.2f} GiB;"
+            f" loss {found.sse * percent:.4f} %, MDAV in the parts {found.mdav_sse * percent:.4f} %",
+            flush=True,
+        )
+    if len(workers) > 1:
+        print(f"speed-up of {workers[-1]} workers over {workers[0]}: {took[workers[0]] / took[workers[-1]]:.2f}")
+    on_paper(found, X, k, own)
+    part = z_scores(X[np.random.default_rng(2).permutation(records)[:sample]])
+    began = time.process_time()
+    whole_file = sse(part, mdav_kernel(part, k))
+    middle = time.process_time()
+    in_blocks = microaggregate_blocks(part, k, moves=moves)
+    print(
+        f"sample of {sample:,}: MDAV {100 * whole_file / part.size:.4f} % in {middle - began:.1f} CPU s, in blocks"
+        f" {100 * in_blocks.sse / part.size:.4f} % in {in_blocks.seconds.sum():.1f} CPU s"
+        f" ({100 * (1 - in_blocks.sse / whole_file):.1f} % less)",
+        flush=True,
+    )
+    Z = z_scores(X)
+    groups = Groups.of(Z, found.labels)
+    pieces = groups.blocks(bounded, None)
+    total, least = 0.0, 0.0
+    for i in np.random.default_rng(3).permutation(len(pieces))[:5]:
+        inside = groups.members(pieces[i])
+        here = np.unique(found.labels[inside], return_inverse=True)[1]
+        try:
+            below = lower_bound(
+                Z[inside], k, labels=here, standardize=False, rounds=6, time_limit=60.0, steps=50_000_000
+            )
+        except SDCFailure as failure:
+            print(f"  {failure}")
+            continue
+        error = sse(np.ascontiguousarray(Z[inside]), here)
+        proven = "" if below.proven else " (an estimate)"
+        print(
+            f"  block of {len(inside)} records: {100 * (1 - below.sse / error):.2f} % above its bound{proven}",
+            flush=True,
+        )
+        total, least = total + error, least + below.sse
+    if total:
+        print(f"in these blocks the loss is {100 * (total / least - 1):.2f} % above the bound")
+
+
+def on_paper(found: Blocked, X: np.ndarray, k: int, own: float) -> None:
+    """Seconds with more workers: tasks go out one after the other, to whoever is free; then the next turn."""
+    wire = 125e6  # bytes a second, of a network of 1 Gbit/s
+    task = Task(np.ascontiguousarray(X[: max(found.sizes)]), np.zeros(max(found.sizes), np.int32), k, 1, (0, 1, 1))
+    began = time.process_time()
+    size = len(pickle.dumps(task))
+    packing = (time.process_time() - began) / size
+    turns, left = [], 0
+    for i in range(1, len(found.sizes) + 1):
+        if found.sizes[left:i].sum() == len(X):
+            turns.append(slice(left, i))
+            left = i
+    print(
+        f"a task has at most {size / 1e6:.1f} MB: {size / wire + size * packing:.3f} s on its way, {TASK * 1e3} ms more"
+    )
+    alone = found.seconds.sum() + own
+    for workers in (1, 2, 16, 64):
+        total = own
+        for turn in turns:
+            free, sent, last = [0.0] * workers, 0.0, 0.0
+            for seconds_of, n in zip(found.seconds[turn], found.sizes[turn], strict=True):
+                sent += TASK + (8 * X.shape[1] + 4) * n * (1 / wire + packing)
+                begins = max(sent, heapq.heappop(free))
+                heapq.heappush(free, begins + seconds_of)
+                last = max(last, begins + seconds_of)
+            total += last
+        print(f"  {workers:3} workers on paper: {total:7.1f} s, {alone / total:.1f} times as fast as one", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("speed", "growth", "large", "cells", "bound"))
+    parser.add_argument("what", choices=("speed", "growth", "large", "cells", "bound", "blocks"))
     parser.add_argument("--seconds", type=float, default=60.0, help="time limit of each search, or bound")
-    parser.add_argument("--moves", type=int, help="cells: a limit of moves instead (the same result everywhere)")
+    parser.add_argument("--moves", type=int, help="cells: a limit of moves instead; blocks: proposals per record")
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2], help="blocks: processes, one run for each")
+    parser.add_argument("--sample", type=int, default=50_000, help="blocks: records that MDAV is compared on")
+    parser.add_argument("--bounded", type=int, default=300, help="blocks: records of a block that is bounded")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--rounds", type=int, default=10, help="bound: of cuts")
     parser.add_argument("--only", help="cells, bound: one of them, as in eia,5")
@@ -317,6 +416,8 @@ def main() -> None:
         growth(given.figure)
     elif given.what == "large":
         large(given.seconds, given.records, given.k)
+    elif given.what == "blocks":
+        blocks(given.records, given.k, given.moves or MOVES, given.workers, given.sample, given.bounded)
     elif given.what == "bound":
         bound(given.only, given.moves, given.rounds, given.seconds)
     else:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from sdc_problems.methods._recipe import RecipeStep as RecipeStep
     from sdc_problems.methods.bounds import LowerBound as LowerBound
     from sdc_problems.methods.bounds import lower_bound as lower_bound
+    from sdc_problems.methods.bounds import nearest_bound as nearest_bound
     from sdc_problems.methods.partition._c_median import Clusters as Clusters
     from sdc_problems.methods.partition._c_median import c_median as c_median
     from sdc_problems.methods.partition._centroids import microaggregate as microaggregate

@@ -17,7 +17,7 @@ from sdc_problems.methods._by_name import codes_as_cells, missing_codes, numbers
 from sdc_problems.methods._importance import weights_of
 from sdc_problems.methods.partition._centroids import microaggregate, span
 from sdc_problems.methods.recoding._generalize import Recoded
-from sdc_problems.methods.registry import Method, available
+from sdc_problems.methods.registry import Method, Partitioned, available
 from sdc_problems.microdata import Attribute, Microdata
 
 
@@ -39,7 +39,7 @@ def apply(
     rng: np.random.Generator | None = None,
     problem: Callable[[], Any] | None = None,
     options: Mapping[str, Any] | None = None,
-) -> NDArray[Any] | Recoded:
+) -> NDArray[Any] | Partitioned | Recoded:
     """Apply a method to columns of a table.
 
     Parameters
@@ -75,8 +75,9 @@ def apply(
 
     Returns
     -------
-    ndarray or Recoded
-        Labels of a partition (one per record); cells (records × columns: numbers, or codes); or a recoded table.
+    ndarray, Partitioned or Recoded
+        Labels of a partition (one per record), with sentences where the method has some; cells (records × columns:
+        numbers, or codes); or a recoded table.
 
     Examples
     --------
@@ -157,7 +158,11 @@ def apply(
 
 
 def recoded(
-    method: Method, data: Microdata, found: NDArray[Any] | Recoded, *, columns: Sequence[str] | None = None
+    method: Method,
+    data: Microdata,
+    found: NDArray[Any] | Partitioned | Recoded,
+    *,
+    columns: Sequence[str] | None = None,
 ) -> Recoded:
     """New cells of the protected columns, whatever the form of what `apply` returned.
 
@@ -183,6 +188,9 @@ def recoded(
     names = list(data.quasi_identifiers if columns is None else columns)
     attributes = [data.attribute(name) for name in names]
     kinds = tuple(attribute.kind.value for attribute in attributes)
+    told: tuple[str, ...] = ()
+    if isinstance(found, Partitioned):
+        found, told = found
     if method.form == "partition":
         labels = np.unique(found, return_inverse=True)[1]
         cells: NDArray[Any] = microaggregate(points(data, names), labels, kinds=kinds)
@@ -197,7 +205,7 @@ def recoded(
             a.name: cells[:, j] if a.kind.value == "numeric" else codes_as_cells(a, cells[:, j])
             for j, a in enumerate(attributes)
         }
-        return Recoded(new, (sentence,))
+        return Recoded(new, (sentence, *told))
     new = {a.name: _cells(method, a, found[:, j]) for j, a in enumerate(attributes)}
     before = points(data, names)
     changed = [f"{name} {int((before[:, j] != found[:, j]).sum()):,}" for j, name in enumerate(names)]
@@ -260,7 +268,7 @@ def check_columns(method: Method, names: Sequence[str], kinds: Sequence[str]) ->
         raise SDCError(f"method {method.name} is for one column, not for {len(names)}: use mdav, mhm or hybrid")
 
 
-def _checked(method: Method, found: Any, n: int, names: Sequence[str]) -> NDArray[Any] | Recoded:
+def _checked(method: Method, found: Any, n: int, names: Sequence[str]) -> NDArray[Any] | Partitioned | Recoded:
     """Refuse what is not of the method's form: another package's function may return anything."""
     if method.form == "table":
         if not isinstance(found, Recoded) or any(len(cells) != n for cells in found.columns.values()):
@@ -270,10 +278,11 @@ def _checked(method: Method, found: Any, n: int, names: Sequence[str]) -> NDArra
                 raise SDCError(f"method {method.name} changes column {name!r}, which is none of those to protect")
         return found
     p = len(names)
-    array = np.asarray(found)
+    told = found if method.form == "partition" and isinstance(found, Partitioned) else None
+    array = np.asarray(found if told is None else told.labels)
     shape = (n,) if method.form == "partition" else (n, p)
     if method.form == "cells" and array.shape == (n,) and p == 1:
         array = array[:, None]
     if array.shape != shape:
         raise SDCError(f"method {method.name} must return an array of shape {shape}, not {array.shape}")
-    return array
+    return array if told is None else Partitioned(array, told.sentences)

@@ -167,6 +167,37 @@ def lower_bound(
     return bound
 
 
+def nearest_bound(X: object, k: int, *, standardize: bool = True) -> float:
+    """Bound the sum of squares of every partition into groups of at least k from below, for any k and many records.
+
+    Parameters
+    ----------
+    X
+        Records × numeric attributes.
+    k
+        Smallest group.
+    standardize
+        Whether attributes are turned into z-scores first.
+
+    Notes
+    -----
+    The sum of squares of a group of m records is, over its records, the sum of the squared distances to the others over
+    2m; and no others are nearer than the m − 1 nearest of the file. So the bound is the sum over records of the least,
+    for m from k to 2k − 1, of the sum of the squared distances to the m − 1 nearest over 2m. It takes about as long as
+    finding them, and is far below what `lower_bound` proves where that comes to an end.
+
+    Examples
+    --------
+    >>> round(nearest_bound([[0.0], [1.0], [5.0], [6.0]], 2, standardize=False), 3)  # the optimum: two pairs
+    1.0
+    """
+    values = table(X, "X")
+    k = smallest_group(k, len(values))
+    Z = np.ascontiguousarray(z_scores(values) if standardize else values)
+    half = _half_to_nearest(Z, k)[:, k - 1 :]
+    return float((half / np.arange(k, k + half.shape[1])).min(axis=1).sum())
+
+
 def _partition(labels: object, n: int, k: int) -> NDArray[np.int64]:
     """Check labels that the caller knows."""
     known = np.asarray(labels)
@@ -322,7 +353,7 @@ def _half_to_nearest(Z: NDArray[np.float64], k: int) -> NDArray[np.float64]:
     """Half of the sum of the squared distances to the q nearest others, for q from 0 to 2k − 2."""
     from scipy.spatial import cKDTree
 
-    apart = np.square(cKDTree(Z).query(Z, k=2 * k - 1)[0])
+    apart = np.square(cKDTree(Z).query(Z, k=min(2 * k - 1, len(Z)))[0])
     apart[:, 0] = 0.0  # the record itself, or one of its doubles
     return np.ascontiguousarray(0.5 * np.cumsum(apart, axis=1))
 

@@ -13,11 +13,14 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from sdc_problems._plugins import entries, loaded
 from sdc_problems._signature import REQUIRED, Parameter, parameters
 from sdc_problems.errors import SDCError, did_you_mean
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Form = Literal["partition", "cells", "table"]
 
@@ -58,6 +61,15 @@ GIVEN = (
 FORMS: tuple[Form, ...] = ("partition", "cells", "table")
 
 
+class Partitioned(NamedTuple):
+    """Groups that a method made, and sentences on them for a person."""
+
+    labels: NDArray[Any]
+    """One group number per record."""
+    sentences: tuple[str, ...]
+    """What is told beside the sizes of the groups."""
+
+
 @dataclass(frozen=True)
 class Method:
     """A way to protect a table.
@@ -71,7 +83,8 @@ class Method:
     target
         Its function as ``"module:function"``, imported when it is needed.
     form
-        What the function returns. ``"partition"``: one group per record, whose members get their centroid.
+        What the function returns. ``"partition"``: one group per record, whose members get their centroid; or a
+        `Partitioned`, where there is more to tell.
         ``"cells"``: new cells, in the shape of what it was given; a code of -1 is a suppressed cell. ``"table"``: a
         `Recoded`, new cells as text.
     kinds

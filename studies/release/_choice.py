@@ -20,7 +20,7 @@ from sdc_problems.methods._apply import apply, points, recoded
 from sdc_problems.methods._importance import weights_of
 from sdc_problems.methods.recoding._classes import Mix, smallest_k
 from sdc_problems.methods.recoding._generalize import MAX_SUPPRESSION, Recoded
-from sdc_problems.methods.registry import find
+from sdc_problems.methods.registry import Partitioned, find
 from sdc_problems.microdata import Microdata
 from sdc_problems.studies.release._demand import Demand
 from sdc_problems.studies.release._losses import glm_percent_of
@@ -40,6 +40,8 @@ SEARCH_SEED = 1
 """Seed of a search that is given none: its random numbers change no cell by themselves, so nobody need keep it."""
 
 COMPARED = ("lattice", "local-recoding", "suppress-cells", "mondrian", "mdav")
+IN_BLOCKS = "memetic-blocks"
+"""Microaggregation of tables for which MDAV takes too long."""
 TRUE_VALUES = COMPARED[:-1]
 """Methods that publish true, if coarser, values."""
 
@@ -247,6 +249,8 @@ class _Asked:
 
 def _candidate(name: str, data: Microdata, demand: Demand, asked: _Asked, least: float = np.inf) -> Candidate:
     """Cost of a method; it may be left out where it is known to cost more than ``least``."""
+    if name == "mdav" and _only_in_blocks(data, demand, asked):
+        name = IN_BLOCKS
     left_out = _left_out(name, data, demand, asked, least)
     if left_out is not None:
         return Candidate(name, demand, None, note=f"left out: {left_out}")
@@ -256,6 +260,12 @@ def _candidate(name: str, data: Microdata, demand: Demand, asked: _Asked, least:
             found = _lattice(data, demand, asked)
         elif name == "mdav":
             found, groups = _microaggregated(data, demand, asked)
+        elif name == IN_BLOCKS:
+            method, rng = find(name), np.random.default_rng(SEARCH_SEED)
+            made = apply(method, data, k=demand.k, rng=rng)
+            assert isinstance(made, Partitioned)
+            groups = made.labels
+            found = Candidate(name, demand, recoded(method, data, made), note="publishes values that nobody has")
         else:
             method, options = find(name), {"labels": True} if name == "mondrian" else {}
 
@@ -290,10 +300,23 @@ def _left_out(name: str, data: Microdata, demand: Demand, asked: _Asked, least: 
         kinds = [data.attribute(column).kind.value for column in data.quasi_identifiers]
         if len(kinds) <= TREE_COLUMNS and set(kinds) == {"numeric"}:
             return None
-        steps = sum(len(rows) ** 2 for rows in strata(data, asked.within)) * len(kinds) / demand.k
-        if steps > MDAV_STEPS:
+        if _mdav_steps(data, demand, asked) > MDAV_STEPS:
             return "takes many minutes (--method mdav)"
     return None
+
+
+def _mdav_steps(data: Microdata, demand: Demand, asked: _Asked) -> float:
+    """Comparisons of values that MDAV makes where it looks at every record."""
+    assert demand.k is not None
+    return sum(len(rows) ** 2 for rows in strata(data, asked.within)) * len(data.quasi_identifiers) / demand.k
+
+
+def _only_in_blocks(data: Microdata, demand: Demand, asked: _Asked) -> bool:
+    """Whether microaggregation takes too long for a comparison, and can be done in blocks instead."""
+    kinds = {data.attribute(column).kind.value for column in data.quasi_identifiers}
+    plain = demand.l is None and demand.entropy_l is None and demand.t is None and not asked.within
+    wide = len(data.quasi_identifiers) > TREE_COLUMNS and not asked.importance
+    return kinds == {"numeric"} and plain and wide and _mdav_steps(data, demand, asked) > MDAV_STEPS
 
 
 def _measured(candidate: Candidate, data: Microdata, asked: _Asked, groups: NDArray[Any] | None) -> Candidate:

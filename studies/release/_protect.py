@@ -20,7 +20,7 @@ from sdc_problems.methods._apply import apply, recoded
 from sdc_problems.methods._importance import checked_price, weights_of
 from sdc_problems.methods._recipe_method import RecipeMethod, with_its_roles
 from sdc_problems.methods.recoding._generalize import MAX_SUPPRESSION, Recoded
-from sdc_problems.methods.registry import Method, find
+from sdc_problems.methods.registry import Method, Partitioned, find
 from sdc_problems.microdata import Microdata
 from sdc_problems.roles import direct_identifier
 from sdc_problems.studies.release import _columns
@@ -689,7 +689,9 @@ def _by_method(
         problem=problem,
         options=options,
     )
-    labels = np.asarray(found) if method.form == "partition" else None
+    labels = None
+    if method.form == "partition":
+        labels = found.labels if isinstance(found, Partitioned) else np.asarray(found)
     return recoded(method, data, found), labels
 
 

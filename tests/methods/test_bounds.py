@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sdc_problems import load
 from sdc_problems.errors import SDCError, SDCFailure
 from sdc_problems.evaluators.information_loss import sse, z_scores
-from sdc_problems.methods import LowerBound, exhaustive, lower_bound, mdav
+from sdc_problems.methods import LowerBound, exhaustive, lower_bound, mdav, nearest_bound
 from sdc_problems.methods._kernels.pricing import PER_RECORD, cheap_groups, searched_groups
 from sdc_problems.methods.bounds import _half_to_nearest, _neighbours
 
@@ -75,6 +75,22 @@ def test_the_bound_is_at_most_the_optimum_and_near_it(seed: int, k: int) -> None
         bound = lower_bound(X * scale, k, standardize=False)
         assert bound.proven
         assert 0.97 * optimum <= bound.sse / scale**2 <= optimum
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000), st.integers(2, 4), st.integers(1, 3), st.booleans())
+def test_the_simple_bound_is_below_every_partition(seed: int, k: int, p: int, doubles: bool) -> None:
+    X = np.random.default_rng(seed).lognormal(sigma=2.0, size=(10, p))
+    if doubles:
+        X[3] = X[4] = X[5]
+    optimum = sse(X, exhaustive(X, k, standardize=False))
+    assert 0.0 <= nearest_bound(X, k, standardize=False) <= optimum * (1 + 1e-9)
+
+
+def test_the_simple_bound_is_the_optimum_of_clusters_far_apart() -> None:
+    X = np.repeat([[0.0], [100.0], [200.0]], 4, axis=0) + np.tile([[-1.0], [1.0]], (6, 1))
+    Z = z_scores(X)
+    assert nearest_bound(X, 4) == pytest.approx(sse(Z, np.arange(12) // 4), rel=1e-9)
 
 
 def test_bounds_rise_with_the_rounds_and_do_not_depend_on_the_start() -> None:

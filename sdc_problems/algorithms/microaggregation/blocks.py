@@ -1,7 +1,10 @@
-"""Microaggregation of large files in blocks of near records: MDAV and the search in each, on any number of workers.
+"""Microaggregation of large files: MDAV in large parts, then the search in blocks of near groups, on any workers.
 
-A block is a task: its points, k, a budget and a seed that is its own. So neither the number of workers nor the order in
-which blocks are done, nor a worker that dies and whose block is done again, changes the partition.
+First the file is cut in parts that MDAV's tree goes through in seconds. Then, turn by turn, it is cut in blocks of
+whole groups, in which the search begins with these groups; each turn has its borders elsewhere, so that records near
+one are exchanged in the next turn. A part or block is a task: its points, k, its groups, a budget and a seed that is
+its own. So neither the number of workers nor the order in which tasks are done, nor a worker that dies and whose task
+is done again, changes the partition.
 """
 
 from __future__ import annotations
@@ -16,27 +19,42 @@ from numpy.typing import NDArray
 
 from sdc_problems._slices import tell
 from sdc_problems._validation import table, whole
-from sdc_problems.algorithms.microaggregation._partition_search import TASKS, PartitionSearch, kd_blocks
 from sdc_problems.evaluators.information_loss.numeric import sse
 from sdc_problems.methods._kernels.mdav import mdav_kernel
+from sdc_problems.methods._kernels.window import windows_kernel
 from sdc_problems.methods.partition._attributes import smallest_group, z_scores
+from sdc_problems.methods.registry import Partitioned
 from sdc_problems.parallel import done_tasks
 
-BLOCK = 10_000
-"""Records of a block: MDAV's time in it grows with the square, and few groups would rather cross its border."""
-MOVES = 200
-"""Proposals per record: about as long as MDAV takes."""
-ROUNDS = 8
+PART, WIDE_PART = 250_000, 50_000
+"""Records of a part for MDAV: its border costs more than that of a block, for nothing is exchanged over it."""
+WIDE = 13
+"""Attributes up to which MDAV's tree helps; with more of them its time grows with the square of a part."""
+BLOCK = 50_000
+"""Records of a block: of smaller ones the borders cost more, and larger ones keep fewer workers busy."""
+MOVES = 3_000
+"""Proposals per record."""
+TURNS = 4
+AT_ONCE = 4_000_000
+"""Proposals between looks at the clock and at Ctrl-C."""
+BORDERS = (0.3, 0.7)
+"""Shares of a block at which it may be cut in two, after the first turn."""
 
-Task = tuple[NDArray[np.float64], int, int, tuple[int, int]]
-"""Points of a block, k, proposals and seed."""
+
+class Task(NamedTuple):
+    """Part or block of a file, with its groups where it has some."""
+
+    Z: NDArray[np.float64]
+    labels: NDArray[np.int32] | None
+    k: int
+    moves: int
+    seed: tuple[int, ...]
 
 
 class Done(NamedTuple):
-    """A block that is done: its groups, its sum of squares after MDAV and after the search, its processor seconds."""
+    """Groups of a part or block, their sum of squares, and the processor seconds that they took."""
 
     labels: NDArray[np.int32]
-    mdav_sse: float
     sse: float
     seconds: float
 
@@ -51,11 +69,11 @@ class Blocked(NamedTuple):
     sse
         Sum of squares within groups.
     mdav_sse
-        The same of MDAV in the blocks, where the search began.
+        The same of MDAV in the parts, where the search began.
     seconds
-        Processor seconds of each block, wherever it was done.
+        Processor seconds of each task, wherever it was done: of MDAV in the parts, then of the blocks, turn by turn.
     sizes
-        Records of each block.
+        Records of each task.
     """
 
     labels: NDArray[np.int32]
@@ -69,8 +87,10 @@ def microaggregate_blocks(
     X: object,
     k: int,
     *,
+    part: int | None = None,
     block: int = BLOCK,
     moves: int = MOVES,
+    turns: int = TURNS,
     seed: int = 0,
     workers: int = 1,
     scheduler: str | None = None,
@@ -84,79 +104,225 @@ def microaggregate_blocks(
         Records × numeric attributes.
     k
         Smallest group.
+    part
+        Most records of a part for MDAV, at least 4k; if not given, 250,000, with more than 13 attributes 50,000.
     block
-        Most records of a block, at least 4k. Blocks are halves of halves along the attribute of largest spread.
+        Most records of a block for the search, at least 4k.
     moves
-        Proposals of the search per record, after MDAV; 0 for MDAV alone.
+        Proposals of the search per record, in all turns together; 0 for MDAV alone.
+    turns
+        How often the file is cut in blocks, with borders elsewhere each time.
     seed
-        Seed of the search. The partition depends on it, on ``block`` and on ``moves`` alone.
+        Seed of the search and of the borders. The partition depends on it and on the numbers above alone.
     workers
-        Processes of this machine, which take a block at a time.
+        Processes of this machine, which take a task at a time.
     scheduler
-        Address of a Dask scheduler whose workers take the blocks instead, such as ``"tcp://host:8786"``, or ``"local"``
+        Address of a Dask scheduler whose workers take the tasks instead, such as ``"tcp://host:8786"``, or ``"local"``
         for a cluster of ``workers`` processes.
     standardize
         Whether attributes are turned into z-scores first.
 
     Notes
     -----
-    Groups have k to 2k − 1 records. Of n records and p attributes MDAV takes about n·block·p/k steps. A block travels
-    once, 8p bytes a record, and 4 bytes a record come back.
+    Groups have k to 2k − 1 records. A turn sends 8p + 4 bytes a record and gets 4 back. Memory is a few copies of the
+    table, whatever the number of workers.
 
     Examples
     --------
     >>> X = np.random.default_rng(1).normal(size=(400, 3))
-    >>> found = microaggregate_blocks(X, 3, block=100, moves=100)
-    >>> found.sizes.tolist(), int(np.bincount(found.labels).min()), found.sse < found.mdav_sse
-    ([100, 100, 100, 100], 3, True)
+    >>> found = microaggregate_blocks(X, 3, part=200, block=100, moves=100)
+    >>> found.sizes.tolist()[:2], int(np.bincount(found.labels).min()), found.sse < found.mdav_sse
+    ([200, 200], 3, True)
     """
     values = table(X, "X")
     k = smallest_group(k, len(values))
-    block, moves = whole(block, "block", least=4 * k), whole(moves, "moves")
+    block = whole(block, "block", least=4 * k)
+    part = (PART if values.shape[1] <= WIDE else WIDE_PART) if part is None else whole(part, "part", least=4 * k)
+    moves, turns = whole(moves, "moves"), whole(turns, "turns", least=1)
     workers, seed = whole(workers, "workers", least=1), whole(seed, "seed")
     Z = np.ascontiguousarray(z_scores(values) if standardize else values)
-    blocks = kd_blocks(Z, block)
-
-    def task(i: int) -> Task:
-        return np.ascontiguousarray(Z[blocks[i]]), k, moves * len(blocks[i]), (seed, i)
-
-    found: dict[int, Done] = {}
-    with contextlib.closing(done_tasks(improved, task, len(blocks), workers=workers, scheduler=scheduler)) as done:
-        for i, result in done:
-            found[i] = result
-            tell("records in groups", sum(len(blocks[j]) for j in found), len(Z))
     labels = np.empty(len(Z), dtype=np.int32)
-    groups = 0
-    for i, inside in enumerate(blocks):
-        labels[inside] = groups + found[i].labels
-        groups += int(found[i].labels.max()) + 1
-    every = [found[i] for i in range(len(blocks))]
-    return Blocked(
-        labels,
-        math.fsum(one.sse for one in every),
-        math.fsum(one.mdav_sse for one in every),
-        np.array([one.seconds for one in every]),
-        np.array([len(inside) for inside in blocks]),
-    )
+    seconds, sizes, totals = list[float](), list[int](), list[float]()
+
+    def work(cuts: list[NDArray[np.intp]], shares: list[float] | None, turn: int) -> None:
+        """Do the tasks of all parts, or of all blocks of a turn; their groups are numbered in the order of the cuts."""
+
+        def task(i: int) -> Task:
+            points = np.ascontiguousarray(Z[cuts[i]])
+            if shares is None:
+                return Task(points, None, k, 0, (seed, turn, i))
+            here = np.unique(before[cuts[i]], return_inverse=True)[1].astype(np.int32)
+            return Task(points, here, k, math.ceil(shares[i] * moves * len(Z) / turns), (seed, turn, i))
+
+        before = labels.copy()
+        found, ready = dict[int, Done](), 0
+        with contextlib.closing(done_tasks(improved, task, len(cuts), workers=workers, scheduler=scheduler)) as done:
+            for i, result in done:
+                found[i] = result
+                ready += len(cuts[i])
+                tell("records in groups" if shares is None else f"records searched, turn {turn}", ready, len(Z))
+        groups = 0
+        for i, inside in enumerate(cuts):
+            labels[inside] = groups + found[i].labels
+            groups += int(found[i].labels.max()) + 1
+            seconds.append(found[i].seconds)
+            sizes.append(len(inside))
+        totals.append(math.fsum(one.sse for one in found.values()))
+
+    work(cut(Z, np.ones(len(Z)), part), None, 0)
+    rng = np.random.default_rng(seed)
+    for turn in range(1, turns + 1 if moves else 1):
+        groups = Groups.of(Z, labels)
+        pieces = groups.blocks(block, rng if turn > 1 else None)
+        work([groups.members(piece) for piece in pieces], [groups.work(piece) for piece in pieces], turn)
+    return Blocked(labels, totals[-1], totals[0], np.array(seconds), np.array(sizes))
+
+
+def in_blocks(
+    X: object,
+    k: int,
+    *,
+    rng: np.random.Generator,
+    moves: int = MOVES,
+    part: int | None = None,
+    block: int = BLOCK,
+    turns: int = TURNS,
+    workers: int = 1,
+    scheduler: str | None = None,
+    standardize: bool = True,
+) -> Partitioned:
+    """Partition a large file by `microaggregate_blocks`, and say what the search gained.
+
+    Parameters
+    ----------
+    X
+        Records × numeric attributes.
+    k
+        Smallest group.
+    rng
+        Draws the seed.
+    moves
+        Proposals of the search per record, in all turns together; 0 for MDAV alone.
+    part
+        Most records of a part for MDAV; if not given, 250,000, with more than 13 columns 50,000.
+    block
+        Most records of a block for the search.
+    turns
+        How often the file is cut in blocks, with borders elsewhere each time.
+    workers
+        Processes. The result does not depend on it.
+    scheduler
+        Address of a Dask scheduler whose workers take the blocks instead.
+    standardize
+        Whether columns are turned into z-scores first.
+    """
+    found = microaggregate_blocks(
+        X, k, part=part, block=block, moves=moves, turns=turns, seed=int(rng.integers(2**62)), workers=workers,
+        scheduler=scheduler, standardize=standardize,
+    )  # fmt: skip
+    parts = int(np.searchsorted(np.cumsum(found.sizes), len(found.labels))) + 1
+    blocks = len(found.sizes) - parts
+    said = f"Grouped in blocks: MDAV in {parts:,} part{'s' if parts > 1 else ''}"
+    if not blocks:
+        return Partitioned(found.labels, (f"{said}, without a search.",))
+    gained = 100.0 * (1.0 - found.sse / found.mdav_sse) if found.mdav_sse else 0.0
+    gain = f"the sum of squares is {gained:.1f} % below MDAV's"
+    return Partitioned(found.labels, (f"{said}, then a search in {blocks:,} blocks in {turns} turns; {gain}.",))
 
 
 def improved(task: Task) -> Done:
-    """Groups of one block: MDAV, then the search in windows.
+    """Groups of one part by MDAV, or those of a block after the search in windows.
 
     Parameters
     ----------
     task
-        The block.
+        The part or block.
     """
-    Z, k, moves, seed = task
+    Z, labels, k, moves, seed = task
     began = time.process_time()
-    labels = mdav_kernel(Z, k)
-    before = sse(Z, labels)
-    if not moves or len(Z) < 2 * k:
-        return Done(labels, before, before, time.process_time() - began)
+    if labels is None:
+        labels = mdav_kernel(Z, k)
     rng = np.random.default_rng(seed)
-    search = PartitionSearch(Z, k, near=None, rng=rng, starts=[labels], pop_size=1, workers=1)
-    step = max(moves // (ROUNDS * TASKS), 1)
-    for number in range(ROUNDS):
-        search.step(number / ROUNDS, step)
-    return Done(search.best, before, search.best_sse, time.process_time() - began)
+    labels, order, start = labels.copy(), rng.permutation(len(Z)).astype(np.int32), 0
+    while moves > 0 and len(Z) >= 2 * k:
+        spent, _, start = windows_kernel(
+            Z, labels, k, order, start, min(moves, AT_ONCE), np.uint64(rng.integers(0, 2**63))
+        )
+        if not spent:
+            break  # nothing to gain
+        moves -= spent
+    labels = np.unique(labels, return_inverse=True)[1].astype(np.int32)
+    return Done(labels, sse(Z, labels), time.process_time() - began)
+
+
+def cut(
+    Z: NDArray[np.float64], weights: NDArray[np.float64], largest: float, rng: np.random.Generator | None = None
+) -> list[NDArray[np.intp]]:
+    """Cut points in two along the attribute of largest spread, until no piece weighs more than ``largest``.
+
+    Parameters
+    ----------
+    Z
+        The points.
+    weights
+        What each of them weighs.
+    largest
+        Most that a piece weighs.
+    rng
+        Draws the share at which each piece is cut; in the middle if not given.
+
+    Examples
+    --------
+    >>> [piece.tolist() for piece in cut(np.array([[0.0], [9.0], [1.0], [8.0]]), np.ones(4), 2)]
+    [[0, 2], [1, 3]]
+    """
+    waiting, pieces = [np.arange(len(Z))], []
+    while waiting:
+        piece = waiting.pop()
+        weight = weights[piece].sum()
+        if weight <= largest or len(piece) == 1:
+            pieces.append(np.sort(piece))
+            continue
+        column = int(np.argmax(Z[piece].std(axis=0)))
+        order = piece[np.argsort(Z[piece, column], kind="stable")]
+        share = 0.5 if rng is None else rng.uniform(*BORDERS)
+        at = int(np.searchsorted(np.cumsum(weights[order]), share * weight, side="right"))
+        at = min(max(at, 1), len(order) - 1)
+        waiting += [order[at:], order[:at]]
+    return pieces
+
+
+class Groups(NamedTuple):
+    """Groups of a partition: their sizes, means and sums of squares, and the records of each, one after the other."""
+
+    counts: NDArray[np.int64]
+    means: NDArray[np.float64]
+    errors: NDArray[np.float64]
+    records: NDArray[np.intp]
+    starts: NDArray[np.int64]
+
+    @staticmethod
+    def of(Z: NDArray[np.float64], labels: NDArray[np.int32]) -> Groups:
+        """Measure the groups of a partition."""
+        counts = np.bincount(labels)
+        means = np.stack([np.bincount(labels, weights=column) for column in Z.T], axis=1) / counts[:, None]
+        apart = np.zeros(len(Z))
+        for column, mean in zip(Z.T, means.T, strict=True):
+            apart += np.square(column - mean[labels])
+        errors = np.asarray(np.bincount(labels, weights=apart), dtype=np.float64)
+        return Groups(counts, means, errors, np.argsort(labels, kind="stable"), np.cumsum(counts) - counts)
+
+    def blocks(self, largest: int, rng: np.random.Generator | None) -> list[NDArray[np.intp]]:
+        """Numbers of groups that are near, in blocks of at most so many records; ``rng`` draws the borders."""
+        return cut(self.means, self.counts.astype(np.float64), largest, rng)
+
+    def members(self, groups: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Records of some groups, in the order of the file."""
+        ends = self.starts + self.counts
+        return np.sort(np.concatenate([self.records[self.starts[g] : ends[g]] for g in groups]))
+
+    def work(self, groups: NDArray[np.intp]) -> float:
+        """Share of the search that some groups get: half by their records, half by their error, where there is any."""
+        total = float(self.errors.sum())
+        by_records = float(self.counts[groups].sum() / self.counts.sum())
+        return 0.5 * (by_records + float(self.errors[groups].sum()) / total) if total > 0.0 else 0.0

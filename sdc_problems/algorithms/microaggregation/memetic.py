@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,6 +18,7 @@ from pymoo.util.display.single import SingleObjectiveOutput
 from sdc_problems._validation import choice, number, whole
 from sdc_problems.algorithms._checks import single_objective
 from sdc_problems.algorithms.microaggregation._partition_search import (
+    HEURISTIC_UP_TO,
     SMALL,
     TASKS,
     WORTH_ANNEALING,
@@ -25,7 +27,10 @@ from sdc_problems.algorithms.microaggregation._partition_search import (
     starting_points,
 )
 from sdc_problems.algorithms.microaggregation.hybrid import problem_rows
-from sdc_problems.errors import SDCError
+from sdc_problems.errors import SDCError, SDCFailure
+from sdc_problems.evaluators.information_loss.numeric import sse
+from sdc_problems.methods.bounds import lower_bound, nearest_bound
+from sdc_problems.methods.registry import Partitioned
 
 if TYPE_CHECKING:
     from sdc_problems.problems.microaggregation import MicroaggregationProblem
@@ -36,6 +41,8 @@ ROUND_SECONDS = 0.25
 MOVES_PER_SECOND = 15_000_000  # of one worker, roughly: sizes the rounds of a search that is limited by time
 FEWEST_MOVES = 20_000  # in a task: below, starting it costs more than the work
 NEIGHBOURS = 10
+BOUNDED = 5_000  # records up to which groups are excluded one by one for a bound
+BOUND_ROUNDS, BOUND_SECONDS, BOUND_STEPS = 10, 60.0, 5_000_000
 
 
 class BudgetSpent(Termination):
@@ -213,8 +220,9 @@ def memetic(
     moves: int | None = None,
     seconds: float | None = None,
     workers: int = 1,
-) -> NDArray[Any]:
-    """Partition the records of a problem by `MemeticMicroaggregation`.
+    bound: bool = False,
+) -> Partitioned:
+    """Partition the records of a problem by `MemeticMicroaggregation`; above 200,000 records in blocks.
 
     Parameters
     ----------
@@ -223,20 +231,62 @@ def memetic(
     rng
         Where all random numbers come from.
     moves
-        Limit of proposals; 20,000 per record if neither limit is given.
+        Limit of proposals; if neither limit is given 20,000 per record, above 200,000 records 3,000 in blocks.
     seconds
-        Limit of time; the result then depends on the machine.
+        Limit of time, for the whole table at once; the result then depends on the machine.
     workers
-        Threads. The result does not depend on it.
+        Threads, or processes for blocks. The result does not depend on it.
+    bound
+        Whether to say how far the loss is from the best there can be: a minute or two more, for a few thousand records.
 
     Returns
     -------
-    labels
-        One group number per record.
+    labels, sentences
+        One group number per record; how they were found, and the bound if it was asked for.
     """
-    search = MemeticMicroaggregation(move_limit=moves, time_limit=seconds, workers=workers)
-    labels: NDArray[Any] = minimize(problem, search, seed=rng, copy_algorithm=False).X
-    return labels
+    n, V = problem.n_var, problem.engine.V
+    told: tuple[str, ...] = ()
+    if seconds is None and n > HEURISTIC_UP_TO:
+        from sdc_problems.algorithms.microaggregation.blocks import MOVES, in_blocks
+
+        each = MOVES if moves is None else -(-moves // n)
+        labels, told = in_blocks(V, problem.k, rng=rng, moves=each, workers=workers, standardize=False)
+    else:
+        search = MemeticMicroaggregation(move_limit=moves, time_limit=seconds, workers=workers)
+        labels = minimize(problem, search, seed=rng, copy_algorithm=False).X
+    if bound:
+        told = (*told, distance_to_bound(V, problem.k, labels))
+    return Partitioned(labels, told)
+
+
+def distance_to_bound(Z: NDArray[np.float64], k: int, labels: NDArray[Any]) -> str:
+    """Sentence on the distance of a partition from the best there can be.
+
+    Parameters
+    ----------
+    Z
+        The points, on one scale.
+    k
+        Smallest group.
+    labels
+        The partition.
+    """
+    lost = sse(Z, labels)
+    total = float(np.square(Z - Z.mean(axis=0)).sum()) or 1.0
+    least = nearest_bound(Z, k, standardize=False)
+    if len(Z) <= BOUNDED and least < lost:
+        with contextlib.suppress(SDCFailure):  # no bound in that time: the simple one is left
+            found = lower_bound(
+                Z, k, labels=labels, standardize=False, rounds=BOUND_ROUNDS, time_limit=BOUND_SECONDS, steps=BOUND_STEPS
+            )
+            least = max(least, found.sse if found.proven else 0.0)
+    if lost <= least * (1.0 + 1e-9):
+        return f"Of the variation {100 * lost / total:.4g} % is lost, and no groups of at least {k} lose less."
+    above = "" if least == 0.0 else f" ({100 * (lost / least - 1):.2g} % above it)"
+    return (
+        f"Of the variation {100 * lost / total:.4g} % is lost; no groups of at least {k} lose less than"
+        f" {100 * least / total:.4g} %{above}."
+    )
 
 
 def _compile() -> None:

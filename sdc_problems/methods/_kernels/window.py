@@ -274,7 +274,9 @@ def windows_kernel(
         if size[g] == 0:
             free[n_free] = g
             n_free += 1
-    away = np.empty(n_groups)
+    nearest = max(2, min(_LARGEST, n) // k)
+    away = np.empty(nearest)
+    chosen = np.empty(nearest, dtype=np.int64)
     state = np.array([seed | np.uint64(1)], dtype=np.uint64)
     spent, improved, idle = 0, 0, 0
     largest = min(_LARGEST, n)
@@ -292,20 +294,29 @@ def windows_kernel(
             first = labels[order[start]]
             start = (start + 1) % n
         least = _ALIKE * error[first] if uniform(state) < 0.5 else -1.0
-        for g in range(n_groups):
-            away[g] = np.inf
-            if size[g] and error[g] >= least:
-                away[g] = 0.0
-                for j in range(p):
-                    t = mean[g, j] - mean[first, j]
-                    away[g] += t * t
         # Window sizes are drawn evenly on a logarithmic scale.
         smallest = min(8 * k, largest)
-        wanted = int(smallest * (largest / smallest) ** uniform(state))
-        chosen = np.argsort(away, kind="mergesort")[: max(2, wanted // k)]
+        wanted = max(2, int(smallest * (largest / smallest) ** uniform(state)) // k)
+        count = 0
+        for g in range(n_groups):
+            if size[g] == 0 or error[g] < least:
+                continue
+            apart = 0.0
+            for j in range(p):
+                t = mean[g, j] - mean[first, j]
+                apart += t * t
+            if count == wanted and apart >= away[count - 1]:
+                continue
+            at = min(count, wanted - 1)
+            while at > 0 and apart < away[at - 1]:
+                away[at], chosen[at] = away[at - 1], chosen[at - 1]
+                at -= 1
+            away[at], chosen[at] = apart, g
+            count = min(count + 1, wanted)
         taken, m, total = 0, 0, 0.0
-        for g in chosen:
-            if away[g] == np.inf or m + size[g] > _LARGEST + limit:
+        for h in range(count):
+            g = chosen[h]
+            if m + size[g] > _LARGEST + limit:
                 break
             taken += 1
             m += size[g]

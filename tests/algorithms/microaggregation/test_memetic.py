@@ -12,6 +12,8 @@ from pymoo.optimize import minimize
 
 from sdc_problems import MicroaggregationProblem, Microdata
 from sdc_problems.algorithms import MemeticMicroaggregation
+from sdc_problems.algorithms.microaggregation import memetic as module
+from sdc_problems.algorithms.microaggregation.memetic import memetic
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators.information_loss import sse
 
@@ -120,3 +122,36 @@ def test_categories_and_several_objectives_are_refused() -> None:
     data = Microdata.from_frame(frame, quasi_identifiers=["a", "b"], kinds={"b": "nominal"})
     with pytest.raises(SDCError, match="needs numeric quasi-identifiers"):
         minimize(MicroaggregationProblem(data, k=3), MemeticMicroaggregation(move_limit=1000), seed=1)
+
+
+def test_large_tables_are_searched_in_blocks_and_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "HEURISTIC_UP_TO", 100)
+    found = memetic(problem(120), rng=np.random.default_rng(1), moves=60_000)
+    assert found.sentences[0].startswith("Grouped in blocks")
+    timed = memetic(problem(120), rng=np.random.default_rng(1), seconds=0.0)
+    assert timed.sentences == ()
+    small = memetic(problem(90), rng=np.random.default_rng(1), moves=1_000)
+    assert small.sentences == ()
+
+
+@pytest.mark.parametrize(("n", "bounded"), [(40, 5_000), (120, 100)])
+def test_the_distance_from_the_best_there_can_be(n: int, bounded: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "BOUNDED", bounded)
+    monkeypatch.setattr(module, "BOUND_ROUNDS", 2)
+    task = problem(n)
+    found = memetic(task, rng=np.random.default_rng(1), moves=300_000, bound=True)
+    (said,) = found.sentences
+    lost = 100 * sse(task.engine.V, found.labels) / task.engine.sst
+    assert f"Of the variation {lost:.4g} % is lost" in said
+    if "no groups of at least 3 lose less than" in said:
+        least = float(said.split("lose less than ")[1].split(" %")[0])
+        assert (0.9 if n < bounded else 0.3) * lost < least <= lost
+    else:
+        assert said.endswith("and no groups of at least 3 lose less.")
+        assert n < bounded
+
+
+def test_records_that_are_all_alike_lose_nothing() -> None:
+    said = module.distance_to_bound(np.zeros((9, 2)), 3, np.repeat([0, 1, 2], 3))
+    assert "nan" not in said
+    assert "no groups of at least 3 lose less" in said

@@ -547,3 +547,17 @@ def test_of_a_large_table_only_the_best_method_keeps_its_cells(monkeypatch: pyte
         held = candidate.done is not None and bool(candidate.done.columns)
         assert held == (candidate is large.chosen)
     assert not any(c.done.columns for c in large.without_cells().candidates if c.done is not None)
+
+
+def test_numbers_too_many_for_mdav_are_grouped_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = pd.DataFrame(np.random.default_rng(3).normal(size=(N, 3)), columns=["a", "b", "c"])
+    data = Microdata.from_frame(frame, quasi_identifiers=["a", "b", "c"])
+    monkeypatch.setattr(module, "MDAV_STEPS", N**2 * 3 / 4 - 1)
+    monkeypatch.setattr(module, "TREE_COLUMNS", 2)
+    found = protect(data, k=4, allow_perturbed=True)
+    assert found.method == "memetic-blocks"
+    assert any(sentence.startswith("Grouped in blocks: MDAV in 1 part") for sentence in found.what_was_done)
+    again = protect(data, method="memetic-blocks", k=4)
+    pd.testing.assert_frame_equal(again.frame, found.frame)
+    weighted = choose(data, Demand(4), completed(data, None).hierarchies, importance={"a": 2.0})
+    assert {c.method: c.note for c in weighted.candidates}["mdav"].startswith("left out: takes many minutes")
