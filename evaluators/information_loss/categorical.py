@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
 
-from sdc_problems._validation import FloatArray, IntArray, code_pair, domain_sizes, kinds, labels, whole
-from sdc_problems.evaluators._codes import dense, pair_counts, row_labels
+from sdc_problems._validation import FloatArray, IntArray, domain_sizes, kinds, labels, whole
+from sdc_problems.evaluators._codes import column_labels, dense, pair_counts
+from sdc_problems.evaluators.information_loss._pairs import whole_pair
 
 CATEGORICAL_KINDS = ("ordinal", "nominal")
 
@@ -76,7 +78,7 @@ def dbil(X: object, Y: object, *, kinds: object = "nominal", n_categories: objec
     >>> dbil([[0], [1], [2], [3]], [[0], [1], [2], [2]], kinds="ordinal")
     12.5
     """
-    original, protected = code_pair(X, Y)
+    original, protected = whole_pair(X, Y)
     words, sizes = _domain(kinds, n_categories, original, protected)
     total = sum(
         category_distance(x, y, kind=kind, n_categories=int(size)).mean()
@@ -127,20 +129,35 @@ def ctbil(X: object, Y: object, *, K: int = 2, per_cell: bool = False, n_categor
     >>> ctbil(X, Y, per_cell=True)
     0.5
     """
-    original, protected = code_pair(X, Y)
+    original, protected = whole_pair(X, Y)
     n, p = original.shape
     deepest = min(whole(K, "K", least=1), p)
     sizes = [int(size) for size in domain_sizes(n_categories, original, protected)]
-    both = np.concatenate([original, protected])
     difference = n_tables = n_cells = 0
     for size in range(1, deepest + 1):
         for attributes in combinations(range(p), size):
-            cell, m = row_labels(both[:, attributes])
-            counts = np.bincount(cell[:n], minlength=m) - np.bincount(cell[n:], minlength=m)
-            difference += int(np.abs(counts).sum())
+            difference += _moved([original[:, j] for j in attributes], [protected[:, j] for j in attributes])
             n_tables += 1
             n_cells += math.prod(sizes[j] for j in attributes)
     return difference / n_cells if per_cell else 100.0 * difference / (2 * n * n_tables)
+
+
+def _moved(before: Sequence[IntArray], after: Sequence[IntArray]) -> int:
+    """Sum of the differences of the counts of two tables, given by their columns; the larger is not held twice."""
+    widths = [int(max(x.max(), y.max())) + 1 for x, y in zip(before, after, strict=True)]
+    n, size = len(before[0]), math.prod(widths)
+    if size <= n + 1024:  # one key at a time
+        counts = np.zeros(size, dtype=np.int64)
+        for columns, sign in ((before, 1), (after, -1)):
+            key = columns[0].astype(np.int64)
+            for column, width in zip(columns[1:], widths[1:], strict=True):
+                key *= width
+                key += column
+            counts += sign * np.bincount(key, minlength=size)
+    else:
+        cell, m = column_labels(np.concatenate(pair) for pair in zip(before, after, strict=True))
+        counts = np.bincount(cell[:n], minlength=m) - np.bincount(cell[n:], minlength=m)
+    return int(np.abs(counts).sum())
 
 
 def conditional_entropy(x: IntArray, given: IntArray) -> float:
@@ -180,7 +197,7 @@ def ebil(X: object, Y: object, *, n_categories: object = None) -> float:
     >>> ebil([[0], [1], [0], [1]], [[1], [0], [1], [0]])
     0.0
     """
-    original, protected = code_pair(X, Y)
+    original, protected = whole_pair(X, Y)
     n, p = original.shape
     loss = 0.0
     for x, y, size in zip(original.T, protected.T, domain_sizes(n_categories, original, protected), strict=True):
@@ -236,16 +253,7 @@ def bivariate_difference(x: object, y: object, z: object) -> float:
     25.0
     """
     before, after, other = _crossed(x, y, z)
-    n = len(before)
-    width = int(other.max()) + 1
-    size = (max(int(before.max()), int(after.max())) + 1) * width
-    if size <= n + 1024:  # one key at a time: the codes of a large table are not put side by side
-        counts = np.bincount(before * width + other, minlength=size)
-        counts -= np.bincount(after * width + other, minlength=size)
-    else:
-        cell, m = row_labels(np.stack([np.r_[before, after], np.r_[other, other]], axis=1))
-        counts = np.bincount(cell[:n], minlength=m) - np.bincount(cell[n:], minlength=m)
-    return 100.0 * int(np.abs(counts).sum()) / (2 * n)
+    return 100.0 * _moved([before, other], [after, other]) / (2 * len(before))
 
 
 def chi2_statistic(x: object, z: object) -> float:

@@ -12,7 +12,6 @@ from sdc_problems._validation import (
     BoolArray,
     IntArray,
     cell_mask,
-    code_pair,
     code_table,
     labels,
     mask,
@@ -20,12 +19,9 @@ from sdc_problems._validation import (
 )
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators._codes import dense, pair_counts
+from sdc_problems.evaluators.information_loss import _pairs
+from sdc_problems.evaluators.information_loss._pairs import whole_pair
 from sdc_problems.evaluators.information_loss.categorical import conditional_entropy
-
-_RECORDS = 1 << 20
-"""Records that are made 64 bits wide at a time."""
-_CELLS = 1 << 24
-"""Cells of a table above which its columns are looked at one by one."""
 
 
 def glm(leaves: object, n_categories: object, *, suppressed: object = None) -> float:
@@ -95,11 +91,11 @@ def _glm(leaves: object, n_categories: object, suppressed: object) -> tuple[floa
 def column_glm(leaves: IntArray | npt.NDArray[np.integer[Any]], n_categories: int, suppressed: BoolArray) -> float:
     """`glm` of one column, whose cells are counted by their leaves: the sum is of whole numbers."""
     counts = np.zeros(n_categories + 1, dtype=np.int64)
-    for low in range(0, len(leaves), _RECORDS):
-        under = code_table(leaves[low : low + _RECORDS], "leaves")[:, 0]
+    for low in range(0, len(leaves), _pairs.RECORDS):
+        under = code_table(leaves[low : low + _pairs.RECORDS], "leaves")[:, 0]
         if under.min() < 1 or under.max() > n_categories:
             raise SDCError("leaves must lie between 1 and the attribute's n_categories")
-        counts += np.bincount(under[~suppressed[low : low + _RECORDS]], minlength=len(counts))
+        counts += np.bincount(under[~suppressed[low : low + _pairs.RECORDS]], minlength=len(counts))
     lost = int((counts[1:] * np.arange(n_categories)).sum())
     return lost / max(n_categories - 1, 1) + int(suppressed.sum())
 
@@ -109,22 +105,6 @@ def _table_or_array(values: object) -> IntArray:
     if isinstance(values, np.ndarray) and values.ndim == 2 and values.dtype.kind in "iu" and values.size:
         return values
     return code_table(values, "leaves")
-
-
-def _whole_pair(X: object, Y: object) -> tuple[IntArray, IntArray]:
-    """Two large tables of codes, checked as they are: each column becomes 64 bits wide when it is its turn."""
-    first, second = np.asarray(X), np.asarray(Y)
-    if (
-        first.size < _CELLS
-        or first.dtype.kind not in "iu"
-        or second.dtype.kind not in "iu"
-        or first.shape != second.shape
-        or first.ndim != 2
-    ):
-        return code_pair(X, Y)
-    for low in range(0, len(first), _RECORDS):
-        code_pair(first[low : low + _RECORDS], second[low : low + _RECORDS])
-    return first, second
 
 
 def _classes(classes: object, suppressed: object) -> tuple[IntArray, BoolArray]:
@@ -266,7 +246,7 @@ def share_lost(lost: float, worst: float) -> float:
 
 def _entropy_loss(X: object, Y: object, suppressed: object, stars: object) -> tuple[float, float]:
     """Bits lost, and the bits of a table that is suppressed entirely."""
-    original, generalised = _whole_pair(X, Y)
+    original, generalised = whole_pair(X, Y)
     gone = mask(suppressed, len(original), "suppressed")
     open_cells = cell_mask(stars, original.shape, "stars")
     lost = worst = 0.0

@@ -137,16 +137,18 @@ def test_renaming_loses_nothing_and_merging_rare_values_loses_less() -> None:
 
 
 def test_large_tables_are_measured_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    from sdc_problems.evaluators.information_loss import generalization
+    from sdc_problems.evaluators.information_loss import _pairs, ctbil, dbil, ebil
 
     rng = np.random.default_rng(1)
     X, Y = rng.integers(0, 9, (50, 3)).astype(np.int32), rng.integers(0, 3, (50, 3)).astype(np.int32)
     leaves, lost = rng.integers(1, 9, (50, 3)), rng.random(50) < 0.2
     whole = glm(leaves, [9, 9, 9], suppressed=lost), entropy_loss(X, Y, suppressed=lost)
-    monkeypatch.setattr(generalization, "_RECORDS", 7)
-    monkeypatch.setattr(generalization, "_CELLS", 1)
+    losses = [measure(X, Y) for measure in (ctbil, dbil, ebil)]
+    monkeypatch.setattr(_pairs, "RECORDS", 7)
+    monkeypatch.setattr(_pairs, "CELLS", 1)
     assert glm(leaves, [9, 9, 9], suppressed=lost) == pytest.approx(whole[0], rel=1e-14)
     assert entropy_loss(X, Y, suppressed=lost) == whole[1]
+    assert [measure(X, Y) for measure in (ctbil, dbil, ebil)] == losses
     with pytest.raises(SDCError, match="negative code"):
         entropy_loss(np.where(np.arange(50)[:, None] == 40, -1, X), Y)
     with pytest.raises(SDCError, match="leaves must lie"):
