@@ -156,7 +156,7 @@ def _own(objective: Objective, catalogue: Mapping[str, Objective]) -> Objective:
     if objective == known:
         return objective
     if not objective.name.isidentifier() or objective.name in COLUMNS:
-        raise SDCError(f"{objective.name!r} is no name for an objective: tables and study files use it as a key")
+        raise SDCError(f"{objective.name!r} is not a name for an objective: tables and study files use it as a key")
     if known is not None:
         raise SDCError(f"objective {objective.name!r} is one of this problem's: give yours another name")
     if objective.function is None:

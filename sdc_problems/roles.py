@@ -104,7 +104,7 @@ class Combination:
     columns
         The columns.
     singled_out
-        Records that are the only ones with their values in them.
+        Records that are unique in these columns in them.
     separation
         Share of pairs of records that they tell apart.
     """

@@ -1,4 +1,4 @@
-"""Files that a person names: what is no regular file, or too large, is refused before it is read."""
+"""Files that a person names: what is not a regular file, or too large, is refused before it is read."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ def test_pipes_devices_and_sockets_are_refused(read: Callable[[Path], object], t
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(os.path.relpath(tmp_path / "socket"))
         for path, kind in ((tmp_path / "pipe", "a pipe"), (tmp_path / "socket", "a socket"), ("/dev/zero", "a device")):
-            with pytest.raises(SDCError, match=f"is no regular file but {kind}"):
+            with pytest.raises(SDCError, match=f"is not a regular file but {kind}"):
                 read(Path(path))
 
 
 @pytest.mark.parametrize("read", [input_file, found_encoding, Microdata.from_csv, Hierarchy.from_csv, Study.from_file])
 def test_a_path_with_a_character_that_none_has(read: Callable[[Path], object]) -> None:
-    with pytest.raises(SDCError, match="is no path"):
+    with pytest.raises(SDCError, match="is not a path"):
         read(Path("a\0b.csv"))
-    with pytest.raises(SDCError, match="is no path"):
+    with pytest.raises(SDCError, match="is not a path"):
         resolved("a\0b")
 
 
@@ -139,5 +139,5 @@ def test_links_that_hold_too_much_are_left_early(tmp_path: Path, monkeypatch: py
 def test_a_line_without_end_is_no_table(how: str, tmp_path: Path) -> None:
     path = packed(tmp_path / "line.csv", (open_file.LONGEST_LINE >> 20) + 3 << 20, how, b"1,2,")
     for read in (Microdata.from_csv, found_delimiter):
-        with pytest.raises(SDCError, match="has a line of more than 64 MiB: it is no table in CSV"):
+        with pytest.raises(SDCError, match="has a line of more than 64 MiB: it is not a table in CSV"):
             read(path)

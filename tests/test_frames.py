@@ -88,7 +88,7 @@ def test_whatever_exports_arrow_is_read() -> None:
         ([1, 2], "takes a DataFrame of pandas or polars, an Arrow table or a dict of columns, not list"),
         ({"age": [1, 2], "town": "Olot"}, "column 'town' of the dict is a str, not a sequence of cells"),
         ({"age": 3}, "column 'age' of the dict is a int"),
-        (pa.chunked_array([[1, 2]]), "a ChunkedArray is no table with named columns"),
+        (pa.chunked_array([[1, 2]]), "a ChunkedArray is not a table with named columns"),
         (pd.Series([1, 2]), "a Series is no table|not Series"),
     ],
 )

@@ -546,7 +546,10 @@ def test_frames_refused(frame: pd.DataFrame, message: str) -> None:
             {"kinds": {"age": "numeric"}, "orders": {"age": [1]}},
             "orders names column 'age', but kinds declares it numeric",
         ),
-        ({"kinds": {"town": "numeric"}}, r"column 'town' is declared numeric, but row 1 is no number \(4 such rows\)"),
+        (
+            {"kinds": {"town": "numeric"}},
+            r"column 'town' is declared numeric, but row 1 is not a number \(4 such rows\)",
+        ),
         ({"missing": "ignore"}, "missing must be one of 'error', 'category', 'star', 'drop', not 'ignore'"),
         (
             {"quasi_identifiers": ["age"], "sensitive": ["age"]},

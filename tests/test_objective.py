@@ -48,7 +48,7 @@ def test_an_objective_of_ones_own_needs_a_function_and_a_name_of_its_own() -> No
     with pytest.raises(SDCError, match="'zeros' is not one of this problem's and has no function"):
         choose_objectives((Objective("zeros", "zeros", "min"),), CATALOGUE)
     for name in ("id", "feasible", "two words"):
-        with pytest.raises(SDCError, match=f"'{name}' is no name for an objective"):
+        with pytest.raises(SDCError, match=f"'{name}' is not a name for an objective"):
             choose_objectives((Objective(name, "mine", "min", function=own.function),), CATALOGUE)
     with pytest.raises(SDCError, match="'k' is one of this problem's: give yours another name"):
         choose_objectives((Objective("k", "mine", "min", function=own.function),), CATALOGUE)

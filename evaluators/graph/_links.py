@@ -97,7 +97,7 @@ def arcs(edges: object, n: object, *, directed: bool = False, name: str = "edges
     outside = ((pairs < 0) | (pairs >= count)).any(axis=1)
     if outside.any():
         raise SDCError(
-            f"{name} has {int(outside.sum())} link(s) with an end that is no node (0 to {count - 1}), "
+            f"{name} has {int(outside.sum())} link(s) with an end that is not a node (0 to {count - 1}), "
             f"the first in row {int(np.argmax(outside))}"
         )
     loops = pairs[:, 0] == pairs[:, 1]

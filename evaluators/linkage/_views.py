@@ -95,7 +95,7 @@ def check_recodings(
     """Refuse recodings that do not fit the tables."""
     for j, recoding in (recodings or {}).items():
         if not 0 <= j < X.shape[1] or kinds[j] != "nominal":
-            raise SDCError(f"recodings names attribute {j}, which is no nominal attribute of the tables")
+            raise SDCError(f"recodings names attribute {j}, which is not a nominal attribute of the tables")
         if len(recoding.kind) != len(X) or X[:, j].max() >= recoding.tables.shape[1]:
             raise SDCError(f"the recoding of attribute {j} does not have this table's records and values")
     return recodings or {}

@@ -170,7 +170,7 @@ def refuse_constant(column: Column) -> None:
     if len(column.codes) and column.codes.min() == column.codes.max():
         raise SDCError(
             f"quasi-identifier {column.name!r} has the same value from row 1 to row {len(column.codes)}: it tells no "
-            "records apart; leave it out of quasi_identifiers"
+            "records apart; remove it from quasi_identifiers"
         )
 
 

@@ -154,7 +154,7 @@ class Column:
         if numbers is None:
             bad = np.array([parse_numbers([text], codes_too=True) is None for text in self.values], dtype=bool)
             raise SDCError(
-                f"column {self.name!r} is declared numeric, but row {self.first_row(bad)} is no number "
+                f"column {self.name!r} is declared numeric, but row {self.first_row(bad)} is not a number "
                 f"({int(self.counts()[bad].sum())} such rows){_grouping_hint(self.values, bad)}; "
                 "correct the cells, list what stands for missing in na_values, or declare another kind"
             )
@@ -248,7 +248,7 @@ def refuse_disguised_numbers(column: Column, *, from_text: bool) -> None:
     counts = column.counts()
     if not number.all() and 2 * counts[number].sum() > counts.sum():
         first = column.first_row(~number)
-        why = "has more than 18 digits, so it is no number" if long[column.codes[first - 1]] else "is no number"
+        why = "has more than 18 digits, so it is not a number" if long[column.codes[first - 1]] else "is not a number"
         raise SDCError(
             f"column {column.name!r} mixes numbers and text: row {first} {why}, as are "
             f"{int(counts[~number].sum())} of {int(counts.sum())} cells; correct them, list what stands for missing in "

@@ -33,7 +33,7 @@ def date_rows(
 ) -> tuple[list[list[str]], list[str]]:
     """Rows of bands of the calendar; a missing value stays one below the top."""
     if origin:
-        raise SDCError(f"{what}: bands of dates begin where the calendar says: leave origin out")
+        raise SDCError(f"{what}: bands of dates begin where the calendar says: omit origin")
     if not len(widths) and not top:
         raise SDCError(f"{what} needs at least one width, or top=True")
     texts = list(dict.fromkeys(label(value).strip() for value in values))
@@ -88,7 +88,7 @@ def _day(text: str, what: str) -> np.datetime64:
             return np.datetime64(text[:10], "D")
     except ValueError:
         pass
-    raise SDCError(f"{what}: {text!r} is no date such as 2024-12-31: bands of dates need such values")
+    raise SDCError(f"{what}: {text!r} is not a date such as 2024-12-31: bands of dates need such values")
 
 
 def _names(days: NDArray[np.datetime64], months: int, n_days: int) -> list[str]:

@@ -48,7 +48,7 @@ def pandas_frame(table: Any) -> pd.DataFrame:
         try:
             frame: pd.DataFrame = pyarrow.table(table).to_pandas(types_mapper=whole)
         except (TypeError, ValueError) as error:  # a single column, for one
-            raise SDCError(f"a {type(table).__name__} is no table with named columns: {error}") from None
+            raise SDCError(f"a {type(table).__name__} is not a table with named columns: {error}") from None
         return frame
     lazy = "; collect() it first" if hasattr(table, "collect") else ""
     raise SDCError(

@@ -88,7 +88,7 @@ class _Bounded(io.RawIOBase):
                 f" the environment variable {LIMIT} (in GiB) if the memory is there"
             )
         if self._longest is not None and self._line > self._longest:
-            raise SDCError(f"{self._path} has a line of more than {self._longest >> 20} MiB: it is no table in CSV")
+            raise SDCError(f"{self._path} has a line of more than {self._longest >> 20} MiB: it is not a table in CSV")
         return n
 
     def close(self) -> None:

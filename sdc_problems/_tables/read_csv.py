@@ -50,7 +50,7 @@ class CSVFormat:
             try:
                 yield from (row for row in csv.reader(stream, delimiter=delimiter or self.delimiter) if row)
             except csv.Error as error:
-                raise SDCError(f"{self.path} is no proper CSV file: {error}") from error
+                raise SDCError(f"{self.path} is not a valid CSV file: {error}") from error
 
 
 @dataclass
@@ -250,7 +250,7 @@ def _chunks(form: CSVFormat, wanted: list[int] | None) -> Iterator[pd.DataFrame]
             width = width or len(row)
             if surplus and len(row) > width:
                 raise _ragged(form, number, len(row), width) from None
-        raise SDCError(f"{form.path} is no proper CSV file ({error}); is a quotation mark left open?") from error
+        raise SDCError(f"{form.path} is not a valid CSV file ({error}); is a quotation mark left open?") from error
 
 
 def _refuse_text_behind_quotes(form: CSVFormat) -> int:

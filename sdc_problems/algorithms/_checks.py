@@ -11,7 +11,7 @@ def unconstrained(problem: Any, name: str) -> None:
     """Refuse a problem with constraints, with the way out."""
     if problem.n_constr:
         raise SDCError(
-            f"{name} searches problems without constraints: leave out require= and choose among what it finds, or use"
+            f"{name} searches problems without constraints: omit require= and choose among what it finds, or use"
             " an algorithm of pymoo, such as NSGA-II, which keeps to them"
         )
 

@@ -71,7 +71,7 @@ def positions_of(
     if len(unknown):
         end = "source" if pairs[unknown[0], 0] == -1 else "target"
         raise SDCError(
-            f"{len(unknown)} link(s) have an end that is no node, the first is the {end} at "
+            f"{len(unknown)} link(s) have an end that is not a node, the first is the {end} at "
             f"{where(int(unknown[0]))}: add the nodes, or remove those links"
         )
     return pairs

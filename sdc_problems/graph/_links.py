@@ -43,7 +43,7 @@ def checked_weights(weights: object, m: int, where: Where) -> NDArray[np.float64
     if len(bad):
         raise SDCError(
             f"{len(bad)} weight(s) are not positive finite numbers, the first at {where(int(bad[0]))}: "
-            "mend them, or leave weight= out"
+            "correct them, or omit weight="
         )
     return array
 

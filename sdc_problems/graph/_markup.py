@@ -187,7 +187,7 @@ def read_graphml(path: str | os.PathLike[str], *, as_text: bool = False) -> Mark
             tell("file read", min(low + _PART, len(content)), len(content))
         reader.parser.Parse(b"", True)
     except expat.ExpatError as error:
-        raise SDCError(f"{reader.out.name} is no well-formed XML: {error}") from None
+        raise SDCError(f"{reader.out.name} is not well-formed XML: {error}") from None
     return reader.finished()
 
 

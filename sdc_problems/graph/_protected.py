@@ -72,7 +72,7 @@ class ProtectedGraph:
                 dtype=np.int64,
             ).reshape(-1, 2)
         except KeyError:
-            raise SDCError("a published link has an end that is no published node") from None
+            raise SDCError("a published link has an end that is not a published node") from None
 
     # ------------------------------------------------------------------ out
 

@@ -80,7 +80,7 @@ class SocialGraph(OpenedLate):
         outside = np.flatnonzero(((pairs < 0) | (pairs >= n)).any(axis=1))
         if len(outside):
             raise SDCError(
-                f"{len(outside)} link(s) have an end that is no record (0 to {n - 1}), "
+                f"{len(outside)} link(s) have an end that is not a record (0 to {n - 1}), "
                 f"the first is link {outside[0] + 1}"
             )
         self._fill(data, pairs.astype(np.int64), bool(directed), weights, self_loops, repeated, None, (), "id")
@@ -177,7 +177,7 @@ class SocialGraph(OpenedLate):
         data = Microdata.from_file(nodes, **form, **_with_id(table, id, names))
         if directed is not None and listed.directed is not None and bool(directed) != listed.directed:
             said = "directed" if listed.directed else "undirected"
-            raise SDCError(f"{listed.name} says its links are {said}: leave directed= out, or mend its column Type")
+            raise SDCError(f"{listed.name} says its links are {said}: omit directed=, or correct its column Type")
         way = bool(listed.directed if directed is None else directed)
         listed.known([id_text(label) for label in data.attribute(id).labels])
         return cls._linked(
@@ -506,7 +506,7 @@ def _listed(
         return read_edge_list(edges, source=source, target=target, weight=weight, encoding=encoding)
     if source is not None or target is not None:
         named = "source" if source is not None else "target"
-        raise SDCError(f"{Path(edges).name} says itself what its links are: leave {named}= out")
+        raise SDCError(f"{Path(edges).name} defines its links itself: omit {named}=")
     return links_alone(edges, how, id, weight)
 
 

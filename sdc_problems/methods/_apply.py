@@ -89,7 +89,7 @@ def apply(
     """
     names = list(data.quasi_identifiers if columns is None else columns)
     if not names:
-        raise SDCError("no column was named to be protected: name the quasi-identifiers")
+        raise SDCError("no columns to protect: name the quasi-identifiers")
     kinds = tuple(data.attribute(name).kind.value for name in names)
     chosen = method.arguments({} if options is None else options)
     check_columns(method, names, kinds)
@@ -104,15 +104,15 @@ def apply(
     if within and not method.takes("within"):
         raise SDCError(f"method {method.name} takes no within: apply it to each stratum")
     if max_suppression is not None and not method.takes("max_suppression"):
-        raise SDCError(f"method {method.name} leaves out no records: leave max_suppression out as well")
+        raise SDCError(f"method {method.name} leaves out no records: omit max_suppression as well")
     if suppression_price is not None and not method.takes("suppression_price"):
-        raise SDCError(f"method {method.name} leaves out no records: leave suppression_price out as well")
+        raise SDCError(f"method {method.name} leaves out no records: omit suppression_price as well")
     if importance and not (method.takes("importance") or method.takes("weights")):
         weigh = ", ".join([*_that_take("importance"), *_that_take("weights")])
-        raise SDCError(f"method {method.name} does not weigh columns: leave importance out, or use {weigh}")
+        raise SDCError(f"method {method.name} does not weigh columns: omit importance, or use {weigh}")
     weights = weights_of(names, importance)
     if seconds is not None and not method.takes("seconds"):
-        raise SDCError(f"method {method.name} takes the time that it needs: leave seconds out")
+        raise SDCError(f"method {method.name} takes the time that it needs: omit seconds")
     if method.needs_hierarchies and not hierarchies:
         raise SDCError(f"method {method.name} needs hierarchies: one for each column that it generalizes")
     table = data if tuple(names) == data.quasi_identifiers else _with_columns(data, names)
@@ -221,11 +221,13 @@ def _cells(method: Method, attribute: Attribute, found: NDArray[Any]) -> NDArray
     if attribute.kind.value == "numeric":
         values = np.asarray(found, dtype=np.float64)
         if not np.isfinite(values).all():
-            raise SDCError(f"method {method.name} made values of column {attribute.name!r} that are no numbers")
+            raise SDCError(f"method {method.name} made values of column {attribute.name!r} that are not numbers")
         return numbers_as_cells(attribute, values)
     codes = found.astype(np.int64)
     if (codes != found).any() or codes.min() < -1 or codes.max() >= attribute.n_categories:
-        raise SDCError(f"method {method.name} made values of column {attribute.name!r} that are none of its categories")
+        raise SDCError(
+            f"method {method.name} made values of column {attribute.name!r} that are not among its categories"
+        )
     suppressed = codes < 0
     cells = codes_as_cells(attribute, np.where(suppressed, 0, codes))
     if suppressed.any():
@@ -275,7 +277,9 @@ def _checked(method: Method, found: Any, n: int, names: Sequence[str]) -> NDArra
             raise SDCError(f"method {method.name} must return a Recoded of {n} records, not {type(found).__name__}")
         for name in found.columns:
             if name not in names:
-                raise SDCError(f"method {method.name} changes column {name!r}, which is none of those to protect")
+                raise SDCError(
+                    f"method {method.name} changes column {name!r}, which is not one of the columns to protect"
+                )
         return found
     p = len(names)
     told = found if method.form == "partition" and isinstance(found, Partitioned) else None

@@ -506,5 +506,5 @@ def missing_codes(data: Microdata, names: Sequence[str]) -> list[int | None]:
 def _quasi_identifier(data: Microdata, name: str, option: str) -> Attribute:
     if name not in data.quasi_identifiers:
         near = did_you_mean(str(name), data.quasi_identifiers)
-        raise SDCError(f"{option} names column {name!r}, which is none of those to protect{near}")
+        raise SDCError(f"{option} names column {name!r}, which is not one of the columns to protect{near}")
     return data.attribute(name)

@@ -32,7 +32,7 @@ def weights_of(names: Sequence[str], importance: Mapping[str, float] | None) -> 
     >>> weights_of(["age", "zip"], {"zpi": 3})
     Traceback (most recent call last):
         ...
-    sdc_problems.errors.SDCError: importance names 'zpi', which is none of the columns to protect; did you mean 'zip'?
+    sdc_problems.errors.SDCError: importance names 'zpi', which is not one of the columns to protect; ...
     """
     given = {} if importance is None else importance
     if not isinstance(given, Mapping):
@@ -40,7 +40,7 @@ def weights_of(names: Sequence[str], importance: Mapping[str, float] | None) -> 
     for name, value in given.items():
         if name not in names:
             near = did_you_mean(str(name), names)
-            raise SDCError(f"importance names {name!r}, which is none of the columns to protect{near}")
+            raise SDCError(f"importance names {name!r}, which is not one of the columns to protect{near}")
         number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
         if not number or not 0 < value < np.inf:
             raise SDCError(f"importance of {name!r} must be a number above 0, not {value!r}")

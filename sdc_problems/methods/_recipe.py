@@ -203,7 +203,9 @@ class Recipe:
         said = f"step {i} of the recipe protects column {name!r}"
         wanted = self.kinds.get(name, kind)
         if kind != wanted:
-            raise SDCError(f"{said} as {wanted}, and in this table it is {kind}: declare its kind, or mend its cells")
+            raise SDCError(
+                f"{said} as {wanted}, and in this table it is {kind}: declare its kind, or correct its cells"
+            )
         if name in self.orders:
             places = {category: place for place, category in enumerate(self.orders[name])}
             found = [places.get(category, -1) for category in _known_categories(attribute)]
@@ -241,7 +243,7 @@ class Recipe:
         try:
             found = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
-            raise SDCError(f"the recipe is no TOML: {error}") from None
+            raise SDCError(f"the recipe is not TOML: {error}") from None
         if found.get("schema") != SCHEMA:
             raise SDCError(f'a recipe begins with schema = "{SCHEMA}"')
         for name in found:

@@ -61,7 +61,8 @@ def protected_columns(data: Microdata, columns: Sequence[str] | None) -> tuple[s
         data.attribute(name)
         if data.quasi_identifiers and name not in data.quasi_identifiers:
             raise SDCError(
-                f"column {name!r} is no quasi-identifier{did_you_mean(name, data.quasi_identifiers)}: columns= narrows"
+                f"column {name!r} is not a quasi-identifier{did_you_mean(name, data.quasi_identifiers)}:"
+                " columns= narrows"
                 " their choice; declare it as one to protect it, too (data.with_roles, or quasi_identifiers in a study)"
             )
     return chosen

@@ -119,7 +119,7 @@ class GOMMProblem(SDCProblem):
             if attribute.kind is not Kind.NUMERIC or attribute.has_missing:
                 what = "has missing values" if attribute.has_missing else f"is {attribute.kind.value}"
                 raise SDCError(
-                    f"quasi-identifier {name!r} {what}: means need numbers; leave it out of quasi_identifiers"
+                    f"quasi-identifier {name!r} {what}: means need numbers; remove it from quasi_identifiers"
                 )
         k = whole(k, "k", least=2)
         if k > len(data) // 2:
@@ -183,7 +183,7 @@ class GOMMProblem(SDCProblem):
             members = (group,) if isinstance(group, str) else tuple(group)
             for name in members:
                 if name not in position:
-                    raise SDCError(f"{name!r} is no quasi-identifier{did_you_mean(str(name), position)}")
+                    raise SDCError(f"{name!r} is not a quasi-identifier{did_you_mean(str(name), position)}")
                 if labels[position[name]] >= 0:
                     raise SDCError(f"attribute {name!r} is in the grouping twice")
                 labels[position[name]] = number

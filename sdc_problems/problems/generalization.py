@@ -508,13 +508,13 @@ def _chosen_hierarchies(
     for name in hierarchies:
         if name not in data.names:
             raise SDCError(
-                f"a hierarchy is given for {name!r}, which is no column{did_you_mean(str(name), data.names)}"
+                f"a hierarchy is given for {name!r}, which is not a column{did_you_mean(str(name), data.names)}"
             )
     for name in columns:
         if name not in hierarchies:
             raise SDCError(
                 f"quasi-identifier {name!r} has no hierarchy: add it to hierarchies, for example as"
-                f" Hierarchy.suppression(data.categories({name!r})), or take it out of the quasi-identifiers"
+                f" Hierarchy.suppression(data.categories({name!r})), or remove it from the quasi-identifiers"
             )
     return {name: hierarchies[name] for name in columns}
 

@@ -108,9 +108,9 @@ def read_index(folder: Path) -> dict[str, str]:
     except FileNotFoundError:
         return {}
     except ValueError as error:
-        raise SDCError(f"{INDEX} of {folder.name} is no JSON file: {error}") from error
+        raise SDCError(f"{INDEX} of {folder.name} is not a JSON file: {error}") from error
     if not isinstance(said, dict) or said.get("schema") != SCHEMA:
-        raise SDCError(f"{INDEX} of {folder.name} is no index of instances ({SCHEMA})")
+        raise SDCError(f"{INDEX} of {folder.name} is not an index of instances ({SCHEMA})")
     return dict(said["instances"])
 
 

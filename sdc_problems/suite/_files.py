@@ -40,7 +40,7 @@ def read_toml(path: Path) -> tuple[dict[str, Any], str]:
     try:
         return tomllib.loads(content.decode("utf-8")), sha256(content)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SDCError(f"{path.name} is no TOML file: {error}") from error
+        raise SDCError(f"{path.name} is not a TOML file: {error}") from error
 
 
 def beside(path: Path, what: str) -> Path:
@@ -145,6 +145,6 @@ def _sizes(labels: NDArray[Any], order: NDArray[np.int64]) -> NDArray[np.int64]:
     along = labels[order]
     starts = np.flatnonzero(np.r_[True, along[1:] != along[:-1]])
     if len(starts) != len(np.unique(along)):
-        raise SDCError("a group of a solution is no interval of the order that the instance names")
+        raise SDCError("a group of a solution is not an interval of the order that the instance names")
     sizes: NDArray[np.int64] = np.diff(np.r_[starts, len(along)])
     return sizes

@@ -281,7 +281,7 @@ def problem_class(said: Mapping[str, Any]) -> type[SDCProblem]:
     except (ImportError, AttributeError, ValueError) as error:
         raise SDCError(f"{said['id']}: the problem {said['problem']} cannot be imported: {error}") from error
     if not (isinstance(found, type) and issubclass(found, SDCProblem)):
-        raise SDCError(f"{said['id']}: {said['problem']} is no problem of this package's kind")
+        raise SDCError(f"{said['id']}: {said['problem']} is not a problem of this package's kind")
     return found
 
 

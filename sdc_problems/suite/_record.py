@@ -135,7 +135,7 @@ class Record:
         except SDCError:
             raise
         except (OSError, ValueError, KeyError, EOFError, MemoryError, zipfile.BadZipFile, RecursionError) as error:
-            raise SDCError(f"{name} is no record: {error}") from None
+            raise SDCError(f"{name} is not a record: {error}") from None
         return _checked(head, arrays, name)
 
 
@@ -149,7 +149,7 @@ def _checked(head: Any, arrays: dict[str, NDArray[Any]], name: str) -> Record:
 
     def need(condition: bool, problem: str) -> None:
         if not condition:
-            raise SDCError(f"{name} is no record: {problem}")
+            raise SDCError(f"{name} is not a record: {problem}")
 
     need(isinstance(head, dict) and head.get("schema") == SCHEMA, f"its schema is not {SCHEMA}")
     known = {f.name for f in fields(Record)} - set(_ARRAYS)
@@ -159,7 +159,7 @@ def _checked(head: Any, arrays: dict[str, NDArray[Any]], name: str) -> Record:
     for key in _COUNTS:
         need(type(head[key]) is int and head[key] >= 0, f"{key} is no count")
     for key in _SECONDS:
-        need(isinstance(head[key], int | float) and head[key] >= 0, f"{key} is no number of seconds")
+        need(isinstance(head[key], int | float) and head[key] >= 0, f"{key} is not a number of seconds")
     need(head["seed"] is None or type(head["seed"]) is int, "seed is no whole number")
     need(isinstance(head["objectives"], list) and isinstance(head["versions"], dict), "objectives or versions are none")
     texts = [*head["objectives"], *head["versions"], *head["versions"].values()]

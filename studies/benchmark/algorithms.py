@@ -130,7 +130,7 @@ def _function(name: str) -> Function:
     except Exception as error:
         raise SDCError(f"algorithm {name!r} cannot be imported: {type(error).__name__}: {error}") from error
     if not callable(found):
-        raise SDCError(f"algorithm {name!r} is no function of (problem, budget, rng)")
+        raise SDCError(f"algorithm {name!r} is not a function of (problem, budget, rng)")
     function: Function = found
     return function
 

@@ -87,7 +87,7 @@ def read_submission(folder: Path) -> Submission:
     except OSError as error:
         raise SDCError(f"{str(path)!r} cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
-        raise SDCError(f"{str(path)!r} is no TOML: {error}") from None
+        raise SDCError(f"{str(path)!r} is not TOML: {error}") from None
     return validated(Submission, values, SUBMISSION)
 
 
@@ -125,7 +125,7 @@ def check(folder: Path, *, tell: Callable[[str], None] = lambda line: None) -> R
         problems += [f"{name}: {sentence}" for sentence in found]
         solutions += len(record)
         seen[record.algorithm, record.instance, record.seed, record.budget] += 1
-        tell(f"{name}: {len(record)} solutions, {'as they measure' if not found else found[0]}")
+        tell(f"{name}: {len(record)} solutions, {'measured with the same values' if not found else found[0]}")
     problems += [f"{key[1]}: seed {key[2]} of {key[0]} is there {n} times" for key, n in seen.items() if n > 1]
     if paths and (folder / TABLE).exists():
         problems += [f"{TABLE}: {sentence}" for sentence in _table_problems(folder)]

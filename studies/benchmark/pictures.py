@@ -172,7 +172,7 @@ def ecdf_picture(entries: Sequence[Entry], *, seed: int = 0) -> Figure:
     }
     shared, names = block({name: {label: by[label, name] for label in names} for name in ids})
     if not shared:
-        raise SDCError("there is no instance that all these algorithms have run on")
+        raise SDCError("no instance has runs of all these algorithms")
     styles = colours_of(entries)
     rng = np.random.default_rng(seed)
     last = max(entry.record.budget for entry in entries)
@@ -321,7 +321,7 @@ def _sets(entries: Sequence[Entry], budget: str | int) -> tuple[Instance, dict[s
             runs = sets.setdefault(entry.label, {})
             runs[len(runs) + 1] = F
     if not sets:
-        raise SDCError(f"no run on {found.id} had the budget {budget!r}: look at a smaller one by --budget")
+        raise SDCError(f"no run on {found.id} had the budget {budget!r}: give a smaller one by --budget")
     return found, sets
 
 
@@ -378,7 +378,7 @@ def critical_difference_picture(entries: Sequence[Entry], budget: str | int = "l
     ranks = mean_ranks(values)
     shared = sum(all(name in by for name in ranks) for by in values.values())
     if len(ranks) < 2 or not shared:
-        raise SDCError("ranks need two algorithms, and an instance that all have run on")
+        raise SDCError("ranks need two algorithms and an instance on which all have runs")
     groups = alike(ranks, pairs_over_instances(values))
     order = sorted(ranks, key=lambda name: ranks[name])
     half = -(-len(order) // 2)

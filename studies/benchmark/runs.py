@@ -83,7 +83,7 @@ def jobs(
             tell(f"{sum(r == reason for r in reasons.values())} instances are left out: {reason}")
         fit = [found for found in there if not reasons[found.id]]
         if not fit and not some:
-            raise SDCError(f"{name} is for none of the instances")
+            raise SDCError(f"{name} cannot run on any of the instances")
         made += [Job(name, f.id, seed, _evaluations(f, budget)) for seed in range(1, seeds + 1) for f in fit]
     return made
 
@@ -115,7 +115,7 @@ def run_all(
     left = [job for job in wanted if not _is_there(job, folder)]
     there = len(wanted) - len(left)
     if there:
-        tell(f"{there} of {len(wanted)} runs are there already")
+        tell(f"{there} of {len(wanted)} runs already exist")
     made = failed = 0
     with interruptions(lambda line: tell(line.replace("generations", "runs"))) as stop:
         for job, record in _side_by_side(left, workers, stop) if workers > 1 else _in_turn(left, stop):
@@ -144,9 +144,11 @@ def _is_there(job: Job, folder: Path) -> bool:
     record = Record.load(path)
     found = instance(job.instance)
     if (record.algorithm, record.instance, record.seed) != (job.algorithm, job.instance, job.seed):
-        raise SDCError(f"{str(path)!r} is another run's record: choose another --out")
+        raise SDCError(f"{str(path)!r} is the record of another run: choose another --out")
     if record.digest != found.digest:
-        raise SDCError(f"{str(path)!r} is of another {job.instance}, with another digest: choose another --out")
+        raise SDCError(
+            f"{str(path)!r} is a record of another {job.instance} (its digest differs): choose another --out"
+        )
     return True
 
 
@@ -222,7 +224,8 @@ def _side_by_side(left: Sequence[Job], workers: int, stop: Callable[[], bool]) -
                     yield pending.pop(future), future.result()
         except BrokenProcessPool:
             raise SDCFailure(
-                "a process that made runs ended without a word (out of memory?); the runs that are complete are"
+                "a process that made runs ended without a message (is the machine out of memory?); the runs"
+                " that are complete are"
                 " stored: give the same command again, perhaps with fewer workers"
             ) from None
         except BaseException:

@@ -119,7 +119,7 @@ def read_table(path: Path) -> pd.DataFrame:
         ran_on = dict(zip(frame["instance"], zip(frame["suite"], frame["digest"], strict=True), strict=True))
         frame[["algorithm", "budget", "seeds", *BY_SEED]]
     except (OSError, ValueError, KeyError) as error:
-        raise SDCError(f"{path.name} is no table of `sdc benchmark table --csv`: {str(error)[:200]}") from None
+        raise SDCError(f"{path.name} is not a table of `sdc benchmark table --csv`: {str(error)[:200]}") from None
     for name, (version, digest) in ran_on.items():
         found = instance(str(name))
         if digest != found.digest:

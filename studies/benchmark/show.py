@@ -138,7 +138,7 @@ def print_rows(rows: Sequence[dict[str, Any]], budget: str | int, mark: str) -> 
     out.print("\n".join(columns(lines)), soft_wrap=True)
     after = f"{budget:,} evaluations" if isinstance(budget, int) else f"the budget {budget}"
     out.print(
-        f"after {after}, medians of the seeds; gap: share of the front's hypervolume that is missing (where"
+        f"after {after}, medians of the seeds; gap: missing share of the front's hypervolume (where"
         " the front is not proven: compared with the best known, and the largest that the proven bound leaves open);"
         " found: share of the front's points; area: mean gap over the run; solved, runtime: seeds with the whole front,"
         f" expected evaluations to it; {mark}",
@@ -199,7 +199,7 @@ def _print_tests(payload: dict[str, Any], pairs: bool) -> None:
         for pair in payload["pairs"]:
             out.print(f"{pair['instance']}: {_sentence(Pair(**pair))}", soft_wrap=True)
     if not payload["pairs"]:
-        out.print("fewer than three seeds each: no test of whether a difference is luck")
+        out.print("fewer than three seeds each: too few to test differences")
     if payload["shared"] < 2 or not payload["over_instances"]:
         return
     named = dict.fromkeys(row["algorithm"] for row in payload["rows"])
@@ -211,7 +211,7 @@ def _print_tests(payload: dict[str, Any], pairs: bool) -> None:
         soft_wrap=True,
     )
     if payload["shared"] < 6:
-        out.print("fewer than six instances: no p of this test can be below 0.03")
+        out.print("fewer than six instances: p of this test cannot be below 0.03")
     for pair in payload["over_instances"]:
         out.print(_sentence(Pair(**pair)), soft_wrap=True)
     ranks = sorted(payload["mean_ranks"].items(), key=lambda item: item[1])

@@ -63,7 +63,7 @@ def record_files(folder: Path) -> list[Path]:
         The folder.
     """
     if not folder.is_dir():
-        raise SDCError(f"{str(folder)!r} is no folder of a benchmark")
+        raise SDCError(f"{str(folder)!r} is not a folder of a benchmark")
     found = sorted(path for path in folder.rglob("*.npz") if path.is_file())
     if not found:
         raise SDCError(f"{str(folder)!r} holds no records: make some by `sdc benchmark run --out`")
@@ -135,7 +135,7 @@ def assessed(entries: Sequence[Entry], budget: str | int) -> pd.DataFrame:
             rows += [{**row, "algorithm": entry.label} for row in found]
     frame = pd.DataFrame(rows)
     if not len(frame):
-        raise SDCError(f"no run had the budget {budget!r}: look at a smaller one by --budget")
+        raise SDCError(f"no run had the budget {budget!r}: give a smaller one by --budget")
     measures = ["gap", "gap_bound", "found", "epsilon", "igd_plus", "area"]
     frame[measures] = frame[measures].astype(float)
     return frame
@@ -260,7 +260,7 @@ def every_budget(entries: Sequence[Entry]) -> pd.DataFrame:
     names = dict.fromkeys(name for entry in entries for name in entry.instance.budgets)
     had = [name for name in names if any(looks(entry, name) is not None for entry in entries)]
     if not had:
-        raise SDCError("no run had one of its instance's budgets: say another by --budget")
+        raise SDCError("no run had one of its instance's budgets: give another one by --budget")
     frame = pd.concat([summary(entries, name) for name in had])
     return frame.sort_values(["instance", "budget"], kind="stable", ignore_index=True)
 

@@ -211,7 +211,7 @@ def choose(
     allowed = [c for c in found if c.done is not None and (c.true_values or allow_perturbed)]
     if not allowed:
         reasons = "; ".join(f"{c.method}: {c.note}" for c in found if c.true_values)
-        raise SDCError(f"no method meets {demand.said()} ({reasons})")
+        raise SDCError(f"no method meets {demand.said()}: allow more suppression, or ask for less ({reasons})")
     best, next_k = allowed[0], None
     if explain and best.k < len(data):
         if say is not None:

@@ -107,10 +107,12 @@ def columns_that_leave(
     if keep is not None:
         for name in keep:
             if data.attribute(name).role is Role.IDENTIFIER:
-                raise SDCError(f"keep names {name!r}, a direct identifier: these never leave")
+                raise SDCError(
+                    f"keep names {name!r}, a direct identifier, which is never released: remove it from keep"
+                )
             if name not in names:
                 what = "protected" if name in protected else f"a {data.attribute(name).role.value} column"
-                raise SDCError(f"keep names {name!r}, which is {what}: it is for columns without a role")
+                raise SDCError(f"keep names {name!r}, which is {what}: keep is for columns without a role")
         left_out = tuple(name for name in names if name not in keep)
     else:
         for attribute in others:
@@ -132,7 +134,7 @@ def check_pseudonyms(data: Microdata, names: Sequence[str]) -> None:
     for name in names:
         if name not in data.identifiers:
             near = did_you_mean(name, data.identifiers)
-            raise SDCError(f"pseudonym names {name!r}, which is no identifier{near}: name it as one as well")
+            raise SDCError(f"pseudonym names {name!r}, which is not an identifier{near}: name it as an identifier, too")
 
 
 def pseudonyms(data: Microdata, name: str, seed: int | None) -> NDArray[np.int64]:

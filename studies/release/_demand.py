@@ -63,7 +63,9 @@ class Demand:
         if max_risk is not None:
             percent = number(max_risk, "max_risk", low=0.0, high=100.0)
             if not 0 < percent <= 50:
-                raise SDCError(f"max_risk is in percent, above 0 and at most 50 (two alike records), not {percent:g}")
+                raise SDCError(
+                    f"max_risk must be a percentage above 0 and at most 50 (which is k = 2), not {percent:g}"
+                )
             needed = math.ceil(100 / percent - _ROUNDING)
             k = needed if k is None else max(whole(k, "k", least=2), needed)
         return cls(k, l, entropy_l, t)
@@ -73,7 +75,7 @@ class Demand:
         if self.k is not None:
             whole(self.k, "k", least=2)
             if self.k > len(data):
-                raise SDCError(f"k = {self.k:,} is more than the table's {len(data):,} records")
+                raise SDCError(f"k = {self.k:,} is more than the {len(data):,} records of the table")
         if self.l is not None:
             whole(self.l, "l", least=2)
         if self.entropy_l is not None:
@@ -81,7 +83,7 @@ class Demand:
         if self.t is not None:
             number(self.t, "t", low=0.0, high=1.0)
         if self.of_sensitive and not data.sensitive:
-            raise SDCError(f"{' and '.join(self.of_sensitive)} is about sensitive values: name the sensitive columns")
+            raise SDCError(f"{' and '.join(self.of_sensitive)} concerns sensitive values: name the sensitive columns")
         for name in data.sensitive if self.of_sensitive else ():
             shares = np.bincount(data.codes(name)[:, 0]) / len(data)
             shares = shares[shares > 0]

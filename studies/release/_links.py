@@ -99,12 +99,12 @@ class LinkedRelease:
             published, rows = nodes_and_links(graph, frame, list(columns.protected), least, rng)
             return cls(graph, least, form, published, rows, columns, rare)
         if clusters is None:
-            raise SDCError("this protection makes no groups of records, so there are no super-nodes: release the nodes")
+            raise SDCError("this protection forms no groups of records, so there are no super-nodes: release the nodes")
         labels = np.unique(clusters(), return_inverse=True)[1]
         first = np.unique(labels, return_index=True)[1]
         values = frame[list(columns.protected)].iloc[first].reset_index(drop=True)
         if not frame[list(columns.protected)].equals(values.iloc[labels].set_axis(frame.index)):
-            raise SDCError("the records of a cluster differ in their released values: there are no super-nodes of them")
+            raise SDCError("the records of a cluster have different released values, so they cannot form a super-node")
         published, rows = super_nodes(graph, values, labels, least, rng)
         hidden = (*columns.left_out, *columns.sensitive, *columns.unchanged)
         kept = replace(columns, sensitive=(), unchanged=(), left_out=tuple(n for n in graph.data.names if n in hidden))

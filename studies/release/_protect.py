@@ -194,7 +194,7 @@ class _Work:
             if same:
                 raise SDCError(
                     f"method {self.method.name} changed no cell of {', '.join(self.columns.protected)}: the file would"
-                    " be the original; give it larger amounts"
+                    " be the original; choose larger amounts"
                 )
         return found
 
@@ -363,21 +363,25 @@ def protect(
     if is_frame(data):
         data = Microdata.from_frame(data, quasi_identifiers=quasi_identifiers, sensitive=sensitive)
     elif quasi_identifiers or sensitive:
-        raise SDCError("quasi_identifiers= and sensitive= are for tables without roles: use data.with_roles(…)")
+        raise SDCError(
+            "quasi_identifiers= and sensitive= are for tables without roles; for this one use data.with_roles(…)"
+        )
     graph = None if isinstance(data, Microdata) else data
     data = data if isinstance(data, Microdata) else data.data
     if recipe is not None:
         if method is not None or options:
             given = "method" if method is not None else next(iter(options))
-            raise SDCError(f"{given} is said, and the recipe says all: leave one of them out")
+            raise SDCError(f"{given} cannot be used with a recipe, which sets everything: omit one of them")
         told, data = data, with_its_roles(recipe, data)
         if graph is not None and data is not told:
-            raise SDCError("the recipe's columns must be quasi-identifiers of the nodes: name them when they are read")
+            raise SDCError(
+                "the columns of the recipe must be quasi-identifiers of the nodes: name them when you read the graph"
+            )
     if suppressed is None:
         suppressed = "drop" if graph is None else "star"
     choice(suppressed, "suppressed", ("drop", "star"))
     if not data.quasi_identifiers:
-        raise SDCError("no column was named to be protected: name the quasi-identifiers")
+        raise SDCError("no columns to protect: name the quasi-identifiers")
     demand = Demand.of(k, l, entropy_l, t, max_risk)
     if recipe is None and method is None:
         demand = _to_choose_for(data, demand, options).checked(data)
@@ -390,23 +394,23 @@ def protect(
         max_suppression = 0 if found is None or found.takes("max_suppression") else None
     if seed is not None and graph is None and (found is None or not found.random):
         drawn = "a choice" if found is None else f"method {found.name}"
-        raise SDCError(f"{drawn} draws no random numbers: leave the seed out")
+        raise SDCError(f"{drawn} draws no random numbers: omit the seed")
     if keep_order and rows_seed is not None:
-        raise SDCError("a seed of the order of the rows (--rows-seed) is for rows that are shuffled: leave one out")
+        raise SDCError("--rows-seed is the seed of shuffled rows, and --keep-order shuffles none: omit one of them")
     if graph is not None and (keep_order or rows_seed is not None):
-        raise SDCError("nodes of a graph are always in random order, by --seed: leave --keep-order and --rows-seed out")
+        raise SDCError("nodes of a graph are always shuffled, by --seed: omit --keep-order and --rows-seed")
     read, linked_too = [source, *inputs], graph is not None
     places = None if out is None else reserve(Path(out), overwrite=overwrite, inputs=read, edges=linked_too)
     check_pseudonyms(data, pseudonym)
     if pseudonym and graph is not None:
-        raise SDCError("nodes of a graph leave under new numbers anyway: leave pseudonym out")
+        raise SDCError("nodes of a graph always get new numbers: omit pseudonym")
     columns = columns_that_leave(data, data.quasi_identifiers, keep, pseudonym)
     if found is None or not found.takes("within"):
         check_within(data, within, [*columns.unchanged, *columns.sensitive], demand.k)
     if isinstance(found, Method):
         found.refuse_many(max(map(len, strata(data, within))) if within else len(data))
     if within and graph is not None:
-        raise SDCError("links join the strata of a graph: leave within out")
+        raise SDCError("links connect the strata of a graph: omit within")
     weigh = _Weighing(importance, suppression_price).checked(data)
     made: tuple[str, ...] = ()
     if isinstance(found, RecipeMethod):
@@ -441,7 +445,7 @@ def protect(
         if isinstance(found, RecipeMethod):
             refused = {"max_suppression": max_suppression, "suppression_price": suppression_price, "seconds": seconds}
             for name in (name for name, value in {**refused, "importance": importance}.items() if value is not None):
-                raise SDCError(f"{name} is for a method or a choice, and the recipe says all: leave it out")
+                raise SDCError(f"{name} cannot be used with a recipe, which sets everything: omit it")
         if within and not found.takes("within"):
             done = in_strata(
                 data,
@@ -595,12 +599,12 @@ def _linked(
         return None
     if len(work.frame) < graph.n_nodes:
         raise SDCError(
-            f"method {work.method.name} leaves records out, and their links would lead nowhere: keep them with stars"
+            f"method {work.method.name} leaves out records, and their links would end nowhere: keep them with stars"
             ' (suppressed "star")'
         )
     if form == "supernodes" and work.lost.any():
         raise SDCError(
-            f"{int(work.lost.sum())} record(s) are suppressed, and would stand alone as super-nodes: let none be"
+            f"{int(work.lost.sum())} record(s) are suppressed and would be single super-nodes: suppress none"
             " (max_suppression 0)"
         )
     from sdc_problems.studies.release._links import LinkedRelease
@@ -621,14 +625,14 @@ def _to_choose_for(data: Microdata, demand: Demand, options: Mapping[str, Any]) 
     """Demand that a method can be chosen for; k is at least 2, and no quasi-identifier identifies by itself."""
     if options:
         given = ", ".join(options)
-        raise SDCError(f"{given} belongs to a method: name the method, or leave it out and one is chosen")
+        raise SDCError(f"{given} is an option of a method: name the method, or omit the option")
     if demand.k is None and not demand.of_sensitive:
-        raise SDCError("nothing is asked for: say k (such as k=5), max_risk, l or t, or name a method")
+        raise SDCError("there is no demand: give k (such as k=5), max_risk, l or t, or name a method")
     for name in data.quasi_identifiers:
         reason = direct_identifier(data, name)
         if reason is not None:
             raise SDCError(
-                f"column {name!r} is a direct identifier ({reason}), which is not protected but left out: name it as"
+                f"column {name!r} is a direct identifier ({reason}), which is left out instead of protected: name it as"
                 " identifier"
             )
     return demand if demand.k is not None else replace(demand, k=2)

@@ -154,15 +154,15 @@ def release(
     """
     folder = check_folder(folder)
     if override is not None and not override.strip():
-        raise SDCError("an override needs a reason: the certificate repeats it")
+        raise SDCError("an override needs a reason, which the certificate contains: give one")
     if keep_order and rows_seed is not None:
-        raise SDCError("a seed of the order of the rows (--rows-seed) is for rows that are shuffled: leave one out")
+        raise SDCError("--rows-seed is the seed of shuffled rows, and --keep-order shuffles none: omit one of them")
     places = reserve(Path(out), overwrite=overwrite, inputs=[data], edges=True)
     study, built, meta = reopen(folder, data=data, search=False)
     task = find_task(study.task)
     problem: Any = built.problem
     if graph_form is not None and task.clusters is None:
-        raise SDCError(f"the task {study.task} releases a table without links: leave --form out")
+        raise SDCError(f"the task {study.task} releases a table without links: omit --form")
     read = [built.table.file, built.table.edges, *_hierarchy_files(study)]
     places = reserve(places.file, overwrite=overwrite, inputs=read, edges=task.clusters is not None)
     with Run(folder) as run:
@@ -198,7 +198,7 @@ def release(
     notes: dict[Path, str] = {}
     same = _same_solution(places, solution, fingerprint)
     if graph and (keep_order or rows_seed is not None):
-        raise SDCError("nodes of a graph are always in random order, by --seed: leave --keep-order and --rows-seed out")
+        raise SDCError("nodes of a graph are always shuffled, by --seed: omit --keep-order and --rows-seed")
     if not graph and not keep_order and rows_seed is None:
         rows_seed = seed
         if rows_seed is None and same and not new_draw:
@@ -210,9 +210,9 @@ def release(
             seed = kept_seed(places.mapping, SEED)
         seed = secrets.randbits(63) if seed is None else seed
     elif seed is not None or new_draw:
-        raise SDCError(f"the task {study.task} draws no random numbers: leave --seed and --new-draw out")
+        raise SDCError(f"the task {study.task} draws no random numbers: omit --seed and --new-draw")
     if suppressed == "star" and not task.suppresses:
-        raise SDCError(f"the task {study.task} suppresses no records: leave --suppressed out")
+        raise SDCError(f"the task {study.task} suppresses no records: omit --suppressed")
     if not graph and not keep_order and rows_seed is None:
         rows_seed = secrets.randbits(63) if seed is None else seed
     frame, lost = _protected(task, problem, x, seed)
@@ -477,7 +477,10 @@ def _same_measures(problem: SDCProblem, x: NDArray[Any], before: NDArray[np.floa
         if again.tobytes() == before.tobytes():
             return
     if problem.evaluate(x[None, :], return_values_of=["F"])[0].tobytes() != before.tobytes():
-        raise SDCError(f"solution {solution} is measured differently now than when it was found: nothing is written")
+        raise SDCError(
+            f"solution {solution} now has other measures than when it was found, so nothing is written: use"
+            " the versions of the run"
+        )
 
 
 def _broken_requirements(study: Study, problem: SDCProblem, values: Mapping[str, float]) -> list[str]:
@@ -507,13 +510,16 @@ def _draw(
     drawn once, and again only when that is asked for.
     """
     if seed is not None and new_draw:
-        raise SDCError("--seed repeats a draw and --new-draw asks for another: give one of the two")
+        raise SDCError("--seed repeats a draw and --new-draw makes another one: omit one of them")
     path = inside(folder, DRAWN)
     try:
         drawn = json.loads(path.read_text(encoding="utf-8")) if path.is_file() and not path.is_symlink() else []
         before = [str(name) for name in drawn]
     except (OSError, ValueError, TypeError):
-        raise SDCError(f"{DRAWN} in {str(folder)!r} cannot be read, so nobody knows what was released") from None
+        raise SDCError(
+            f"{DRAWN} in {str(folder)!r} cannot be read, so earlier releases are unknown: restore it, or"
+            " release from a new run"
+        ) from None
     if seed is None and not new_draw:
         seed = kept_seed(places.mapping, SEED) if same else None
         if seed is None and solution in before:

@@ -17,17 +17,20 @@ def check_within(data: Microdata, within: Sequence[str], leaving: Sequence[str],
     """Refuse columns that make no strata, or strata of too few records; no value of them is told."""
     for name in within:
         if name not in data.names:
-            raise SDCError(f"within names {name!r}, which is no column{did_you_mean(name, data.names)}")
+            raise SDCError(f"within names {name!r}, which is not a column{did_you_mean(name, data.names)}")
         if name in data.quasi_identifiers:
-            raise SDCError(f"within names {name!r}, a quasi-identifier: strata are known, so it is not protected")
+            raise SDCError(
+                f"within names {name!r}, a quasi-identifier: strata are published as they are, so it cannot"
+                " be protected"
+            )
         if name not in leaving:
-            raise SDCError(f"within names {name!r}, which does not leave: name it in keep as well")
+            raise SDCError(f"within names {name!r}, which is not released: name it in keep, too")
     if within and k is not None:
         sizes = [len(rows) for rows in strata(data, within)]
         small = sum(size < k for size in sizes)
         if small:
             raise SDCError(
-                f"{small} of the {len(sizes)} strata of {', '.join(within)} have fewer than k = {k} records: join them"
+                f"{small} of the {len(sizes)} strata of {', '.join(within)} have fewer than k = {k} records: merge them"
                 " with others first"
             )
 

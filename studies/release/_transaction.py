@@ -95,7 +95,7 @@ class Places:
 
     @property
     def markup(self) -> str | None:
-        """Format of the protected file, if it holds the links as well."""
+        """Format of the protected file, if it already contains the links."""
         return markup_format(self.file)
 
     @property
@@ -144,9 +144,9 @@ def reserve(out: Path, *, overwrite: bool, inputs: Iterable[Path | None] = (), e
     if not found.file.name:
         raise SDCError(f"{str(out)!r} is a folder: name a file")
     if found.markup is not None and not edges:
-        raise SDCError(f"--out {found.file.name!r} would be {found.markup}, and there are no links: name a CSV file")
+        raise SDCError(f"--out {found.file.name!r} would be {found.markup}, which needs links: name a CSV file")
     if found.markup is not None and found.file.suffix.lower() == ".gz":
-        raise SDCError(f"--out {found.file.name!r} would be compressed, which no release is: leave .gz out")
+        raise SDCError(f"--out {found.file.name!r} would be compressed, but releases are not compressed: omit .gz")
     if not found.file.parent.is_dir():
         raise SDCError(f"there is no folder {str(found.file.parent)!r} to write into")
     read = [path for path in inputs if path is not None and Path(path).exists()]
@@ -158,7 +158,8 @@ def reserve(out: Path, *, overwrite: bool, inputs: Iterable[Path | None] = (), e
         for folder in resolved(path).parents:
             if (folder / DATABASE).is_file():
                 raise SDCError(
-                    f"{str(path)!r} lies in the run folder {folder.name!r}, which holds no record and is often shared:"
+                    f"{str(path)!r} is in the run folder {folder.name!r}, which contains no records and is"
+                    " often shared:"
                     " choose an --out elsewhere"
                 )
         if (path.exists() or path.is_symlink()) and not overwrite:
@@ -266,7 +267,7 @@ def refuse_broken(guarantees: Iterable[Guarantee]) -> None:
     broken = [g for g in guarantees if not g.holds]
     if broken:
         found = "; ".join(f"{g.name}: {g.found:g} where {g.promised:g} was promised" for g in broken)
-        raise SDCFailure(f"the written file does not keep what was promised ({found}): nothing is released")
+        raise SDCFailure(f"the written file does not keep its guarantees ({found}): nothing is released")
 
 
 def _read_back(
@@ -278,7 +279,7 @@ def _read_back(
     if list(written.columns) != [guarded(name) if formula_guard else name for name in names] or len(written) != len(
         frame
     ):
-        raise SDCFailure("the written file cannot be read back as it was meant: nothing is released")
+        raise SDCFailure("the written file is not the same when it is read back: nothing is released")
     written = without_decimals(written.set_axis(names, axis=1), frame, form, order)
     return unguarded_table(written) if formula_guard else written
 
@@ -301,7 +302,7 @@ def _markup_back(path: Path, graph: ProtectedGraph, formula_guard: bool, how: st
     meant = guarded_table(graph.nodes) if formula_guard else graph.nodes
     nodes, edges = from_markup(found, meant, graph.edges, kinds_of(graph.nodes, graph.edges))
     if found.directed != graph.directed or len(nodes) != len(meant) or len(edges) != len(graph.edges):
-        raise SDCFailure("the written file cannot be read back as it was meant: nothing is released")
+        raise SDCFailure("the written file is not the same when it is read back: nothing is released")
     nodes = nodes.set_axis(graph.nodes.columns, axis=1)
     return unguarded_table(nodes) if formula_guard else nodes, edges
 

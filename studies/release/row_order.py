@@ -136,10 +136,10 @@ def rows_of(content: bytes, name: str, sha256: str) -> NDArray[np.int64]:
     numbered = np.zeros(len(row) + 1, dtype=np.bool_)
     numbered[row[(row >= 1) & (row <= len(row))]] = True
     if not numbered[1:].all():
-        raise SDCError(f"{name} does not number the rows of the protected file from 1 to {len(row):,}, each once")
+        raise SDCError(f"{name} must number the rows of the protected file from 1 to {len(row):,}, each once")
     ordered = np.sort(record)
     if (ordered[:1] < 1).any() or (ordered[1:] == ordered[:-1]).any():
-        raise SDCError(f"{name} names a record of the original twice, or one before the first")
+        raise SDCError(f"{name} names a record of the original twice, or a record below 1")
     found = np.empty(len(row), dtype=np.int64)
     found[row - 1] = record - 1
     return found
@@ -177,7 +177,7 @@ def _table(content: bytes, name: str, sha256: str) -> NDArray[np.int64]:
     if lines[-1] == "":
         lines.pop()
     if not lines or lines[0].replace('"', "").strip() != _HEAD:
-        raise SDCError(f"{name} is no rows file: its first line is not {_HEAD!r}")
+        raise SDCError(f"{name} is not a rows file: its first line is not {_HEAD!r}")
     given = lines[1].partition(",")[2] if len(lines) > 1 and lines[1].startswith(f"{_CHECK},") else None
     lines = lines[1 if given is None else 2 :]
     wrong = next((i for i, line in enumerate(lines) if not _LINE.fullmatch(line)), None)
@@ -186,7 +186,8 @@ def _table(content: bytes, name: str, sha256: str) -> NDArray[np.int64]:
         raise SDCError(f"{name}: line {at} is not a row of the protected file and one of the original, as in 1,17")
     if given is not None and given != _check("".join(f"{line}\n" for line in lines).encode(), sha256):
         raise SDCError(
-            f"{name} does not fit the protected file: one of the two was edited, saved anew, or is of another release"
+            f"{name} does not fit the protected file: one of them was edited or saved again, or belongs to"
+            " another release"
         )
     found: NDArray[np.int64] = np.array(",".join(lines).split(",") if lines else [], dtype=np.int64).reshape(-1, 2)
     return found

@@ -50,9 +50,9 @@ def check_instance(runs: Sequence[Run], instance: Instance) -> None:
             assert found.X is not None
             F = problem.evaluate(problem.genomes(found.X[chosen]), return_values_of=["F"])
         except SDCError as error:
-            raise SDCError(f"{run.name!r} is no run on {instance.id}: {error}") from None
+            raise SDCError(f"{run.name!r} is not a run on {instance.id}: {error}") from None
         if not np.allclose(F, found.F[chosen], rtol=1e-9, atol=1e-9):
-            raise SDCError(f"{run.name!r} is no run on {instance.id}: its solutions measure otherwise there")
+            raise SDCError(f"{run.name!r} is not a run on {instance.id}: its solutions have other values there")
 
 
 def compare(runs: Sequence[Run], instance: Instance | None = None) -> dict[str, Any]:
@@ -82,10 +82,10 @@ def compare(runs: Sequence[Run], instance: Instance | None = None) -> dict[str, 
     same_axes(runs)
     for run in runs[1:]:
         if run.meta["data"]["digest"] != runs[0].meta["data"]["digest"]:
-            raise SDCError(f"{run.name!r} and {runs[0].name!r} are on different data: their numbers cannot be compared")
+            raise SDCError(f"{run.name!r} and {runs[0].name!r} have different data, so they cannot be compared")
     box = common_box(runs)
     if box is None:
-        raise SDCError("none of these runs has measured anything yet")
+        raise SDCError("none of these runs has a measured solution yet")
     F = np.vstack([run.front().F for run in runs])
     best = F[nondominated(F)]
     if instance is not None:

@@ -58,7 +58,7 @@ def decision(
         if len(value) > _LIMITS[name]:
             raise SDCError(f"{name} of a decision record has at most {_LIMITS[name]:,} characters")
     if not why.strip():
-        raise SDCError("a decision record says why this solution was chosen: fill in the reason")
+        raise SDCError("a decision record needs the reason for this choice: fill it in")
     others = dict(rejected or {})
     if len(others) > MOST_REJECTED or any(len(reason) > _LIMITS["why"] for reason in others.values()):
         raise SDCError(f"a decision record rejects at most {MOST_REJECTED} solutions, each with a short reason")
@@ -123,12 +123,12 @@ def read_decision(run: Run) -> dict[str, Any] | None:
             written=str(kept["written"])[:40],
         )
     except SDCError as error:
-        raise SDCError(f"the decision record {FILE} of {run.name!r} cannot stand ({error}): {again}") from None
+        raise SDCError(f"the decision record {FILE} of {run.name!r} is not valid ({error}): {again}") from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise SDCError(f"the decision record {FILE} of {run.name!r} cannot be read: {again}") from None
     # A folder may be renamed; what the record says of its solutions may not change.
     if {**made, "run": ""} != {**kept, "run": ""}:
-        raise SDCError(f"the decision record {FILE} says other than the run {run.name!r} does: {again}")
+        raise SDCError(f"the decision record {FILE} contradicts the run {run.name!r}: {again}")
     return made
 
 

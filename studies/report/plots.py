@@ -75,7 +75,7 @@ def keep(folder: Path, name: str, figure: Figure) -> Path:
     """Write a picture into the folder's ``pictures``."""
     place = inside(folder, PICTURES)
     if place.is_symlink() or (place.exists() and not place.is_dir()):
-        raise SDCError(f"{PICTURES} in {str(folder)!r} is not a folder of its own: nothing is drawn into it")
+        raise SDCError(f"{PICTURES} in {str(folder)!r} is not an ordinary folder: nothing is drawn into it")
     place.mkdir(exist_ok=True)
     path = inside(place, name)
     write_atomically(path, rendered(figure, "svg" if name.endswith(".svg") else "png"))

@@ -24,7 +24,7 @@ def meets(run: Run, solutions: Solutions) -> NDArray[np.bool_]:
     names = [axis.name for axis in run.axes]
     for name, wanted in run.study.get("require", {}).items():
         if name not in names:
-            raise SDCError(f"{run.name!r} requires something of {name!r}, which is no objective of it")
+            raise SDCError(f"{run.name!r} requires something of {name!r}, which is not an objective of it")
         column = names.index(name)
         mask &= Requirement.read(run.axes[column], wanted, what="[require]").meets(solutions.values[:, column])
     return mask

@@ -55,9 +55,11 @@ def print_fingerprint(run: Run) -> None:
     out = console()
     out.print(f"fingerprint {run.fingerprint()}", soft_wrap=True)
     if run.sealed:
-        out.print("(certificates say it, too: by `sdc status --fingerprint` a run that was edited since is found out)")
+        out.print(
+            "(certificates contain it, too; `sdc status --fingerprint` finds out whether the run was edited since)"
+        )
     else:
-        out.print("(made by an earlier version, without seals: that its objectives were edited would not be noticed)")
+        out.print("(made by an earlier version, without seals: edited objectives would not be noticed)")
 
 
 def print_front(run: Run) -> None:
@@ -145,7 +147,7 @@ def print_comparison(payload: dict[str, Any]) -> None:
             f" pairs of seeds, p = {test['p']:.2g} (Mann-Whitney, two-sided)"
         )
     if not payload["tests"]:
-        out.print("fewer than three seeds each: no test of whether the difference is luck")
+        out.print("fewer than three seeds each: too few to test the difference")
 
 
 def duration(seconds: float) -> str:

@@ -73,7 +73,9 @@ class Replay:
             self._take(stored, expected, progress)
         state = self.writer.state(self.seed, last.number, self.chain)
         if state is None:
-            raise SDCError(f"seed {self.seed}: the state of the search is not stored; it cannot be continued")
+            raise SDCError(
+                f"seed {self.seed}: the state of the search is not stored, so it cannot be continued: start a new run"
+            )
         restore(algorithm, gathered, state)
 
     def _take(self, stored: Generation, expected: str, progress: Progress) -> None:
@@ -82,7 +84,8 @@ class Replay:
 
     def _ends_too_soon(self) -> SDCError:
         return SDCError(
-            f"[termination] now ends seed {self.seed} after generation {self.number}, but more are stored; raise it"
+            f"[termination] now ends seed {self.seed} after generation {self.number}, but more generations"
+            " are stored: raise the limit"
         )
 
 
@@ -98,9 +101,9 @@ def _difference(again: Generation, stored: Generation) -> str:
 
 def _diverged(seed: int, number: int, what: str) -> SDCError:
     return SDCError(
-        f"seed {seed} cannot be continued: generation {number} does not come out as it was stored ({what}). Most often"
+        f"seed {seed} cannot be continued: generation {number} differs from the stored one ({what}). Most often"
         " another version of pymoo, numpy or sdc-problems is installed than the run was made with (`sdc status` shows"
-        " both). What is stored stays readable; use those versions, or start a new run"
+        " both). Stored results can still be read; use those versions, or start a new run"
     )
 
 
@@ -115,6 +118,6 @@ def check_measures(last: Generation, problem: SDCProblem, backend: Backend) -> N
         if values.tobytes() != last.arrays[key][few].tobytes():
             raise SDCError(
                 f"seed {last.seed} cannot be continued: its solutions are measured differently now than when they were"
-                " stored: the data, or the version of sdc-problems or numpy, is another one (`sdc status` shows the"
-                " versions), or what the problem measures of a row depends on the rows beside it"
+                " stored: the data or the version of sdc-problems or numpy has changed (`sdc status` shows the"
+                " versions), or the problem measures a row differently beside other rows"
             )

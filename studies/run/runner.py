@@ -110,7 +110,7 @@ def work(
         crew = _Crew(folder, lock.token, study, made, tell)
         stop = stack.enter_context(interruptions(tell, stopped))
         if not seeds:
-            tell("every seed is finished: nothing is left to do")
+            tell("every seed is finished")
             return Outcome(folder, (), False)
         jobs = min(workers, len(seeds))
         if scheduler is not None:
@@ -180,7 +180,7 @@ def interruptions(
         if asked:
             raise KeyboardInterrupt
         asked = True
-        tell("stopping after the generations that are under way; again to stop now (what is stored stays)")
+        tell("stopping after the current generations; press Ctrl-C again to stop now (stored generations are kept)")
 
     before = {s: signal.signal(s, ask) for s in (signal.SIGINT, signal.SIGTERM)}
     try:
@@ -232,7 +232,8 @@ class _Crew:
                         self._report(endings[-1])
             except BrokenProcessPool:
                 raise SDCFailure(
-                    "a process that ran a seed ended without a word (out of memory?); everything that it stored is"
+                    "a process that ran a seed ended without a message (is the machine out of memory?); all"
+                    " that it stored is"
                     " safe: continue with `sdc resume`, perhaps with fewer workers"
                 ) from None
             except BaseException:

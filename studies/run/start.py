@@ -117,7 +117,7 @@ def reopen(folder: Path, *, data: Path | None = None, search: bool = True) -> tu
     difference = _difference(_decisive(meta["given"]), given)
     if difference:
         raise SDCError(
-            f"{STUDY} in {str(folder)!r} was changed after the run began ({difference}); put it back, or start a new"
+            f"{STUDY} in {str(folder)!r} was changed after the run began ({difference}); restore it, or start a new"
             " run with it"
         )
     values = tomllib.loads(text)
@@ -130,7 +130,8 @@ def reopen(folder: Path, *, data: Path | None = None, search: bool = True) -> tu
     gone = [seed for seed in seeds if seed not in study.sections.run.numbers]
     if gone:
         raise SDCError(
-            f"{STUDY} in {str(folder)!r} no longer has seed {gone[0]}, which was begun; add seeds, drop none"
+            f"{STUDY} in {str(folder)!r} no longer has seed {gone[0]}, which has begun: you can add seeds,"
+            " but not remove any"
         )
     try:
         built = study.build(search=search)
@@ -140,7 +141,7 @@ def reopen(folder: Path, *, data: Path | None = None, search: bool = True) -> tu
         raise SDCError(
             f"the data of {str(folder)!r} changed after the run began: {_where(built)} had SHA-256"
             f" {meta['data']['digest'][:12]}…, now {built.table.digest[:12]}… ({meta['data']['records']} records then,"
-            f" {built.table.data.n_records} now). Put the old file back, or start a new run"
+            f" {built.table.data.n_records} now). Restore the old file, or start a new run"
         )
     _check_facts(built, meta, folder)
     return study, built, meta
@@ -207,7 +208,7 @@ def _decisive(given: Mapping[str, Any]) -> dict[str, Any]:
     try:
         plain: dict[str, Any] = json.loads(json.dumps({k: v for k, v in given.items() if k not in CHANGEABLE}))
     except TypeError as error:
-        raise SDCError(f"dates and times have no place in a study: {error}") from None
+        raise SDCError(f"a study cannot contain dates and times: {error}") from None
     return plain
 
 

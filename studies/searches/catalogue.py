@@ -142,9 +142,9 @@ def _check_fit(
         raise SDCError(f"algorithm {name} is for one objective, not for {problem.n_obj}; use for example NSGA2")
     unused = [kind for kind in operators if kind not in search.operators]
     if unused:
-        raise SDCError(f"algorithm {name} takes no {' and no '.join(unused)} from [operators]")
+        raise SDCError(f"algorithm {name} does not use {' or '.join(unused)} of [operators]: remove it")
     if epsilon is not None and not search.archive:
-        raise SDCError(f"algorithm {name} has an archive of its own: give algorithm.epsilon instead of [archive]")
+        raise SDCError(f"algorithm {name} has its own archive: give algorithm.epsilon instead of [archive]")
 
 
 @functools.cache

@@ -71,7 +71,7 @@ def check_facts(meta: Mapping[str, Any]) -> None:
     """Refuse facts of a run (``meta``) of which one is not of its kind."""
     for key, kind in _FACTS.items():
         if not kind(meta.get(key)):
-            raise SDCError(f"its {key!r} is not what sdc writes there")
+            raise SDCError(f"its {key!r} is not valid")
 
 
 def _number(value: Any) -> bool:

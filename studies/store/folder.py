@@ -34,12 +34,14 @@ def check_folder(path: Path) -> Path:
     for name in OWN:
         inside = folder / name
         if inside.is_symlink():
-            raise SDCError(f"{name} in {str(path)!r} is a link; a run folder holds none, so this one is not opened")
+            raise SDCError(f"{name} in {str(path)!r} is a link, and a run folder contains no links: it is not opened")
         if inside.exists() and not inside.is_file():
             raise SDCError(f"{name} in {str(path)!r} is not a regular file")
     if (folder / f"{DATABASE}-journal").exists():
         # SQLite acts on such a file when it opens the database, up to deleting files that it names.
-        raise SDCError(f"{str(path)!r} holds {DATABASE}-journal, which sdc never writes; remove it if you trust it")
+        raise SDCError(
+            f"{str(path)!r} contains {DATABASE}-journal, which sdc never writes: remove it if you trust the folder"
+        )
     if not (folder / DATABASE).is_file():
         raise SDCError(f"{str(path)!r} is not a run folder: it has no {DATABASE}")
     return folder
@@ -55,7 +57,7 @@ def inside(folder: Path, name: str) -> Path:
 def refuse_own(path: Path) -> None:
     """Refuse to write over a file that a run is."""
     if path.name in OWN and (path.parent / DATABASE).is_file():
-        raise SDCError(f"{str(path)!r} is a file of the run itself: write to another name")
+        raise SDCError(f"{str(path)!r} is a file of the run itself: choose another name")
 
 
 def refuse_run(folder: Path) -> None:

@@ -34,7 +34,8 @@ class RunLock:
             self._file = os.fdopen(os.open(self._path, flags, 0o666), "r+")
         except OSError as error:
             raise SDCFailure(
-                f"cannot work in {str(self._path.parent)!r}: {error.strerror}; a run needs a folder it may write to"
+                f"cannot work in {str(self._path.parent)!r}: {error.strerror}; a run needs a folder that it"
+                " can write to"
             ) from None
         if not stat.S_ISREG(os.fstat(self._file.fileno()).st_mode) or not _patiently(self._file):
             self._file.seek(0)
@@ -42,7 +43,7 @@ class RunLock:
             self._file.close()
             raise SDCFailure(
                 f"another process{f' ({holder})' if holder.isprintable() and holder else ''} is working on"
-                f" {str(self._path.parent)!r}; wait for it, or look with `sdc status`"
+                f" {str(self._path.parent)!r}; wait until it has finished, or see `sdc status`"
             )
         descriptor = self._file.fileno()
         try:  # past Python's buffer, which would try again, and fail again, when the file is closed

@@ -78,7 +78,7 @@ class Run:
             self.n_var = int(self.meta["problem"]["n_var"])
             self.seeds = tuple(int(seed) for (seed,) in rows)
             if not self.seeds:
-                raise SDCError(f"{DATABASE} in {str(folder)!r} is damaged: it holds no seeds")
+                raise SDCError(f"{DATABASE} in {str(folder)!r} is damaged: it contains no seeds")
             if self.sealed:
                 check_seeds(self.meta, self.seeds)
         except (sqlite3.DatabaseError, KeyError, TypeError, ValueError) as error:
@@ -340,7 +340,7 @@ class Run:
                 raise SDCError(f"{DATABASE} in {str(self.path)!r} cannot be read: {error}") from None
 
     def _damaged(self, what: str) -> SDCError:
-        return SDCError(f"{DATABASE} in {str(self.path)!r} is damaged: {what} is not what sdc writes there")
+        return SDCError(f"{DATABASE} in {str(self.path)!r} is damaged: {what} is not valid")
 
     def _chosen(self, seeds: Iterable[int] | None) -> tuple[int, ...]:
         if seeds is None:
@@ -368,7 +368,9 @@ class Run:
         record = self._record(seed)
         F = record.objectives(len(self.axes))
         if len(numbers) and not (0 <= int(numbers.min()) and int(numbers.max()) < len(F)):
-            raise SDCError(f"{DATABASE} in {str(self.path)!r} is damaged: it names a solution that it does not hold")
+            raise SDCError(
+                f"{DATABASE} in {str(self.path)!r} is damaged: it refers to a solution that it does not contain"
+            )
         return Solutions(
             ids=tuple(f"{seed}-{int(i)}" for i in numbers),
             seeds=np.full(len(numbers), seed, dtype=np.int64),

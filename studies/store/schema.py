@@ -119,10 +119,10 @@ def check_schema(db: sqlite3.Connection, path: Path) -> dict[str, Any]:
         )
     if found != SCHEMA:
         extra = sorted(set(found) - set(SCHEMA)) or sorted(set(SCHEMA) - set(found)) or ["a changed table"]
-        raise SDCError(f"{DATABASE} in {str(path)!r} is not laid out as sdc lays it out ({extra[0]!r}): not opened")
+        raise SDCError(f"{DATABASE} in {str(path)!r} has an unexpected structure ({extra[0]!r}), so it is not opened")
     try:
         if (wrong := wrong_column(db)) is not None:
-            raise SDCError(f"{wrong} holds what sdc never writes there")
+            raise SDCError(f"{wrong} contains values that sdc never writes")
         check_facts(meta)
     except (SDCError, sqlite3.DatabaseError) as error:
         raise SDCError(f"{DATABASE} in {str(path)!r} is damaged: {error}") from None

@@ -36,7 +36,8 @@ def is_sealed(meta: Mapping[str, Any]) -> bool:
     later = not str(meta["versions"].get("sdc-problems")).startswith(_UNSEALED)
     if newer or later or "dropped" in meta["data"]:
         raise SDCError(
-            f"it says that its format is {'.'.join(map(str, meta['format']))}, and holds what that format has not; the"
+            f"it has format {'.'.join(map(str, meta['format']))}, but contains parts that this format does"
+            " not have; the"
             " run's database was changed or damaged, and nothing is taken from it"
         )
     return False
@@ -61,7 +62,7 @@ def check_facts_sealed(db: sqlite3.Connection) -> None:
     """Refuse facts that are not as they were stored."""
     if _kept(db, _FACTS) != _facts(db):
         raise SDCError(
-            "what it says of its data, study, objectives, versions or sessions is not what was stored; the run's"
+            "its data, study, objectives, versions or sessions differ from what was stored; the run's"
             " database was changed or damaged, and nothing is taken from it"
         )
 
@@ -70,7 +71,7 @@ def check_seed(db: sqlite3.Connection, seed: int) -> None:
     """Refuse a seed whose last generation, state or ending is not as it was stored."""
     if _kept(db, f"{_SEED}{seed}") != _seed(db, seed):
         raise SDCError(
-            f"seed {seed}: its last generation, its state or its ending is not the one that was stored; the run's"
+            f"seed {seed}: its last generation, state or ending differs from what was stored; the run's"
             " database was changed or damaged, and nothing is taken from it"
         )
 
@@ -79,15 +80,15 @@ def check_baselines(db: sqlite3.Connection) -> None:
     """Refuse baselines that are not as they were stored."""
     if _kept(db, _BASELINES) != _baselines(db):
         raise SDCError(
-            "the baselines are not the ones that were stored; the run's database was changed or damaged, and nothing is"
-            " taken from it"
+            "the baselines differ from what was stored; the run's database was changed or damaged, so nothing is"
+            " read from it"
         )
 
 
 def check_seeds(meta: Mapping[str, Any], seeds: Iterable[int]) -> None:
     """Refuse a run that has lost a seed, or that got one from elsewhere."""
     if {key for key in meta if key.startswith(_SEED)} != {f"{_SEED}{seed}" for seed in seeds}:
-        raise SDCError("the seeds are not the ones that were stored; the run's database was changed or damaged")
+        raise SDCError("the seeds differ from what was stored; the run's database was changed or damaged")
 
 
 def _facts(db: sqlite3.Connection) -> str:

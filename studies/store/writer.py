@@ -70,8 +70,8 @@ def check_stored(stored: Generation, expected: str, previous: str) -> None:
     """Refuse a stored generation whose digest is not the one that was stored with it."""
     if stored.chain(previous) != expected:
         raise SDCError(
-            f"seed {stored.seed}, generation {stored.number}: what is stored does not have the digest that was stored"
-            " with it; the run's database was changed or damaged, and nothing is taken from it"
+            f"seed {stored.seed}, generation {stored.number}: the stored values do not have the digest that was stored"
+            " with it; the run's database was changed or damaged, so nothing is read from it"
         )
 
 
@@ -196,8 +196,8 @@ class RunWriter:
         arrays = unpack(row[1])
         if row[0] != generation or row[2] != state_digest(arrays, chain):
             raise SDCError(
-                f"seed {seed}: the stored state of the search is not the one that was stored with generation"
-                f" {generation}; the run's database was changed or damaged, and it is not continued"
+                f"seed {seed}: the stored state of the search is not that of generation"
+                f" {generation}; the run's database was changed or damaged, so it cannot be continued"
             )
         return arrays
 
@@ -232,7 +232,7 @@ class _Transaction:
         row = self._db.execute("SELECT token FROM sessions ORDER BY session DESC LIMIT 1").fetchone()
         if row is None or row[0] != self._token:
             self._db.execute("ROLLBACK")
-            raise SDCFailure("another process has taken over this run; nothing more is written by this one")
+            raise SDCFailure("another process has taken over this run: this process stops writing")
 
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
         if kind is None:

@@ -101,14 +101,14 @@ class DataSection(Section):
         if self.records is not None and self.name not in ("people", "crawl"):
             raise ValueError('records is for name = "people" or "crawl" only')
         if self.file is not None and holds_links(self.file) and self.edges is not None:
-            raise ValueError(f"{shown(self.file)} holds the links as well: leave edges out")
+            raise ValueError(f"{shown(self.file)} already contains the links: omit edges")
         if self.file is not None and self.links is not None and self.edges is None and not holds_links(self.file):
-            raise ValueError("links says how links are read, and edges names no file of them")
+            raise ValueError("links says how to read links, but edges names no file: add edges")
         if self.name is not None:
             given = {"kinds", "orders", "missing", "na_values", "delimiter", "encoding", "decimal", "thousands"}
             given |= {"edges", "links"}
             for key in sorted(given & self.model_fields_set):
-                raise ValueError(f"{key} is for file only; {shown(self.name)} has its own")
+                raise ValueError(f"{key} is for a file only, and {shown(self.name)} has its own: remove it")
         return self
 
 
@@ -216,7 +216,7 @@ def _reading(section: DataSection, file: Path) -> dict[str, Any]:
     written = written_as(section, file)
     if section.delimiter is None and written["delimiter"] != ",":
         found = json.dumps(written["delimiter"])
-        warnings.warn(f"{file.name} is read with delimiter = {found}, as it looks", SDCWarning, stacklevel=2)
+        warnings.warn(f"{file.name} is read with delimiter = {found}, which was detected", SDCWarning, stacklevel=2)
     options: dict[str, Any] = {} if section.na_values is None else {"na_values": section.na_values}
     roles = {name: getattr(section, name) or () for name in ("quasi_identifiers", "sensitive", "identifiers")}
     same = ("kinds", "orders", "missing", "decimal", "thousands")

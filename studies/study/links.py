@@ -86,7 +86,7 @@ def read_graph(
         given = {name: value for name, value in table.items() if name in known}
         for name in ("source", "target", "directed"):
             if getattr(links, name) is not None:
-                raise SDCError(f"{file.name} says itself what its links are: leave {name}= out")
+                raise SDCError(f"{file.name} defines its links itself: omit {name}=")
         reader = SocialGraph.from_gml if markup_format(file) == "GML" else SocialGraph.from_graphml
         options = {name: getattr(links, name) for name in ("id", "weight", "self_loops", "repeated")}
         return reader(file, **options, **given)

@@ -86,7 +86,9 @@ def options_model(
             default = (defaults or {}).get(name, REQUIRED)
         if said.kind is None:
             if named or default is REQUIRED:
-                raise SDCError(f"{target.__qualname__}: a study file cannot say {name!r}, which is {parameter.hint}")
+                raise SDCError(
+                    f"{target.__qualname__}: {name!r} cannot be in a study file, because it is {parameter.hint}"
+                )
             continue
         fields[name] = _field(said.kind, said.help or parameter.help, default)
     text = inspect.cleandoc(target.__doc__ or "").partition("\n\n")[0]

@@ -113,7 +113,7 @@ class RunSection(Section):
     @classmethod
     def _different(cls, seeds: int | list[int]) -> int | list[int]:
         if isinstance(seeds, list) and (not seeds or len(set(seeds)) < len(seeds)):
-            raise ValueError("give at least one seed, and none twice")
+            raise ValueError("give at least one seed, and each seed once")
         return seeds
 
     @property
@@ -253,7 +253,7 @@ class Study:
         problem = _task_options(sections.problem)
         algorithm = search_options(sections.algorithm)
         if sections.termination.empty and not find_search(sections.algorithm["name"]).ends:
-            raise SDCError("[termination] says nothing: give at least one of generations, evaluations, time, stalled")
+            raise SDCError("[termination] is empty: give at least one of generations, evaluations, time, stalled")
         return cls(sections, problem, algorithm, folder)
 
     def __reduce__(self) -> tuple[Any, ...]:

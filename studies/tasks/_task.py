@@ -143,7 +143,7 @@ class Task:
             arguments["hierarchies"] = _hierarchies(table, every=known["hierarchies"].default is REQUIRED)
         if "graph" not in known:
             if table.graph is not None and table.file is not None:
-                raise SDCError(f"[data] has links, and the task {self.name} knows none: leave them out")
+                raise SDCError(f"[data] has links, and the task {self.name} does not use links: remove them")
             arguments["data"] = table.data
         elif table.graph is None:
             raise SDCError(
@@ -210,6 +210,6 @@ def _hierarchies(table: Table, *, every: bool) -> dict[str, Any]:
         if name not in table.hierarchies:
             raise SDCError(
                 f"quasi-identifier {shown(name)} has no hierarchy: add it to [data.hierarchies], for example as"
-                " {suppression = true}, or take it out of data.quasi_identifiers"
+                " {suppression = true}, or remove it from data.quasi_identifiers"
             )
     return {name: table.hierarchies[name] for name in table.data.quasi_identifiers}

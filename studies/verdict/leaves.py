@@ -82,8 +82,7 @@ def certified(protected: str | os.PathLike[str]) -> dict[str, Leaves] | None:
         return {str(name): _read(entry) for name, entry in given.items()}
     except (AttributeError, KeyError, TypeError, ValueError):
         raise SDCError(
-            f"{Path(protected).name}.certificate.json has leaf counts that are none: use the certificate as it was"
-            " written"
+            f"{Path(protected).name}.certificate.json has invalid leaf counts: use the certificate as it was written"
         ) from None
 
 

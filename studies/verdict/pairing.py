@@ -219,7 +219,8 @@ def placed(
     """
     if len(records) != len(protected):
         raise SDCError(
-            f"the rows file is about {len(records):,} rows, and the protected file has {len(protected):,}: name the one"
+            f"the rows file has {len(records):,} rows, and the protected file has {len(protected):,}: name"
+            " the rows file"
             " that was written with it (--rows)"
         )
     total = len(original) + original.n_dropped
@@ -535,7 +536,7 @@ def _no_mixture(name: str, numeric: list[bool], labels: list[str], codes: NDArra
         row = int(np.argmax(np.array(words)[codes])) + 1
         raise SDCError(
             f"column {name!r} has different types: numeric in the original; the protected file mixes numbers with text "
-            f"that is no interval and no '*' (first in row {row})"
+            f"that is neither an interval nor '*' (first in row {row})"
         )
 
 
@@ -585,7 +586,8 @@ def _refuse_swapped(column: PairedColumn) -> None:
     """Refuse files of which the first is the coarser one: the protected copy given as the original."""
     if _finer(column):
         raise SDCError(
-            f"column {column.name!r} is coarser in the original than in the protected file: are the two files swapped? "
+            f"column {column.name!r} is coarser in the original than in the protected file: did you swap"
+            " the two files? "
             "The original comes first"
         )
 

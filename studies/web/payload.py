@@ -348,7 +348,7 @@ def _add(
 
 
 def number(value: float) -> float | int | None:
-    """A number as JSON keeps it: nine digits are enough for a screen, and what is not finite is no number.
+    """A number as JSON keeps it: nine digits are enough for a screen, and a value that is not finite is null.
 
     Examples
     --------

@@ -182,10 +182,10 @@ class Explorer(Site):
             self._may_write()
             wanted = await body_of(request)
             if not isinstance(wanted, dict) or set(wanted) != {"keep", "drop"}:
-                raise SDCError("a change of a shortlist says what to keep and what to drop")
+                raise SDCError("a change of a shortlist has the fields keep and drop")
             keep, drop = check_shortlist(wanted["keep"]), wanted["drop"]
             if not isinstance(drop, list) or not all(isinstance(ident, str) for ident in drop):
-                raise SDCError("what a shortlist drops is a list of ids")
+                raise SDCError("drop must be a list of ids")
             async with self._keeping:
                 return JSONResponse(await run_in_threadpool(self._keep, source, keep, drop))
         return JSONResponse(await run_in_threadpool(read_shortlist, source.run))
@@ -227,7 +227,7 @@ class Explorer(Site):
         self._may_write()
         wanted = await body_of(request)
         if not isinstance(wanted, dict) or set(wanted) - {"override"} != {"run", "id"}:
-            raise SDCError("a release takes a run, an id and perhaps a reason to override what speaks against it")
+            raise SDCError("a release takes a run, an id and, to override requirements, a reason")
         override = wanted.get("override")
         if not isinstance(wanted["id"], str) or not (override is None or isinstance(override, str)):
             raise SDCError("the id and the reason of a release are text")
@@ -281,7 +281,7 @@ class Explorer(Site):
             raise SDCError("release the solution first")
         path = files[kind]
         if path.is_symlink() or not path.is_file():
-            raise SDCError(f"{path.name} is not there any more")
+            raise SDCError(f"{path.name} no longer exists")
         return Response(await run_in_threadpool(path.read_bytes), media_type=_KINDS[kind])
 
     def _may_write(self) -> None:

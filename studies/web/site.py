@@ -83,7 +83,7 @@ async def body_of(request: Request) -> Any:
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
-        raise SDCError("what was sent is not JSON") from None
+        raise SDCError("the request is not JSON") from None
 
 
 async def _refused(request: Request, error: Exception) -> Response:

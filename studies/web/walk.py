@@ -53,7 +53,7 @@ def node_of(source: Source, ident: str, row: str = "") -> dict[str, Any]:
         x = row_of(task, problem, row)
     lattice = [picture for picture in task.pictures(problem, x) if isinstance(picture, Lattice)]
     if not lattice:
-        raise SDCError(f"solutions of {task.title!r} are no nodes of a lattice")
+        raise SDCError(f"solutions of {task.title!r} are not nodes of a lattice")
     values = problem.natural(problem.evaluate(x[None, :], return_values_of=["F"]))[0]
     return {
         "x": [int(level) for level in x],

@@ -96,7 +96,7 @@ def test_tables_of_nodes_with_bom_semicolons_or_quotes(tmp_path: Path, people: s
     [
         (
             "source,target\n1,9\n2,3\n8,9\n",
-            "2 link(s) have an end that is no node, the first is the target at line 2 of",
+            "2 link(s) have an end that is not a node, the first is the target at line 2 of",
         ),
         ("source,target\n1,\n", "1 link(s) have a blank end, the first is the target at line 2"),
         ("source,target\n1,2\n\n2,2\n", "lead from a node to itself, the first at line 4"),
@@ -234,7 +234,7 @@ TOWN = '<key id="t" for="node" attr.name="town" attr.type="string"/>'
             graphml(NODES + '<edge source="a" target="b" directed="true"/>'),
             "directed and undirected links are mixed",
         ),
-        (graphml(NODES + '<edge source="a" target="c"/>'), "have an end that is no node"),
+        (graphml(NODES + '<edge source="a" target="c"/>'), "have an end that is not a node"),
         (graphml(NODES), "there is no link"),
         (graphml('<node id="a"/><node id="a"/><edge source="a" target="a"/>'), "node 2 has the identifier of node 1"),
         (
@@ -243,7 +243,7 @@ TOWN = '<key id="t" for="node" attr.name="town" attr.type="string"/>'
         ),
         (
             graphml('<node id="a"><data key="t">1</data></node>', TOWN.replace("string", "int")) + "<",
-            "no well-formed XML",
+            "not well-formed XML",
         ),
         (graphml('<node id="a"><data key="t">x</data></node>', TOWN.replace("string", "int")), "'town' is no int"),
     ],

@@ -69,7 +69,7 @@ def test_names_are_weights_in_the_order_of_the_columns(codes: np.ndarray) -> Non
 @pytest.mark.parametrize(
     ("importance", "message"),
     [
-        ({"zpi": 3}, "importance names 'zpi', which is none of the columns to protect; did you mean 'zip'"),
+        ({"zpi": 3}, "importance names 'zpi', which is not one of the columns to protect; did you mean 'zip'"),
         ({"zip": 0}, "importance of 'zip' must be a number above 0, not 0"),
         ({"zip": -1.5}, "above 0, not -1.5"),
         ({"zip": "3"}, "above 0, not '3'"),
@@ -95,7 +95,7 @@ def test_methods_that_do_not_weigh_say_who_does(codes: np.ndarray) -> None:
     data = Microdata.from_frame(pd.DataFrame({"a": codes[:, 0]}), quasi_identifiers=["a"])
     with pytest.raises(SDCError, match=r"v-mdav does not weigh columns.*local-recoding"):
         apply(find("v-mdav"), data, k=4, importance={"a": 2})
-    with pytest.raises(SDCError, match="mondrian leaves out no records: leave suppression_price out"):
+    with pytest.raises(SDCError, match="mondrian leaves out no records: omit suppression_price"):
         apply(find("mondrian"), data, k=4, suppression_price=2)
     with pytest.raises(SDCError, match="not weighted"):
         suppress_cells(codes, 2, reading="wildcard", weights=[1, 1, 1])

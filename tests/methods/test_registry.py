@@ -181,10 +181,10 @@ def test_missing_cells_stay_where_they_are() -> None:
         ("top-code", ["age"], {}, "give exactly one of threshold, percent, categories"),
         ("recode-map", ["town"], {"groups": {"town": [["Olot", "Vich"]]}}, "column 'town' does not have: 'Vich'"),
         ("recode-map", ["town"], {"groups": {"town": ["Olot"]}}, "must be lists of categories"),
-        ("recode-intervals", ["age"], {"breaks": {"wage": [0, 1]}}, "none of those to protect"),
+        ("recode-intervals", ["age"], {"breaks": {"wage": [0, 1]}}, "not one of the columns to protect"),
         ("swap-records", ["town"], {"percent": 50, "within": ["town"]}, "nothing would be exchanged"),
         ("recode-rare", ["town"], {"categories": 9}, "column 'town' has 3"),
-        ("generalize", ["town"], {"levels": {"school": 1}}, "changes column 'school', which is none of those"),
+        ("generalize", ["town"], {"levels": {"school": 1}}, "changes column 'school', which is not one of"),
     ],
 )  # fmt: skip
 def test_wrong_options_of_masking_methods_name_the_column(
@@ -244,7 +244,7 @@ def test_wrong_options_are_a_sentence(name: str, options: dict, message: str) ->
         ("lattice", {"k": 3}, "method lattice needs hierarchies"),
         ("pram", {"columns": ["town"]}, "method pram needs rng"),
         ("memetic", {"k": 3, "columns": ["age"]}, "method memetic needs problem"),
-        ("mdav", {"k": 3, "columns": []}, "no column was named"),
+        ("mdav", {"k": 3, "columns": []}, "no columns to protect"),
         ("mdav", {"k": 3, "columns": ["agee"]}, "did you mean 'age'"),
     ],
 )

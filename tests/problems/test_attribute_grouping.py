@@ -189,7 +189,7 @@ def test_constant_attributes_are_refused() -> None:
 
 def test_groupings_that_are_none_are_refused() -> None:
     problem = GOMMProblem(table(), 4)
-    with pytest.raises(SDCError, match="'wages' is no quasi-identifier; did you mean 'wage'"):
+    with pytest.raises(SDCError, match="'wages' is not a quasi-identifier; did you mean 'wage'"):
         problem.encode([["age", "hours", "wages"], ["savings", "rent", "debt"]])
     with pytest.raises(SDCError, match="misses 'wage', 'debt'"):
         problem.encode([["age", "hours"], ["savings", "rent"]])

@@ -59,7 +59,7 @@ def test_columns_narrow_the_quasi_identifiers(make: Any) -> None:
 @pytest.mark.parametrize(
     ("columns", "match"),
     [
-        (["a", "d"], "column 'd' is no quasi-identifier.*with_roles"),
+        (["a", "d"], "column 'd' is not a quasi-identifier.*with_roles"),
         (["a", "age"], "age"),
         (["a", "b", "a"], "named twice"),
         ([], "columns is empty"),

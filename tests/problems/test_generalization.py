@@ -372,7 +372,7 @@ def test_bad_tables_and_hierarchies() -> None:
         PBGProblem(table(sensitive=[]), full, objectives=("l", "glm"))
     with pytest.raises(SDCError, match="quasi-identifier 'zip' has no hierarchy"):
         PBGProblem(table(), {"age": full["age"], "sex": full["sex"]})
-    with pytest.raises(SDCError, match="'ages', which is no column; did you mean 'age'"):
+    with pytest.raises(SDCError, match="'ages', which is not a column; did you mean 'age'"):
         PBGProblem(table(), {**full, "ages": full["age"]})
     with pytest.raises(SDCError, match=r"of column 'age'.* lacks 1 of"):
         PBGProblem(table(small().assign(age=[99, *small()["age"][1:]])), full)

@@ -217,7 +217,7 @@ def test_start_files_of_ones_own_widen_the_bounds() -> None:
     ("options", "says"),
     [
         ({"columns": "wage"}, r"write columns=\['wage'\]"),
-        ({"columns": ["wage", "flu"]}, "'flu' is no quasi-identifier"),
+        ({"columns": ["wage", "flu"]}, "'flu' is not a quasi-identifier"),
         ({"columns": ["wage", "wage"]}, "named twice"),
         ({"columns": ["nothing"]}, "no column 'nothing'"),
         ({"start": "some"}, "'few', 'many'"),

@@ -124,13 +124,13 @@ def test_an_instance_file_that_lacks_something(package: Path, tmp_path: Path) ->
     for text, message in (
         (INSTANCE.replace("[proof]", "[proof]\nby = 'faith'"), "proof.by must be one of"),
         (INSTANCE.replace("column_suppression:Column", "column_suppression:Colum"), "cannot be imported"),
-        (INSTANCE.replace("column_suppression:ColumnSuppressionProblem", "json:loads"), "is no problem"),
+        (INSTANCE.replace("column_suppression:ColumnSuppressionProblem", "json:loads"), "is not a problem"),
         (INSTANCE.replace("[options]", "[options]\ndepth = 3"), "options of the problem: .*depth"),
         (
             INSTANCE.replace("[options]", "[hierarchies.sex]\nlevels = 3\n[options]"),
             "hierarchy of 'sex' must be one of",
         ),
-        ("id = ", "is no TOML file"),
+        ("id = ", "is not a TOML file"),
     ):
         path.write_text(text)
         with pytest.raises(SDCError, match=message):

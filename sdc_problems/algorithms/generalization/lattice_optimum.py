@@ -112,7 +112,7 @@ class DemandedLattice:
         asked = {"l": l, "entropy_l": entropy_l, "t": t}
         of_sensitive = {name: float(value) for name, value in asked.items() if value is not None}
         if of_sensitive and not data.sensitive:
-            raise SDCError(f"{' and '.join(of_sensitive)} is about sensitive values: name the sensitive columns")
+            raise SDCError(f"{' and '.join(of_sensitive)} concerns sensitive values: name the sensitive columns")
         self.demand |= of_sensitive
         further: list[Objective] = []
         for number, name in enumerate(data.sensitive[1:], 2):  # the engine measures the first

@@ -85,7 +85,7 @@ class Mix(NamedTuple):
         if l is None and entropy_l is None and t is None:
             return cls(np.zeros((n, 0), dtype=np.int32), np.zeros((0, 3)), np.zeros((0, 1)))
         if sensitive is None:
-            raise SDCError("ℓ and t are about sensitive values: name the sensitive columns")
+            raise SDCError("ℓ and t concern sensitive values: name the sensitive columns")
         values = code_table(sensitive, "sensitive")
         if len(values) != n:
             raise SDCError(f"sensitive has {len(values)} records and the table {n}")

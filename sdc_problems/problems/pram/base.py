@@ -303,7 +303,7 @@ def _categorical(data: Microdata, names: Sequence[str]) -> tuple[str, ...]:
         if attribute.kind is Kind.NUMERIC:
             raise SDCError(
                 f"attribute {name!r} is numeric: PRAM moves categories; declare kinds={{{name!r}: 'ordinal'}} if it has"
-                " few values, recode it to intervals, or leave it out of columns="
+                " few values, recode it to intervals, or remove it from columns="
             )
         category_count(attribute.n_categories, f"the number of categories of {name!r}")
     return tuple(names)

@@ -211,16 +211,18 @@ class RecipeProblem(SDCProblem):
         known = {offer.name: m for m, offer in enumerate(self.offers) if m}
         for step in steps:
             if step.method not in known:
-                raise SDCError(f"method {step.method!r} is none of those that are tried: {', '.join(known)}")
+                raise SDCError(f"method {step.method!r} is not among those that are tried: {', '.join(known)}")
             m = known[step.method]
             settings = self.offers[m].settings
             fitting = [i for i, setting in enumerate(settings) if dict(setting).items() >= dict(step.options).items()]
             if not fitting:
                 tried = "; ".join(", ".join(f"{n}={v}" for n, v in setting.items()) for setting in settings)
-                raise SDCError(f"{step}: these settings are none of those that are tried: {tried}")
+                raise SDCError(f"{step}: these settings are not among those that are tried: {tried}")
             for name in step.columns:
                 if name not in self.attributes:
-                    raise SDCError(f"column {name!r} is none of those to protect: {', '.join(self.attributes)}")
+                    raise SDCError(
+                        f"column {name!r} is not one of the columns to protect: {', '.join(self.attributes)}"
+                    )
                 j = self.attributes.index(name)
                 if self.space.steps[j, m] <= fitting[0]:
                     raise SDCError(f"{step}: does not fit column {name!r}")

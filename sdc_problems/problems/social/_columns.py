@@ -66,7 +66,7 @@ def plan_of(
     for said, given in (("hierarchies", hierarchies), ("aggregate", aggregate), ("ranked", members)):
         for name in given:
             if name not in wanted:
-                raise SDCError(f"{said} names {name!r}, which is no quasi-identifier{did_you_mean(name, wanted)}")
+                raise SDCError(f"{said} names {name!r}, which is not a quasi-identifier{did_you_mean(name, wanted)}")
     for name in members:
         if members.count(name) > 1:
             raise SDCError(f"column {name!r} stands in a ranking twice")
@@ -94,7 +94,7 @@ def plan_of(
         if plain and attribute.n_categories == len(data):
             warnings.warn(
                 f"column {name!r} has as many different values as there are nodes: one node of each cluster keeps its "
-                "own; give it a hierarchy, or leave it out of the quasi-identifiers",
+                "own; give it a hierarchy, or remove it from the quasi-identifiers",
                 SDCWarning,
                 stacklevel=4,
             )

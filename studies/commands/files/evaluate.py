@@ -293,7 +293,7 @@ def show(found: Verdict) -> None:
         out.print(f"Weakest records: {_certain(found)}.")
     fates = "; ".join(f"{plain(name)} ({kind}, {fate})" for name, _, kind, fate in found.columns)
     out.print(f"Measured: {fates}.")
-    out.print("Beside each value stand its range and ↑ if a higher one is better, ↓ if a lower one is.")
+    out.print("After each value stands its range, with ↑ if higher is better and ↓ if lower is better.")
     for group in dict.fromkeys(m.group for m in found.measures):
         _show_group(group, [m for m in found.measures if m.group == group], out)
     if found.skipped:

@@ -67,25 +67,25 @@ def _show(found: Scan, line: str) -> None:
         share = combination.singled_out / found.records
         screen.print(
             f"{plain(' + '.join(combination.columns), 500)}: {combination.singled_out:,} records"
-            f" ({share:.1%}) are the only ones with their values"
+            f" ({share:.1%}) are unique in these columns"
         )
     if found.combinations:
         screen.print(
-            "Each line is the best there is of so many columns, among"
-            f" {plain(', '.join(found.searched), 1000)}. All columns but direct identifiers single out"
+            "Each line shows the combination of that size which singles out most records, among"
+            f" {plain(', '.join(found.searched), 1000)}. All columns except direct identifiers together single out"
             f" {found.everything:,} records."
         )
     if found.not_searched:
         screen.print(
-            f"{len(found.not_searched)} further columns would make too many combinations and were not searched:"
-            f" {plain(', '.join(found.not_searched), 1000)}. A smaller --largest takes in more of them."
+            f"{len(found.not_searched)} further columns would make too many combinations, so they were not searched:"
+            f" {plain(', '.join(found.not_searched), 1000)}. A smaller --largest includes more of them."
         )
     if PLACEHOLDER in line:
         screen.print(
-            f"\nNo column proposes itself as a quasi-identifier: put those that others know for {PLACEHOLDER}, and take"
-            " them out of --keep."
+            f"\nNo quasi-identifier is proposed: replace {PLACEHOLDER} by the columns that others may know, and remove"
+            " them from --keep."
         )
-    screen.print(f"\nNext, once the roles are right:\n  {plain(line, 4000)}", soft_wrap=True)
+    screen.print(f"\nNext, when the roles are correct:\n  {plain(line, 4000)}", soft_wrap=True)
 
 
 def _given(ctx: click.Context) -> list[str]:

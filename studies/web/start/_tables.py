@@ -41,7 +41,7 @@ def listed(folder: Path) -> dict[str, Any]:
         folders = [path.name for path in shown if path.is_dir()][:_MOST_LISTED]
         files = [path.name for path in shown if path.name.lower().endswith(READABLE) and path.is_file()][:_MOST_LISTED]
     except (OSError, ValueError, RuntimeError):
-        raise SDCError("this folder is not there, or may not be read") from None
+        raise SDCError("this folder does not exist, or cannot be read") from None
     return {"folder": str(folder), "parent": str(folder.parent), "folders": folders, "files": files}
 
 
@@ -78,7 +78,7 @@ class Given:
         said["delimiter"] = "\t" if said["delimiter"] in (r"\t", "tab") else said["delimiter"]
         said["decimal"], said["missing"] = said["decimal"] or ".", said["missing"] or "category"
         if said["missing"] not in ("error", "category", "star", "drop"):
-            raise SDCError("missing cells stop the reading (error), are a category, a star, or their records drop")
+            raise SDCError("missing must be error, category, star or drop")
         return cls(Path(path[:_MOST]).expanduser(), Reading(**said), dict(kinds))
 
     @property

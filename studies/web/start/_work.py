@@ -40,7 +40,7 @@ class Work:
         """Begin, unless something is being done."""
         with self._lock:
             if self.busy:
-                raise SDCError("something is being done already: wait until it is done, or stop it")
+                raise SDCError("other work is in progress: wait until it is finished, or stop it")
             self.files, self.run, self.look = {}, None, None
             self._said, self._share, self._result, self._error = "", None, None, ""
             self._stop.clear()

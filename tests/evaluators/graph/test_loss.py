@@ -212,7 +212,7 @@ def test_blocks_of_published_graphs(name: str, values: tuple[float, ...], publis
 @pytest.mark.parametrize(
     ("edges", "sentence"),
     [
-        ([[0, 9]], "1 link.s. with an end that is no node .0 to 2., the first in row 0"),
+        ([[0, 9]], "1 link.s. with an end that is not a node .0 to 2., the first in row 0"),
         ([[1, 1]], "from a node to itself"),
         ([], "edges is empty"),
         ([[0, 1, 2]], "two columns"),

@@ -169,7 +169,7 @@ def test_bad_arguments_are_named() -> None:
     with pytest.raises(SDCError, match=r"stars must hold one boolean per cell \(2, 1\)"):
         link_ties(X, X, stars=[True, False])
     recoding = Recoding.of([np.array([0])], np.array([0, 0]), 1)
-    with pytest.raises(SDCError, match="recodings names attribute 0, which is no nominal"):
+    with pytest.raises(SDCError, match="recodings names attribute 0, which is not a nominal"):
         link_ties(X, X, recodings={0: recoding})
     with pytest.raises(SDCError, match="does not have this table's records and values"):
         link_ties(X, X, kinds="nominal", recodings={0: recoding})

@@ -161,7 +161,7 @@ def test_wrong_arguments_are_refused_in_a_sentence(options: dict[str, Any], word
 
 def test_settings_that_are_not_tried_are_named() -> None:
     problem = RecipeProblem(table())
-    with pytest.raises(SDCError, match="these settings are none of those that are tried: k=2"):
+    with pytest.raises(SDCError, match="these settings are not among those that are tried: k=2"):
         problem.encode([RecipeStep(("age",), "mdav", {"k": 6})])
     with pytest.raises(SDCError, match="does not fit column 'town'"):
         problem.encode([RecipeStep(("town",), "rank-swap", {"percent": 5})])

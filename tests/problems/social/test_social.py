@@ -371,7 +371,7 @@ def test_the_front_of_a_few_nodes_is_exact() -> None:
         ({"k": 4}, "k = 4 is too large for 6 records"),
         ({"k": 3, "k_max": 2}, "k_max = 2 is smaller than k = 3"),
         ({"k": 2, "objectives": ("il",)}, "unknown objective 'il'"),
-        ({"k": 2, "hierarchies": {"city": PLACES}}, "hierarchies names 'city', which is no quasi-identifier"),
+        ({"k": 2, "hierarchies": {"city": PLACES}}, "hierarchies names 'city', which is not a quasi-identifier"),
         (
             {"k": 2, "hierarchies": {"town": PLACES}},
             "3 of the 3 values of column 'town' are missing from its hierarchy",

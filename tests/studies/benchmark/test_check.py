@@ -69,7 +69,7 @@ def test_table_of_a_submission_must_be_what_its_records_say(tmp_path: Path, reco
         (changed(algorithm="mine"), "there are no records of mine on pbg-people-k-glm@1 after 500"),
         (changed(seconds_algorithm="7"), None),
         (text + row + "\n", "it has a row twice"),
-        ("nothing", "is no table of `sdc benchmark table --csv`"),
+        ("nothing", "is not a table of `sdc benchmark table --csv`"),
     ):
         (folder / TABLE).write_text(said, encoding="utf-8")
         problems = check(folder).problems
@@ -155,7 +155,7 @@ def test_nothing_is_unpickled(tmp_path: Path, record: Record, monkeypatch: pytes
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("algorithm = [", "is no TOML"),
+        ("algorithm = [", "is not TOML"),
         (TEXT.replace('version = "1.0"', ""), "version is missing"),
         (TEXT + 'more = "x"', "has no key 'more'"),
         (TEXT.replace('["A. Person"]', "[]"), "authors"),

@@ -68,7 +68,7 @@ def test_they_say_what_they_were_run_on(tmp_path: Path) -> None:
     for before, after, sentence in (
         (found.digest, "0" * 64, "has results of another pbg-people-k-glm@1: the digest differs"),
         (f"{found.id},core@1,", f"{found.id},core@2,", "has results of pbg-people-k-glm@1 in core@2, not in core@1"),
-        ("gaps", "things", "is no table of `sdc benchmark table --csv`"),
+        ("gaps", "things", "is not a table of `sdc benchmark table --csv`"),
     ):
         (tmp_path / "table.csv").write_text(text.replace(before, after), encoding="utf-8")
         with pytest.raises(SDCError, match=sentence):

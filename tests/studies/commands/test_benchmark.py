@@ -38,7 +38,7 @@ def test_run_writes_records_and_goes_on(tmp_path: Path) -> None:
     assert "1 runs in" in first.stdout
     assert "random pbg-people-k-glm@1 seed 1: 50 evaluations" in first.stderr
     second = sdc(*line, "--seeds", 2)
-    assert "1 of 2 runs are there already" in second.stderr
+    assert "1 of 2 runs already exist" in second.stderr
     assert len(list(tmp_path.rglob("*.npz"))) == 2
 
 
@@ -113,7 +113,7 @@ def test_studies_on_an_instance_are_compared_by_its_front(tmp_path: Path) -> Non
     assert "exact front of pbg-people-k-glm@1" in runner.invoke(cli, [*compare, NAME], catch_exceptions=False).stdout
     with pytest.raises(SDCError, match="has the objectives spread_k, glm, the runs k, glm"):
         runner.invoke(cli, [*compare, "pbg-people-spread-glm"], catch_exceptions=False)
-    with pytest.raises(SDCError, match="is no run on pbg-people10-k-glm@1"):
+    with pytest.raises(SDCError, match="is not a run on pbg-people10-k-glm@1"):
         runner.invoke(cli, [*compare, "pbg-people10-k-glm"], catch_exceptions=False)
 
 

@@ -146,9 +146,9 @@ def test_the_demand_holds_within_each_stratum(file: Path, method: str | None) ->
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--within", "regio"], "within names 'regio', which is no column"),
+        (["--within", "regio"], "within names 'regio', which is not a column"),
         (["--within", "age"], "a quasi-identifier"),
-        (["--within", "sex"], "which does not leave: name it in keep"),
+        (["--within", "sex"], "which is not released: name it in keep"),
         (["--within", "ill", "--k", "50"], "strata of ill have fewer than k = 50 records"),
     ],
 )
@@ -353,11 +353,11 @@ def test_a_person_reads_what_each_method_costs(file: Path) -> None:
     ("more", "message"),
     [
         ([], "nothing is asked for"),
-        (["--k", "500"], "k = 500 is more than the table's 120 records"),
+        (["--k", "500"], "k = 500 is more than the 120 records of the table"),
         (["--k", "3", "--quasi-identifiers", "patient_no,age"], "'patient_no'"),
         (["--k", "3", "--quasi-identifiers", "nothing"], "--quasi-identifiers names a column 'nothing'"),
         (["--max-risk", "90"], "above 0 and at most 50"),
-        (["--k", "3", "--l", "2"], "l is about sensitive values"),
+        (["--k", "3", "--l", "2"], "l concerns sensitive values"),
         (["--k", "3", "--seed", "1"], "draws no random numbers"),
         (["--k", "3", "--method", "mdav", "--explain"], "--explain is for a comparison of methods"),
         (["--k", "3", "--method", "mdav", "--max-suppression", "1%", "--keep", ""], "leaves out no records"),
@@ -424,7 +424,7 @@ def test_identifiers_leave_as_random_numbers(tmp_path: Path, frame: pd.DataFrame
     counted = {g["name"]: g for g in json.loads(certificate)["guarantees_checked_in_the_file"]}
     assert counted["identifiers shown"]["found"] == 0
     wrong = CliRunner().invoke(cli, [*asked, "--overwrite", "--pseudonym", "age"])
-    assert "'age', which is no identifier" in str(wrong.exception)
+    assert "'age', which is not an identifier" in str(wrong.exception)
 
 
 WHERE = ["--quasi-identifiers", "age,zip,sex", "--identifiers", "patient_no", "--keep", "ill,paid"]
@@ -513,7 +513,7 @@ def test_a_price_is_counted_and_printed(file: Path, data: Microdata) -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--importance", "zpi=3"], "importance names 'zpi', which is none of the columns to protect; did you mean"),
+        (["--importance", "zpi=3"], "importance names 'zpi', which is not one of the columns to protect; did you mean"),
         (["--importance", "ill=3"], "importance names 'ill'"),
         (["--importance", "zip=much"], "'much' is not a number"),
         (["--importance", "zip=0"], "importance of 'zip' must be a number above 0, not 0.0"),

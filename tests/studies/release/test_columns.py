@@ -78,7 +78,7 @@ def test_keep_is_the_complete_list_of_unchanged_columns(frame: pd.DataFrame) -> 
     assert (some.unchanged, some.left_out, some.identifiers) == (("floor",), ("born",), ("patient",))
     assert list(some.leaving(frame).columns) == ["age", "town", "floor", "ill"]
     for name, says in (
-        ("patient", "a direct identifier: these never leave"),
+        ("patient", "a direct identifier, which is never released: remove it from keep"),
         ("age", "is protected"),
         ("ill", "a sensitive column"),
         ("flor", "did you mean 'floor'"),
@@ -236,7 +236,7 @@ def test_records_dropped_for_gaps_stand_in_the_first_line(frame: pd.DataFrame, t
     lines += detail["sentences"]
     lines += [*detail["leaving"], *(f"{f['value']} {f['unit']} {f['sentence']}" for f in detail["facts"])]
     for line in " ".join(lines).split(". "):
-        if re.search(r"\d %|\d records", line) and "Beside each value" not in line:
+        if re.search(r"\d %|\d records", line) and "After each value" not in line:
             assert re.search(r"\b60\b", line), line
     for measure in content["measures"].values():
         assert measure["measured_on"] == "54 records kept of 60"

@@ -589,7 +589,7 @@ def test_a_solution_is_drawn_once_unless_another_draw_is_asked_for(tmp_path: Pat
     sdc("release", random_run, "--solution", "1-2", "--out", tmp_path / "other.csv")
     assert json.loads((random_run / "releases.json").read_text()) == ["1-1", "1-2"]
     (random_run / "releases.json").write_text("[")
-    assert "nobody knows what was released" in sdc(
+    assert "earlier releases are unknown" in sdc(
         "release", random_run, "--solution", "1-3", "--out", tmp_path / "e.csv", code=2
     ).err  # fmt: skip
 

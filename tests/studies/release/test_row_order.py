@@ -221,9 +221,9 @@ OWN = "released,original\n"
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (GOOD.replace("1,3", "1,4"), "does not fit the protected file: one of the two was edited"),
+        (GOOD.replace("1,3", "1,4"), "does not fit the protected file: one of them was edited"),
         (GOOD.replace("2,1\n", ""), "does not fit the protected file"),
-        (rows_file(np.array([2, 0, 1]), "other").decode(), "is of another release"),
+        (rows_file(np.array([2, 0, 1]), "other").decode(), "belongs to another release"),
         ("", "its first line is not 'released,original'"),
         ("a,b\n1,2\n", "its first line is not"),
         ("\x00\xff", "its first line is not"),
@@ -234,7 +234,7 @@ OWN = "released,original\n"
         (OWN + "1,2\n1,3\n", "from 1 to 2, each once"),
         (OWN + "1,2\n3,3\n", "from 1 to 2, each once"),
         (OWN + "1,2\n2,2\n", "names a record of the original twice"),
-        (OWN + "1,2\n2,0\n", "or one before the first"),
+        (OWN + "1,2\n2,0\n", "or a record below 1"),
     ],
 )
 def test_a_wrong_rows_file_is_refused(text: str, says: str) -> None:

@@ -255,7 +255,7 @@ def test_a_finished_run_goes_on_with_new_limits_and_seeds(
     (folder / "study.toml").write_text(STUDY)
     assert "no longer has seed 8" in sdc("resume", folder, code=2).err
     (folder / "study.toml").write_text(longer.replace("55", "50"))
-    assert "now ends seed 3 after generation 50, but more are stored" in sdc("resume", folder, code=2).err
+    assert "now ends seed 3 after generation 50, but more generations are stored" in sdc("resume", folder, code=2).err
     (folder / "study.toml").write_text(longer)
     sdc("resume", folder, "--no-pictures")
     assert content(folder) == content(tmp_path / "longer")
@@ -303,16 +303,16 @@ def test_a_newer_major_version_is_refused(finished: Path, tmp_path: Path, sdc: S
     ("statement", "where"),
     [
         ("UPDATE generations SET arrays = (SELECT arrays FROM generations WHERE seed = 3 AND generation = 9)"
-         " WHERE seed = 3", "seed 3, generation 1: what is stored does not have the digest"),
+         " WHERE seed = 3", "seed 3, generation 1: the stored values do not have the digest"),
         ("UPDATE generations SET chain = replace(chain, '0', '1') WHERE seed = 1 AND generation = 40",
-         "seed 1, generation 40: what is stored does not have the digest"),
+         "seed 1, generation 40: the stored values do not have the digest"),
         ("DELETE FROM generations WHERE seed = 3 AND generation > 30",
-         "seed 3: its last generation, its state or its ending is not the one that was stored"),
-        ("UPDATE baselines SET arrays = (SELECT arrays FROM baselines LIMIT 1)", "the baselines are not the ones"),
+         "seed 3: its last generation, state or ending differs from what was stored"),
+        ("UPDATE baselines SET arrays = (SELECT arrays FROM baselines LIMIT 1)", "the baselines differ from"),
         ("UPDATE meta SET value = json_set(value, '$.objectives[0].sense', 'max') WHERE key = 'problem'",
-         "what it says of its data, study, objectives, versions or sessions is not what was stored"),
-        ("UPDATE meta SET value = json_set(value, '$.records', 6000) WHERE key = 'data'", "what it says of its data"),
-        ("UPDATE meta SET value = '[1, 0]' WHERE key = 'format'", "it says that its format is 1.0, and holds what"),
+         "its data, study, objectives, versions or sessions differ from what was stored"),
+        ("UPDATE meta SET value = json_set(value, '$.records', 6000) WHERE key = 'data'", "its data, study"),
+        ("UPDATE meta SET value = '[1, 0]' WHERE key = 'format'", "it has format 1.0, but contains parts"),
     ],
 )  # fmt: skip
 def test_an_edited_run_is_refused(statement: str, where: str, finished: Path, tmp_path: Path, sdc: Sdc) -> None:
@@ -425,7 +425,7 @@ def test_a_folder_that_cannot_be_written(
     for path in (*folder.iterdir(), folder):
         path.chmod(0o555 if path.is_dir() else 0o444)
     with nobody(tmp_path):
-        with pytest.raises(SDCFailure, match="needs a folder it may write to"):
+        with pytest.raises(SDCFailure, match="needs a folder that it can write to"):
             work(folder)
         with Run(folder) as run:
             assert run.finished

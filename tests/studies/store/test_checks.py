@@ -63,7 +63,7 @@ def test_a_value_of_another_kind(table: str, column: str, damaged: Callable[...,
 @pytest.mark.parametrize("value", [float("inf"), -1.0, 1e300])
 @pytest.mark.parametrize(("table", "column"), NUMBERS)
 def test_clocks_are_finite(table: str, column: str, value: float, damaged: Callable[..., Path]) -> None:
-    with pytest.raises(SDCError, match=f"{table}.{column} holds what sdc never writes"):
+    with pytest.raises(SDCError, match=f"{table}.{column} contains values that sdc never writes"):
         Run(damaged(f"UPDATE {table} SET {column} = ?", value))
 
 
@@ -77,7 +77,7 @@ def test_versions_of_a_session(text: str, damaged: Callable[..., Path]) -> None:
     folder = damaged("UPDATE sessions SET versions = ?", text)
     with connection(folder / "run.sqlite", write=True) as db:
         seal_facts(db)  # as a stranger would
-    with Run(folder) as run, pytest.raises(SDCError, match=r"sessions\.versions is not what sdc writes"):
+    with Run(folder) as run, pytest.raises(SDCError, match=r"sessions\.versions is not valid"):
         run.sessions()
 
 

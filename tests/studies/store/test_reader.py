@@ -292,7 +292,7 @@ def test_an_edited_generation_is_named(statement: str, generation: int, folder: 
     edited(folder, statement)
     with Run(folder) as run:
         for look in (run.verify, run.front, run.box, lambda: run.solution("4-0")):
-            with pytest.raises(SDCError, match=f"seed 4, generation {generation}: what is stored does not have"):
+            with pytest.raises(SDCError, match=f"seed 4, generation {generation}: the stored values do not have"):
                 look()
         run.front(2)  # of another seed
 
@@ -302,27 +302,33 @@ def test_an_edited_generation_is_named(statement: str, generation: int, folder: 
     [
         ("DELETE FROM generations WHERE seed = 4 AND generation > 9", "seed 4: its last generation"),
         ("DELETE FROM generations WHERE seed = 4", "seed 4: its last generation"),
-        ("UPDATE seeds SET reason = 'done' WHERE seed = 4", "seed 4: its last generation, its state or its ending"),
+        ("UPDATE seeds SET reason = 'done' WHERE seed = 4", "seed 4: its last generation, state or ending"),
         ("DELETE FROM meta WHERE key = 'seal-seed-4'", "the seeds are not"),
         ("DELETE FROM seeds WHERE seed = 4", "the seeds are not"),
         ("INSERT INTO baselines SELECT 'best', arrays FROM generations WHERE generation = 1 AND seed = 4", "baselines"),
-        ("DELETE FROM meta WHERE key = 'seal-baselines'", "the baselines are not"),
+        ("DELETE FROM meta WHERE key = 'seal-baselines'", "the baselines differ from"),
         ("UPDATE seeds SET position = 9 WHERE seed = 4", "seed 4: its last generation"),
-        ("INSERT INTO states VALUES (4, 12, X'00', '')", "seed 4: its last generation, its state"),
+        ("INSERT INTO states VALUES (4, 12, X'00', '')", "seed 4: its last generation, state"),
         (
             "UPDATE meta SET value = json_set(value, '$.objectives[1].sense', 'max') WHERE key = 'problem'",
-            "what it says",
+            "its data, study",
         ),
-        ("UPDATE meta SET value = json_set(value, '$.records', 9000) WHERE key = 'data'", "what it says of its data"),
-        ("UPDATE meta SET value = json_set(value, '$.dropped', 0) WHERE key = 'data'", "what it says of its data"),
-        ("UPDATE meta SET value = json_set(value, '$.title', 'x') WHERE key = 'study'", "what it says of its data"),
-        ("UPDATE meta SET value = '\"\"' WHERE key = 'created'", "what it says of its data"),
-        ("UPDATE sessions SET workers = '9'", "what it says of its data"),
-        ("INSERT INTO meta VALUES ('more', '1')", "what it says of its data"),
-        ("DELETE FROM meta WHERE key = 'seal-facts'", "what it says of its data"),
-        ("UPDATE meta SET value = '[1, 3]' WHERE key = 'format'", "what it says of its data"),
-        ("UPDATE meta SET value = '[1, 1]' WHERE key = 'format'", "its format is 1.1, and holds what that format has"),
-        ("UPDATE meta SET value = '[1, 0]' WHERE key = 'format'", "its format is 1.0, and holds what that format has"),
+        ("UPDATE meta SET value = json_set(value, '$.records', 9000) WHERE key = 'data'", "its data, study"),
+        ("UPDATE meta SET value = json_set(value, '$.dropped', 0) WHERE key = 'data'", "its data, study"),
+        ("UPDATE meta SET value = json_set(value, '$.title', 'x') WHERE key = 'study'", "its data, study"),
+        ("UPDATE meta SET value = '\"\"' WHERE key = 'created'", "its data, study"),
+        ("UPDATE sessions SET workers = '9'", "its data, study"),
+        ("INSERT INTO meta VALUES ('more', '1')", "its data, study"),
+        ("DELETE FROM meta WHERE key = 'seal-facts'", "its data, study"),
+        ("UPDATE meta SET value = '[1, 3]' WHERE key = 'format'", "its data, study"),
+        (
+            "UPDATE meta SET value = '[1, 1]' WHERE key = 'format'",
+            "it has format 1.1, but contains parts that this format does not have",
+        ),
+        (
+            "UPDATE meta SET value = '[1, 0]' WHERE key = 'format'",
+            "it has format 1.0, but contains parts that this format does not have",
+        ),
     ],
 )
 def test_what_was_cut_off_or_put_in_is_noticed(statement: str, what: str, folder: Path) -> None:
@@ -366,7 +372,7 @@ def test_a_run_without_seals_is_of_a_version_without_them(made_by: str, folder: 
         f"UPDATE meta SET value = json_set(value, '$.sdc-problems', '{made_by}') WHERE key = 'versions'",
     )
     if made_by == "0.2.0":
-        with pytest.raises(SDCError, match=r"its format is 1\.0, and holds what that format has not"):
+        with pytest.raises(SDCError, match=r"it has format 1\.0, but contains parts that this format does not have"):
             Run(folder)
     else:
         with Run(folder) as run:
@@ -385,7 +391,7 @@ def test_baselines_that_were_edited_are_noticed(of: str, workshop: Any) -> None:
     edited(folder, f"UPDATE baselines SET arrays = (SELECT arrays FROM baselines WHERE name = '{of}')")
     with Run(folder) as run:
         for look in (run.verify, run.box, run.baselines, lambda: run.solution("baseline-full")):
-            with pytest.raises(SDCError, match="the baselines are not the ones that were stored"):
+            with pytest.raises(SDCError, match="the baselines differ from what was stored"):
                 look()
 
 

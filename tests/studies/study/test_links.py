@@ -89,9 +89,9 @@ def test_how_links_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("said", "message"),
     [
-        ({"name": "crawl", "edges": "links.csv"}, "edges is for file only; 'crawl' has its own"),
-        ({"file": "graph.graphml", "edges": "links.csv"}, "'graph.graphml' holds the links as well: leave edges out"),
-        ({"file": "people.csv", "links": {"id": "Id"}}, "edges names no file of them"),
+        ({"name": "crawl", "edges": "links.csv"}, "edges is for a file only, and 'crawl' has its own"),
+        ({"file": "graph.graphml", "edges": "links.csv"}, "'graph.graphml' already contains the links: omit edges"),
+        ({"file": "people.csv", "links": {"id": "Id"}}, "edges names no file"),
         ({"file": "people.csv", "edges": "absent.csv"}, "there is no file .*absent.csv"),
         ({"file": "people.csv", "edges": "links.csv", "links": {"id": "name"}}, r"name it with data\.links\.id"),
         ({"file": "graph.graphml", "links": {"directed": True}}, r"leave data\.links\.directed out"),
@@ -120,7 +120,11 @@ def test_wrong_links_are_one_sentence(said: dict[str, object], message: str, tmp
     [
         ("social", {"file": "people.csv", **ROLES}, "the task social needs links between the records"),
         ("social", {"name": "people"}, "the task social needs links"),
-        ("gomm", {"file": "people.csv", "edges": "links.csv", **ROLES}, "the task gomm knows none: leave them out"),
+        (
+            "gomm",
+            {"file": "people.csv", "edges": "links.csv", **ROLES},
+            "the task gomm does not use links: remove them",
+        ),
     ],
 )
 def test_links_are_for_tasks_that_know_them(task: str, data: dict[str, object], message: str, tmp_path: Path) -> None:

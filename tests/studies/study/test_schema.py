@@ -94,20 +94,20 @@ def test_defaults_are_filled_in_and_the_digest_is_theirs() -> None:
         (
             "generations = 3",
             "",
-            "[termination] says nothing: give at least one of generations, evaluations, time, stalled",
+            "[termination] is empty: give at least one of generations, evaluations, time, stalled",
         ),
         ("generations = 3", "generations = 0", "greater than or equal to 1, not 0"),
         ("generations = 3", 'time = "soon"', "a time is a positive number with s, min, h or d"),
         (
             "generations = 3",
             "generations = 3\n[run]\nseeds = [1, 1]",
-            "run.seeds: give at least one seed, and none twice",
+            "run.seeds: give at least one seed, and each seed once",
         ),
         ("generations = 3", "generations = 3\n[run]\nworkers = 0", "run.workers"),
         ("generations = 3", "generations = 3\nx = 2026-01-01", "[termination] has no key 'x'"),
         ('name = "people"', 'name = "people"\nfile = "x.csv"', "data: give either name"),
         ('name = "people"', 'name = "adult"', "records is for name"),
-        ("records = 200", 'records = 200\nkinds = {age = "nominal"}', "kinds is for file only"),
+        ("records = 200", 'records = 200\nkinds = {age = "nominal"}', "kinds is for a file only"),
         (
             "records = 200",
             "records = 200\n[data.hierarchies]\nage = {intervals = [5], masking = 1}",

@@ -204,7 +204,7 @@ def test_forms_are_for_graphs(run: Path, tmp_path: Path) -> None:
     table = tmp_path / "table"
     done = CliRunner().invoke(cli, ["run", str(run.parent / "table.toml"), "--out", str(table), "--no-pictures"])
     assert done.exit_code == 0, done.output
-    with pytest.raises(SDCError, match="releases a table without links: leave --form out"):
+    with pytest.raises(SDCError, match="releases a table without links: omit --form"):
         release(table, best(table), tmp_path / "out.csv", graph_form="supernodes")
 
 

@@ -63,5 +63,5 @@ def test_a_certificate_of_this_file_says_its_counts(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_counts_that_are_none_are_refused(entry: Any, tmp_path: Path) -> None:
-    with pytest.raises(SDCError, match="has leaf counts that are none"):
+    with pytest.raises(SDCError, match="has invalid leaf counts"):
         certified(written(tmp_path, leaf_counts={"town": entry}))

@@ -276,5 +276,5 @@ def test_other_labels_are_no_intervals(text: str) -> None:
 def test_numbers_stand_beside_intervals_in_words() -> None:
     ages = ["under 25", "under 25", "35", "38", "50 and over", "50 and over"]
     assert pair(RELEASE.assign(age=ages)).quasi_identifiers[0].fate is Fate.GENERALISED
-    with pytest.raises(SDCError, match="mixes numbers with text that is no interval"):
+    with pytest.raises(SDCError, match="mixes numbers with text that is neither an interval"):
         pair(RELEASE.assign(age=["young", "young", *ages[2:]]))

@@ -227,13 +227,13 @@ def test_links_released_elsewhere_are_random(folder: Path) -> None:
         ),
         (("--edges", "loops.csv"), "give --links self_loops=drop to leave them out"),
         (("--edges", "twice.csv"), "give --links repeated=sum"),
-        (("--edges", "strangers.csv"), "1 link(s) have an end that is no node, the first is the target at line 2"),
+        (("--edges", "strangers.csv"), "1 link(s) have an end that is not a node, the first is the target at line 2"),
         (("--edges", "friends.csv", "--columns", "id"), "column 'id' names the nodes"),
         (("--edges", "friends.csv", "--k", "50"), "k"),
-        (("--edges", "friends.csv", "--rows-seed", "3"), "always in random order, by --seed"),
+        (("--edges", "friends.csv", "--rows-seed", "3"), "always shuffled, by --seed"),
         (("--edges", "friends.csv", "--out", "friends.csv"), "or another input: nothing is written"),
-        (("--out", "out.graphml"), "would be GraphML, and there are no links: name a CSV file"),
-        (("--edges", "friends.csv", "--out", "out.gml.gz"), "leave .gz out"),
+        (("--out", "out.graphml"), "would be GraphML, which needs links: name a CSV file"),
+        (("--edges", "friends.csv", "--out", "out.gml.gz"), "omit .gz"),
         (("--edges", "graph.graphml", "--links", "source=Source"), "leave --links source= out"),
         (("--edges", "graph.graphml", "--links", "weight=w"), "have no attribute 'w'"),
         (("--edges", "graph.graphml", "--links", "directed=true"), "are undirected: leave --links directed= out"),
@@ -280,20 +280,20 @@ def test_nodes_that_are_suppressed_stay_with_their_links(rare: Path) -> None:
     assert (nodes["town"] == "*").sum() == 1
     assert networkx.is_isomorphic(networkx.read_graphml(rare / "graph.graphml"), released(rare))
     done = sdc(rare, "protect", *usual, *some, "--overwrite", "--suppressed", "drop")
-    assert "their links would lead nowhere" in str(done.exception)
+    assert "their links would end nowhere" in str(done.exception)
     done = sdc(rare, "protect", *usual, "--overwrite", "--form", "supernodes")
     assert done.exit_code == 0, done.output
     nodes = pd.read_csv(rare / "out.csv")
     assert nodes["size"].min() >= 5
     assert nodes["size"].sum() == 60
     done = sdc(rare, "protect", *usual, *some, "--overwrite", "--form", "supernodes", "--method", "lattice")
-    assert "1 record(s) are suppressed, and would stand alone as super-nodes" in str(done.exception)
+    assert "1 record(s) are suppressed and would be single super-nodes" in str(done.exception)
 
 
 def test_methods_that_leave_records_out_or_make_no_groups(folder: Path) -> None:
     graph = datasets.crawl(60, 150).graph.with_roles(quasi_identifiers=["topic1", "topic2"], identifiers=["id"])
     options: dict[str, Any] = {"k": 4, "keep": []}
-    with pytest.raises(SDCError, match="this protection makes no groups of records"):
+    with pytest.raises(SDCError, match="this protection forms no groups of records"):
         protect(graph, method="pram", graph_form="supernodes", keep=[])
     alike = protect(graph, method="mondrian", graph_form="supernodes", **options)
     assert alike.frame["size"].min() >= 4
@@ -370,7 +370,7 @@ def test_what_a_wrong_pair_of_graphs_is_told(folder: Path) -> None:
     assert evaluate(folder, "--protected-edges", "moved.csv")["values"]["k"] == 4
     (folder / "moved.csv").write_text("source,target\n1,99\n")
     done = sdc(folder, "evaluate", *words, "--edges", "friends.csv", "--protected-edges", "moved.csv")
-    assert "1 link(s) have an end that is no node" in str(done.exception)
+    assert "1 link(s) have an end that is not a node" in str(done.exception)
     files = ("--protected-edges", "moved.csv", "--quasi-identifiers", "age")
     done = sdc(folder, "evaluate", "people.csv", "--edges", "friends.csv", *files)
     assert done.exit_code == 2

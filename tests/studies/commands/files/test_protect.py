@@ -208,7 +208,7 @@ def test_the_same_seed_writes_the_same_bytes(folder: Path) -> None:
         ({"k": "16"}, "at most 15 gives two groups"),
         ({"columns": "wages"}, "did you mean 'wage'"),
         ({"columns": "same"}, "same"),
-        ({"columns": ""}, "no column was named to be protected"),
+        ({"columns": ""}, "no columns to protect"),
         ({"columns": "age,town", "more": ["--method", "mhm"]}, "'town' is nominal: use mdav"),
         ({"k": None}, "method mdav needs k"),
         ({"more": ["--method", "rank-swap", "--percent", "5"]}, "takes no k: it promises none"),
@@ -354,7 +354,7 @@ def test_labels_that_the_encoding_lacks(folder: Path) -> None:
     ("options", "says"),
     [
         (["--columns", "agee"], "--quasi-identifiers names a column 'agee' that is not there; did you mean 'age'"),
-        (["--columns", "same"], "it tells no records apart; leave it out of --quasi-identifiers"),
+        (["--columns", "same"], "it tells no records apart; remove it from --quasi-identifiers"),
         (["--sensitive", "ii"], "--sensitive names a column 'ii'"),
         (["--identifiers", "nam"], "--identifiers names a column 'nam'"),
         (["--kinds", "agee=numeric"], "--kinds names a column 'agee'"),
@@ -505,7 +505,7 @@ def test_sensitive_values_are_counted_among_alike_records_of_the_file(folder: Pa
         (["--method", "suppress-cells", "--l", "1"], "l must be a whole number ≥ 2"),
         (["--method", "suppress-cells", "--t", "1.5"], "t must be in [0, 1]"),
         (["--method", "suppress-cells", "--entropy-l", "2.1"], "entropy_l = 2.1 cannot be reached"),
-        (["--method", "suppress-cells", "--k", "31"], "k = 31 is more than the table's 30 records"),
+        (["--method", "suppress-cells", "--k", "31"], "k = 31 is more than the 30 records of the table"),
     ],
 )
 def test_demands_that_cannot_be_met_are_a_sentence(folder: Path, more: list[str], message: str) -> None:

@@ -124,7 +124,7 @@ def test_what_is_demanded_besides_is_counted_in_all_columns_together(folder: Pat
         (("stay = 0.5", "stay = 5.0"), "does not fit: step 2 of the recipe .*stay"),
         (("stay", "leave"), "step 2 of the recipe: method pram has no option 'leave'"),
         (('["school"]', '["scool"]'), "names column 'school', which no step protects"),
-        (("k = 3", "k = "), r"recipe.toml: the recipe is no TOML: .*line [0-9]+, column"),
+        (("k = 3", "k = "), r"recipe.toml: the recipe is not TOML: .*line [0-9]+, column"),
         (('"numeric"', '"number"'), "which of numeric, ordinal, nominal"),
         (('unchanged = ["town"]', 'unchanged = ["wage"]'), "leaves column 'wage' unchanged, and step 1 protects it"),
         (('unchanged = ["town"]', 'unchanged = ["twon"]'), "column 'twon'"),
@@ -147,7 +147,7 @@ def test_a_recipe_that_does_not_fit_is_refused_with_the_place(
     [
         (lambda f: f.rename(columns={"age": "Age"}), "does not fit: column 'age' is not in the table; did you mean"),
         (lambda f: f.drop(columns=["wage"]), "column 'wage'"),
-        (lambda f: f.assign(age=["old", *f["age"][1:]]), "column 'age' is declared numeric, but row 1 is no number"),
+        (lambda f: f.assign(age=["old", *f["age"][1:]]), "column 'age' is declared numeric, but row 1 is not a number"),
         (lambda f: f.assign(school=["other", *f["school"][1:]]), "row 1: the value is not in the recipe's [orders]"),
         (lambda f: f.head(2), "step 1 of the recipe (age, wage: mdav (k=3))"),
     ],
@@ -194,7 +194,7 @@ def test_in_python_kinds_and_orders_are_checked_as_well() -> None:
             Microdata.from_frame(frame(), quasi_identifiers=["age"], sensitive=["town"]),
             recipe=Recipe((RecipeStep(("town",), "pram", {"stay": 0.5}),)),
         )
-    with pytest.raises(SDCError, match=r"max_suppression is for a method or a choice"):
+    with pytest.raises(SDCError, match=r"max_suppression cannot be used with a recipe"):
         protect(
             frame(),
             quasi_identifiers=["age"],
@@ -302,7 +302,7 @@ def test_an_interrupted_search_keeps_the_best_so_far(folder: Path, monkeypatch: 
         (("--recipe", "recipe.toml"), "--recipe cannot be used with --search"),
         (("--search", "recipes:mdva"), "there is no method 'mdva'; did you mean 'mdav'"),
         (("--search", "recipes:lattice"), "method 'lattice' cannot be part of a recipe: it is a search"),
-        (("--k", "41"), "k = 41 is more than the table's 40 records"),
+        (("--k", "41"), "k = 41 is more than the 40 records of the table"),
     ],
 )
 def test_a_search_that_cannot_be_is_refused_before_it_begins(folder: Path, more: tuple[str, ...], words: str) -> None:

@@ -80,14 +80,16 @@ def test_what_is_not_searched_is_said(file: Path, monkeypatch: pytest.MonkeyPatc
     assert "not searched" not in scan(str(file)).stdout
     monkeypatch.setattr(roles, "_WORK", 500 * 4)
     result = scan(str(file), "--largest", "2")
-    assert "2 further columns would make too many combinations and were not searched: sex, ward." in one_line(result)
+    assert "2 further columns would make too many combinations, so they were not searched: sex, ward." in one_line(
+        result
+    )
     assert json.loads(scan(str(file), "--largest", "2", "--json").stdout)["not_searched"] == ["sex", "ward"]
 
 
 def test_a_file_without_quasi_identifiers_says_what_to_fill_in(tmp_path: Path) -> None:
     pd.DataFrame({"a": [1, 1, 2, 2], "b": [3, 3, 3, 3]}).to_csv(tmp_path / "plain.csv", index=False)
     said = one_line(scan(str(tmp_path / "plain.csv")))
-    assert "No column proposes itself as a quasi-identifier: put those that others know for COLUMNS" in said
+    assert "No quasi-identifier is proposed: replace COLUMNS by the columns that others may know" in said
     assert "--quasi-identifiers COLUMNS --keep a,b" in said
 
 
