@@ -86,6 +86,6 @@ def certificate(
             "row_order": SHUFFLED if shuffled else KEPT,
         },
         **further,
-        "seed": "kept with the value mapping: who has it can undo the protection" if secret_seed else seed,
+        "seed": "kept with the value mapping: whoever has it can undo the protection" if secret_seed else seed,
         "versions": dict(versions),
     }

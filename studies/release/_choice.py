@@ -136,21 +136,21 @@ class Choice:
     def why(self) -> tuple[str, ...]:
         """Sentences on why this method, and what a larger k would cost."""
         best = self.chosen
-        said = [f"{best.method} loses least of the methods that may be chosen: {self._costs(best)}."]
+        said = [f"{best.method} loses least of the allowed methods: {self._costs(best)}."]
         for other in self.candidates:
             if other is best or other.done is None:
                 continue
             more = other.cost - best.cost
             if not other.true_values and more < 0:
                 said.append(
-                    f"{other.method} would lose {self._costs(other)}, but publishes values that nobody has:"
-                    " --allow-perturbed lets it be chosen."
+                    f"{other.method} would lose {self._costs(other)}, but it publishes invented values:"
+                    " --allow-perturbed allows it."
                 )
             else:
                 said.append(f"{other.method} would lose {self._costs(other)}.")
         if self.next_k is not None and self.next_k.done is not None:
             said.append(
-                f"The next larger k is {self.next_k.k}: {best.method} would then lose {self._costs(self.next_k)}."
+                f"With the next larger k, {self.next_k.k}, {best.method} would lose {self._costs(self.next_k)}."
             )
         return tuple(said)
 
@@ -295,7 +295,7 @@ def _left_out(name: str, data: Microdata, demand: Demand, asked: _Asked, least: 
         weights = weights_of(data.quasi_identifiers, asked.importance)
         bound = 100 * rare * float(weights.min() / weights.sum())
         if bound > least:
-            return f"loses {bound:.3g} % at least"
+            return f"loses at least {bound:.3g} %"
     if name == "mdav":
         kinds = [data.attribute(column).kind.value for column in data.quasi_identifiers]
         if len(kinds) <= TREE_COLUMNS and set(kinds) == {"numeric"}:
@@ -391,7 +391,7 @@ def _microaggregated(data: Microdata, demand: Demand, asked: _Asked) -> tuple[Ca
                 needed = smallest_k(lambda k, part=part: _groups(part, k, weights), needed, mix)  # type: ignore[misc]
     groups = labels_in_strata(data, asked.within, lambda part: _groups(part, needed, weights))
     done = recoded(find("mdav"), data, groups)
-    note = "publishes values that nobody has"
+    note = "publishes invented values"
     return Candidate("mdav", replace(demand, k=needed), done, note=note), groups
 
 

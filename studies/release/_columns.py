@@ -169,9 +169,10 @@ def _refuse_identifying(data: Microdata, attribute: Attribute, others: Sequence[
     once, present = int((counts == 1).sum()), int(counts.sum())
     if present and once >= MOSTLY_UNIQUE * present:
         raise SDCError(
-            f"column {attribute.name!r} has no role and {once:,} of its {present:,} values occur once: unchanged it"
-            " would single people out. Make it an identifier (it is left out), protect it, or name in keep (--keep) all"
-            f" columns without a role that are to leave as they are (now: {', '.join(others)})"
+            f"column {attribute.name!r} has no role and {once:,} of its {present:,} values occur once: published"
+            " unchanged, it would single people out. Name it as an identifier to leave it out, protect it,"
+            " or name in keep"
+            f" (--keep) all columns without a role to publish unchanged (now: {', '.join(others)})"
         )
 
 
@@ -234,19 +235,19 @@ def sentences(columns: Columns, found: SingledOut | None, *, least: int = 1) -> 
         counted = (
             ""
             if found is None
-            else f" Who knows these finds {many(found.unchanged)} of {found.records:,} records alone with their values,"
-            f" with {', '.join(columns.protected)} as well {many(found.together)}."
+            else f" In these columns, {many(found.unchanged)} of {found.records:,} records are unique;"
+            f" together with {', '.join(columns.protected)}, {many(found.together)} are."
         )
-        said.append(f"Left as they were: {', '.join(columns.unchanged)}.{counted}")
+        said.append(f"Unchanged: {', '.join(columns.unchanged)}.{counted}")
     if columns.sensitive:
-        counted = "" if found is None else f" Who knows all columns of the file finds {many(found.everything)} alone."
-        said.append(f"Sensitive, left as they were: {', '.join(columns.sensitive)}.{counted}")
+        counted = "" if found is None else f" In all columns of the file together, {many(found.everything)} are unique."
+        said.append(f"Sensitive, unchanged: {', '.join(columns.sensitive)}.{counted}")
     if columns.left_out:
-        said.append(f"Without a role and not kept, so left out: {', '.join(columns.left_out)}.")
+        said.append(f"Left out, because without a role and not kept: {', '.join(columns.left_out)}.")
     if columns.pseudonyms:
         said.append(
-            f"Identifiers, replaced by random numbers: {', '.join(columns.pseudonyms)}. Which number is whose stands in"
-            " the value mapping; records with the same number are of the same person."
+            f"Identifiers, replaced by random numbers: {', '.join(columns.pseudonyms)}. The value mapping says"
+            " which number belongs to whom. Records with the same number belong to the same person."
         )
     if columns.identifiers:
         said.append(f"Identifiers, left out: {', '.join(columns.identifiers)}.")

@@ -170,11 +170,11 @@ class Demand:
         found = []
         if self.l is not None:
             different = distinct_l(classes, codes) if len(codes) else 0
-            said = f"every class of alike records has at least l different values of {name}"
+            said = f"every class has at least l different values of {name}"
             found.append(at_least("l", columns, self.l, different, said))
         if self.entropy_l is not None:
             mixed = entropy_l(classes, codes) if len(codes) else 0.0
-            said = f"in every class of alike records {name} is as uncertain as entropy_l equally frequent values"
+            said = f"in every class, {name} is as uncertain as entropy_l equally frequent values"
             holds = mixed >= self.entropy_l - _ROUNDING
             found.append(Guarantee("entropy_l", tuple(columns), self.entropy_l, mixed, holds, said))
         if self.t is not None:
@@ -188,7 +188,7 @@ class Demand:
             apart = 1 + np.bincount(groups, np.abs(own - expected) - expected)  # a value not there: its share
             farthest = float(apart.max(initial=0)) / 2
             of_whom = "of the whole table" if n_strata == 1 else "of its stratum"
-            said = f"the shares of the values of {name} in a class are at most t from those {of_whom}"
+            said = f"the shares of the values of {name} in a class differ by at most t from those {of_whom}"
             holds = farthest <= self.t + _ROUNDING
             found.append(Guarantee("t", tuple(columns), self.t, farthest, holds, said))
         return found

@@ -34,5 +34,5 @@ def completed(data: Microdata, given: Mapping[str, Hierarchy] | None) -> Complet
             said.append(f"{name} ({made.reason})")
     if not said:
         return Completed(found, ())
-    sentence = f"Hierarchies made from the values, for none was given: {'; '.join(said)}."
+    sentence = f"Hierarchies made from the values, because none were given: {'; '.join(said)}."
     return Completed(found, (sentence,))

@@ -177,7 +177,7 @@ class LinkedRelease:
         moved = int((degrees != np.sort(self.graph.degrees)).sum())
         names = list(edges.columns[:2])
         return [
-            at_most("links changed", names, 0, changed, "every link is there once, and no other"),
+            at_most("links changed", names, 0, changed, "every link is there once, and no other link"),
             at_most("degrees changed", names, 0, moved, "as many nodes have each number of links as in the original"),
         ]
 
@@ -217,15 +217,17 @@ class LinkedRelease:
             clusters = len(self.published.nodes)
             said.append(
                 f"The {n:,} nodes and {m:,} links are released as {clusters:,} super-nodes, each with its number of"
-                " nodes and of links within, and the numbers of links between them; who is linked to whom is not."
+                " nodes and of links within, and the numbers of links between them; which nodes are linked"
+                " is not released."
             )
             return tuple(said)
-        said.append(f"All {m:,} links leave with the {n:,} nodes, under identifiers 1 to {n:,} in random order.")
+        said.append(f"All {m:,} links are released with the {n:,} nodes, under identifiers 1 to {n:,} in random order.")
         if exposure:
             said.append(betrayal(self.exposure, n, self.rare))
         found = self.measured(nodes)["by_attributes_and_degree"]
         said.append(
-            f"Who knows the protected attributes and the number of links, and guesses among those that fit, finds"
+            "An intruder who knows the protected attributes and the number of links, and guesses among"
+            " those that fit, finds"
             f" {100 * found:.3g} % of the nodes."
         )
         return tuple(said)

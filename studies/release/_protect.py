@@ -165,7 +165,7 @@ class _Work:
         kept = text if dropped else text[~self.lost]
         before = self.original[~self.lost] if dropped else self.original
         if self.method.suppresses:
-            limit = "no more records are suppressed than was said"
+            limit = "no more records are suppressed than allowed"
             allowed = int(self.lost.sum()) if self.allowed is None else self.allowed
             found = [at_most("suppressed", self.columns.protected, allowed, n - len(kept), limit)]
         else:
@@ -218,10 +218,10 @@ class _Weighing:
         found = []
         if self.importance:
             listed = ", ".join(f"{name} {weight:g}" for name, weight in self.importance.items())
-            found.append(f"Importance of the columns in the loss: {listed}; 1 where none is said.")
+            found.append(f"Importance of the columns in the loss: {listed}; 1 for all others.")
         if self.suppression_price is not None:
             price = f"{self.suppression_price:g}"
-            found.append(f"A record that is left out counts {price} times one that loses everything.")
+            found.append(f"A record that is left out counts {price} times as much as one that loses everything.")
         return tuple(found)
 
 

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from sdc_problems.studies.tasks import Task
 
 NO_K = "promises no k"
-ALONE = "k is 1: some record is the only one of its kind"
+ALONE = "k is 1: at least one record is unique"
 DRAWN = "releases.json"
 """File of a run folder that says which of its random solutions were drawn; it holds no seed and no record."""
 _REPRODUCED = (
@@ -60,8 +60,8 @@ _REPRODUCED = (
 )
 _DECIDED_OTHERWISE = "the decision record of the run is for solution {}, not {}"
 _DRAWN_BEFORE = (
-    "solution {} was released before: for the same draw give --seed, which its mapping file holds; for another, which"
-    " together with the first gives more away, --new-draw"
+    "solution {} was released before. For the same draw give --seed, which is in its mapping file. For another draw,"
+    " which together with the first one discloses more, give --new-draw"
 )
 
 
@@ -411,7 +411,7 @@ def objections(
             places = Places.of(out)
             same = _same_solution(places, found.ids[0], fingerprint)
             _draw(folder, found.ids[0], places, same, seed=None, new_draw=False)
-            met.append("values are drawn at random, once: a second release repeats the same draw")
+            met.append("values are drawn at random once: a second release repeats the draw")
         else:
             frame, lost = _protected(task, problem, x, None)
             text = as_written(frame[~lost].reset_index(drop=True))
@@ -496,8 +496,8 @@ def _broken_requirements(study: Study, problem: SDCProblem, values: Mapping[str,
 
 def _not_released(broken: Sequence[str]) -> NeedsReason:
     return NeedsReason(
-        f"nothing is released: {'; '.join(broken)}. Choose another solution, or give the reason for this one"
-        " (--override), which the certificate repeats"
+        f"nothing is released: {'; '.join(broken)}. Choose another solution, or override this by --override REASON; the"
+        " certificate contains the reason"
     )
 
 

@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 
 SHUFFLED, KEPT = "shuffled", "as in the original"
 """Entry ``row_order`` of a certificate."""
-SHUFFLED_SENTENCE = "The rows are shuffled: the place of a row says nothing about whose it is."
-KEPT_SENTENCE = "The rows are in the order of the original: who has both files links every record by its row number."
+SHUFFLED_SENTENCE = "The rows are shuffled: the position of a row does not show whose it is."
+KEPT_SENTENCE = (
+    "The rows are in the order of the original: whoever has both files can link every record by its row number."
+)
 SAYS_SHUFFLED = "the rows of the protected file were shuffled when it was released, as its certificate says"
 
 _HEAD = "released,original"

@@ -106,7 +106,7 @@ def read_decision(run: Run) -> dict[str, Any] | None:
         If it is damaged, or says other than the run does.
     """
     path = run.path / FILE
-    again = "write it anew on the page, or take the file away"
+    again = "write it again on the page, or remove the file"
     if not path.is_symlink() and not path.exists():
         return None
     try:
@@ -175,7 +175,7 @@ def decision_page(record: Mapping[str, Any], run: Run) -> str:
                 )
             ]
             if record["requirements"]
-            else ["<p>The study states none.</p>"]
+            else ["<p>The study has none.</p>"]
         ),
         "<h2>What was rejected</h2>",
         *(
@@ -190,11 +190,11 @@ def decision_page(record: Mapping[str, Any], run: Run) -> str:
                 )
             ]
             if record["rejected"]
-            else ["<p>Nothing was put beside it.</p>"]
+            else ["<p>No other solution was considered.</p>"]
         ),
         *(["<h2>Notes</h2>", *paragraphs(record["notes"])] if record["notes"].strip() else []),
         "<h2>Where it comes from</h2>",
         f'<p class="muted">Fingerprint of the run: {safe(record["run_fingerprint"], 64)}. The SHA-256 of this page '
-        "stands in the certificate of the file that was released with it.</p>",
+        "is in the certificate of the file that was released with it.</p>",
     ]
     return whole_page(f"Decision record: {record['title']}", body)

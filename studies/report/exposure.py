@@ -44,7 +44,7 @@ def exposure(data: Microdata, released: pd.DataFrame, starred: pd.DataFrame, col
     cells = [released[name].astype(str).factorize(use_na_sentinel=False)[0] for name in names]  # a gap is a value
     after = np.column_stack(cells).astype(np.int64)
     if not len(after):
-        return {"risks": [], "sizes": [], "combinations": [], "note": "No record is released: nobody can be found."}
+        return {"risks": [], "sizes": [], "combinations": [], "note": "No record is released, so nobody can be found."}
     old, new = (class_sizes(equivalence_classes(codes)) for codes in (before, after))
     risks = [_risk("Prosecutor", "knows that a person is in the file, and looks for them", old, new)]
     fits, why = _fits(data, starred, names)

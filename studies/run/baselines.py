@@ -45,7 +45,7 @@ def baselines_of(plan: Plan, *, exact: bool | None = None) -> tuple[dict[str, ND
     if exact if exact is not None else affordable(plan.limits, plan.algorithm, problem.n_candidates, seconds):
         return {**found, **problem.best_of_each()}, ""
     return found, (
-        f"the best solution for each objective is not among the baselines: it takes measuring all"
+        f"the best solution for each objective is not among the baselines: to find it, all"
         f" {problem.n_candidates:,} candidates, about {max(seconds, 1):,.0f} s, and the baselines may cost"
         f" {SHARE:.0%} of the search's budget; `sdc run --exact-baselines` finds it whatever it costs, and the"
         " algorithm ExactFront the whole exact front"

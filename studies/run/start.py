@@ -159,8 +159,8 @@ def _check_facts(built: Built, meta: Mapping[str, Any], folder: Path) -> None:
     difference = _difference(said, true)
     if difference:
         raise Untrue(
-            f"what {str(folder)!r} says of itself is not what its study and data give ({difference}); the run's"
-            " database was changed, or made by another version: nothing is taken from it"
+            f"the contents of {str(folder)!r} do not agree with its study and data ({difference}); the run's database"
+            " was changed, or made by another version: nothing is read from it"
         )
 
 
@@ -193,8 +193,8 @@ def check_continuable(meta: Mapping[str, Any], folder: Path) -> None:
         return
     made = f"sdc-problems {version}" if numbers else "another version"
     raise SDCError(
-        f"{str(folder)!r} was made by {made}, whose objectives and options had other names: this version shows what the"
-        f" run has found; to go on with it, to draw a solution or to release one needs that version"
+        f"{str(folder)!r} was made by {made}, whose objectives and options had other names. This version can show what"
+        f" the run has found. To continue it, draw a solution or release one, use that version"
         + (f" (pip install sdc-problems=={version})" if numbers else "")
     )
 

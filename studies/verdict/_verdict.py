@@ -202,7 +202,7 @@ def verdict(
     known = beyond(original, population=population, weights=weights, households=households)
     if not compared:
         risks_alone(report, known)
-        risk, utility = _risk_alone(report), "nothing was compared: one file was given"
+        risk, utility = _risk_alone(report), "not measured, because only one file was given"
     else:
         all_risks(report, known)
         all_losses(report)
@@ -246,11 +246,11 @@ def _known_besides(report: Report, besides: _Besides) -> list[str]:
     listed = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
     report.add(
         ANONYMITY, "alone_besides", "records alone by other columns", together,
-        f"{report.share(alone)} are the only ones with their {listed}, which no role was given;"
-        f" {report.share(together)} with the quasi-identifiers as well.",
+        f"{report.share(alone)} are unique in {listed}, which have no role;"
+        f" {report.share(together)} are unique in these and the quasi-identifiers together.",
         unit="records", high=report.n,
     )  # fmt: skip
-    return [f"who knows {listed} as well finds {report.share(together)} alone"] if together else []
+    return [f"{report.share(together)} are unique for an intruder who also knows {listed}"] if together else []
 
 
 def _verdict(
@@ -280,11 +280,11 @@ def _columns(pairing: Pairing) -> list[tuple[str, str, str, str]]:
 
 def _unpaired_risk(report: Report) -> str:
     k = int(report.value("k"))
-    alone = "at least one record is alone with its quasi-identifiers"
-    hidden = alone if k == 1 else f"in the file every record looks like at least {k - 1:,} others"
+    alone = "at least one record is unique in its quasi-identifiers"
+    hidden = alone if k == 1 else f"every record of the file looks like at least {k - 1:,} others"
     unknown = (
-        "not known: the rows are shuffled, and without the file that says which record each row is nobody can count"
-        " whom an intruder finds again"
+        "not known: the rows are shuffled, and without the rows file it cannot be counted how many records an intruder"
+        " re-identifies"
     )
     return "; ".join([unknown, hidden, *_dropped(report)])
 
@@ -292,20 +292,20 @@ def _unpaired_risk(report: Report) -> str:
 def _risk(report: Report) -> str:
     suppressed = report.pairing.n_records - report.n
     parts = [
-        f"an intruder who knows the quasi-identifiers finds about {report.share(report.linked)} again, "
+        f"an intruder who knows the quasi-identifiers re-identifies about {report.share(report.linked)}, "
         f"{report.weakest:,} of them for certain"
     ]
     if report.has("certain_complete") and report.value("certain_complete") > report.weakest:
-        parts.append(f"{report.value('certain_complete'):,.0f} for certain if starred records are passed over")
+        parts.append(f"{report.value('certain_complete'):,.0f} for certain if the intruder ignores starred records")
     if not report.perturbed and report.has("distinct_l") and report.value("distinct_l") == 1:
-        parts.append("in some group all have the same sensitive value")
+        parts.append("in at least one class, all records have the same sensitive value")
     if suppressed:
         parts.append(f"{suppressed:,} records are suppressed and not counted")
     return "; ".join([*parts, *_dropped(report)])
 
 
 def _risk_alone(report: Report) -> str:
-    said = f"who knows the quasi-identifiers finds {report.share(report.value('sample_uniques'))} alone with them"
+    said = f"{report.share(report.value('sample_uniques'))} are unique in the quasi-identifiers"
     return "; ".join([said, *_dropped(report)])
 
 
@@ -313,7 +313,7 @@ def _dropped(report: Report) -> list[str]:
     if not report.n_dropped:
         return []
     gone = f"{report.n_dropped:,} of {report.of_all:,} records"
-    return [f"{gone} are left out for missing values and not counted"]
+    return [f"{gone} were left out because of missing values and are not counted"]
 
 
 def _others(data: Microdata, measured: Sequence[str]) -> list[str]:
@@ -342,14 +342,16 @@ def _utility(report: Report, *, all_measured: bool = True) -> str:
         lost.append(f"{report.n_stars:,} of {cells:,} cells are starred ({100 * report.n_stars / cells:.3g} %)")
     if not lost and report.has("unchanged_cells") and report.value("unchanged_cells") < 100:
         changed = 100 - report.value("unchanged_cells")  # exchanged values leave each column's statistics as they were
-        lost.append(f"{changed:.3g} % of the quasi-identifiers' cells hold other values")
+        lost.append(f"{changed:.3g} % of the cells of the quasi-identifiers have other values")
     suppressed = report.pairing.n_records - report.n
     if suppressed:
         n = report.pairing.n_records
         lost.append(f"{suppressed:,} of {n:,} records are suppressed ({100 * suppressed / n:.3g} %)")
     if not all_measured:
-        lost.append("what the coarser or changed cells of a record have lost is not known without pairs")
+        lost.append("the loss of coarser or changed cells is not known, because the rows are not paired")
     if report.n_dropped:
         gone = 100 * report.n_dropped / report.of_all
-        lost.append(f"{report.n_dropped:,} of {report.of_all:,} records are left out for missing values ({gone:.3g} %)")
-    return "; ".join(lost) if lost else "nothing, as far as these measures see"
+        lost.append(
+            f"{report.n_dropped:,} of {report.of_all:,} records were left out because of missing values ({gone:.3g} %)"
+        )
+    return "; ".join(lost) if lost else "none that these measures detect"

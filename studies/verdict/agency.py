@@ -76,16 +76,17 @@ def agency(report: Report, beyond: Beyond) -> None:
     alone = int((sizes == 1).sum())
     report.add(
         AGENCY, "sample_uniques", "sample uniques", alone,
-        f"{report.share(alone)} are the only ones in the file with their quasi-identifiers.", unit="records", high=n,
+        f"{report.share(alone)} are unique in the file by their quasi-identifiers.", unit="records", high=n,
     )  # fmt: skip
     report.add(
         AGENCY, "prosecutor_max", "prosecutor risk, highest", 100 / int(sizes.min()),
-        f"Who knows that a person is in the file picks the right record with at most {100 / int(sizes.min()):.3g} %.",
+        f"An intruder who knows that a person is in the file finds the right record with a probability of at most"
+        f" {100 / int(sizes.min()):.3g} %.",
         unit="%",
     )  # fmt: skip
     report.add(
         AGENCY, "prosecutor_mean", "prosecutor risk, mean", 100 * groups / n,
-        f"Of all persons picked so, {100 * groups / n:.3g} % are the right ones on average.", unit="%",
+        f"On average, {100 * groups / n:.3g} % of such attempts find the right record.", unit="%",
     )  # fmt: skip
     special(report)
     risk = 1.0 / sizes
@@ -96,7 +97,7 @@ def agency(report: Report, beyond: Beyond) -> None:
     else:
         report.skip(
             AGENCY, "journalist and marketer risk, k-map, population uniqueness",
-            "neither a population (--population) nor sampling weights (--weights) were given",
+            "no population (--population) and no sampling weights (--weights) were given",
         )  # fmt: skip
     if beyond.households is not None:
         in_households(report, risk, beyond.households[report.kept])
@@ -121,13 +122,13 @@ def special(report: Report) -> None:
     report.add(
         AGENCY, "special_uniques", "special uniques (SUDA2)", singled,
         f"{report.share(singled)} are singled out by {most} or fewer of the {len(names)} quasi-identifiers"
-        + (f"; most take part: {parts}." if parts else "."),
+        + (f"; the attributes that occur most: {parts}." if parts else "."),
         unit="records", high=report.n,
     )  # fmt: skip
     report.add(
         AGENCY, "suda_max", "highest SUDA2 score", float(found.scores.max()),
         f"The riskiest record has a score of {found.scores.max():.4g}: the sum over the smallest combinations that"
-        " single it out, more for fewer attributes.",
+        " single it out, where combinations of fewer attributes count more.",
         high=None,
     )  # fmt: skip
 
@@ -146,7 +147,8 @@ def by_weights(
     )  # fmt: skip
     report.add(
         AGENCY, "individual_risk_max", "individual risk, highest", 100 * float(risk.max()),
-        f"The riskiest record is re-identified with {100 * risk.max():.3g} % (Benedetti and Franconi, by the weights).",
+        f"The riskiest record is re-identified with a probability of {100 * risk.max():.3g} % (Benedetti and Franconi,"
+        " by the weights).",
         unit="%",
     )  # fmt: skip
     report.add(
@@ -168,20 +170,20 @@ def in_population(report: Report, sizes: NDArray[np.int64], population: Microdat
     if fits is None:
         report.skip(
             AGENCY, "journalist and marketer risk, k-map, population uniqueness",
-            f"{len(population):,} persons and the file's classes are too many to compare",
+            f"there are too many persons ({len(population):,}) and classes to compare",
         )  # fmt: skip
         return
     absent = int((fits < sizes).sum())
     if absent:
         report.notes.append(
             f"{absent:,} records fit fewer persons of the population than records of the file: the population lacks"
-            " them, or its values are written otherwise; their own class counts instead"
+            " them or writes values differently; the size of their own class is used instead"
         )
     fits = np.maximum(fits, sizes)
     uniques = int((fits == 1).sum())
     report.add(
         AGENCY, "population_uniques", "population uniques", uniques,
-        f"{report.share(uniques)} fit one person of the population only.", unit="records", high=report.n,
+        f"{report.share(uniques)} fit only one person of the population.", unit="records", high=report.n,
     )  # fmt: skip
     report.add(
         AGENCY, "k_map", "k-map", int(fits.min()),
@@ -195,11 +197,13 @@ def _journalist(report: Report, stands_for: NDArray[np.float64]) -> None:
     highest, mean = 100 / float(stands_for.min()), 100 * float((1 / stands_for).mean())
     report.add(
         AGENCY, "journalist_max", "journalist risk, highest", highest,
-        f"Who wants to show that anybody can be found succeeds with at most {highest:.3g} %.", unit="%",
+        "An intruder who wants to find any record at all succeeds with a probability of at most"
+        f" {highest:.3g} %.", unit="%",
     )  # fmt: skip
     report.add(
         AGENCY, "marketer", "marketer risk", mean,
-        f"Who links the whole file to the population is right for about {report.share(mean * report.n / 100)}.",
+        f"An intruder who links the whole file to the population is right for about"
+        f" {report.share(mean * report.n / 100)}.",
         unit="%",
     )  # fmt: skip
 
@@ -209,12 +213,13 @@ def in_households(report: Report, risk: NDArray[np.float64], households: NDArray
     together = evaluators.household_risk(risk, households)
     report.add(
         AGENCY, "household_risk_max", "household risk, highest", 100 * float(together.max()),
-        f"Of the riskiest household somebody is found with {100 * together.max():.3g} %, and with them the others.",
+        f"In the riskiest household, a member is found with a probability of {100 * together.max():.3g} %, and then all"
+        " are known.",
         unit="%",
     )  # fmt: skip
     report.add(
         AGENCY, "household_risk_mean", "household risk, mean", 100 * float(together.mean()),
-        f"About {report.share(float(together.sum()))} live in a household of which somebody is found.", unit="%",
+        f"About {report.share(float(together.sum()))} live in a household of which a member is found.", unit="%",
     )  # fmt: skip
 
 

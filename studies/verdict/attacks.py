@@ -24,7 +24,7 @@ MOST_RECORDS = 20_000
 def attacks(report: Report) -> None:
     """Copies, linkage within ranks and guesses; notes where a file gives away what linkage does not see."""
     if not report.perturbed:
-        report.skip(RISK, "copies, rank linkage, guesses", "no quasi-identifier holds other values than the original's")
+        report.skip(RISK, "copies, rank linkage, guesses", "all values of the quasi-identifiers are original values")
         return
     numbers = _perturbed(report, report.numeric)
     if numbers:
@@ -45,11 +45,11 @@ def records(report: Report) -> None:
     report.add(
         LOSS, "record_change", "change of single values", moved,
         f"A number ({which}) is {moved / 100:.2f} standard deviations from the original one of its record on average;"
-        f" {dealt / 100:.2f} where values are dealt out anew{among}.", unit="%", high=None,
+        f" {dealt / 100:.2f} if values are assigned to records at random{among}.", unit="%", high=None,
     )  # fmt: skip
     if moved >= SYNTHETIC * dealt > 0:
         report.notes.append(
-            f"the numbers are in effect synthetic: statistics may hold, but {which} of a record say nothing about its"
+            f"the numbers are practically synthetic: statistics may hold, but {which} of a record say nothing about its"
             " person"
         )
     if len(numbers) > 1:
@@ -81,13 +81,14 @@ def _on_numbers(report: Report, columns: list[PairedColumn]) -> None:
     copied = evaluators.copies(X, Y)
     report.add(
         RISK, "copies", "copies of original records", copied,
-        f"{copied:.3g} % of the records all but repeat the numbers of an original record, in whichever row{among}.",
+        f"{copied:.3g} % of the records nearly repeat the numbers of an original record, in any row{among}.",
         unit="%",
     )  # fmt: skip
     if copied >= SHIFTED:
         report.notes.append(
-            f"{copied:.3g} % of the records stand in the file as they were, be it in other rows: linkage, which looks"
-            " for a record in its own row, does not see that"
+            f"{copied:.3g} % of the records are in the file unchanged, perhaps in other rows: linkage looks"
+            " for a record"
+            " in its own row and does not notice that"
         )
     if len(X) > MOST_RECORDS:
         report.skip(RISK, "rank linkage", f"{len(X):,} records are more than {MOST_RECORDS:,}")
@@ -95,7 +96,7 @@ def _on_numbers(report: Report, columns: list[PairedColumn]) -> None:
     linked, percent = max((evaluators.rsrl(X, Y, percent=percent), percent) for percent in RSRL_PERCENTS)
     report.add(
         RISK, "rsrl", "linkage within ranks", linked,
-        f"An intruder who takes ranks to have moved by at most {percent} % is right for {linked:.3g} %{among}.",
+        f"An intruder who assumes that ranks moved by at most {percent} % is right for {linked:.3g} %{among}.",
         unit="%",
     )  # fmt: skip
     report.linked = max(report.linked, linked * len(X) / 100)
@@ -107,12 +108,12 @@ def _guesses(report: Report, columns: list[PairedColumn]) -> None:
     right = evaluators.guess(X, Y)
     report.add(
         RISK, "guess", "cells guessed", right,
-        "An intruder who knows which original category is the likeliest behind each published one gets"
+        "An intruder who knows the most likely original category of each published one gets"
         f" {right:.3g} % of the cells ({names_of(columns)}) right{among}.", unit="%",
     )  # fmt: skip
     near = evaluators.interval_disclosure_rank(X, Y, percent=10.0, kinds=[c.kind.value for c in columns])
     if right - near >= RENAMED:
         report.notes.append(
-            f"categories of {names_of(columns)} are in effect renamed: only {near:.3g} % are near the original ones,"
+            f"categories of {names_of(columns)} are practically renamed: only {near:.3g} % are near the original ones,"
             f" but {right:.3g} % are guessed"
         )

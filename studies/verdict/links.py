@@ -208,14 +208,14 @@ class _NodeMeasures(_Measures):
         measures.append(
             self.measure(
                 "homophily", "change of assortativity", np.abs(r - after).mean(),
-                f"How much more often than by chance links join equals has changed by this much on average; by {name}"
+                f"Average change of how much more often than by chance links join equal nodes; by {name}"
                 f" from {r[most]:.2f} to {after[most]:.2f}.", high=2.0,
             )
         )  # fmt: skip
         measures.append(self.distribution(old, new))
         order = self._order(links)
         if order is None:
-            why = "nothing says which node of the release is which of the original, or links have changed"
+            why = "nodes of the release and of the original are not paired, or links have changed"
             return measures, [Skipped(GROUP, "mixing, AAMIL, nodes found by their neighbourhood", why)]
         return [*measures, *self._paired(old, new[order])], []
 
@@ -232,14 +232,15 @@ class _NodeMeasures(_Measures):
         found = [
             self.measure(
                 name, f"exposed by {what}", count,
-                f"{count:,} of {n:,} nodes have a {what} that fewer than {k} share, whatever their attributes are.",
+                f"{count:,} of {n:,} nodes have a {what} that fewer than {k} nodes share, without regard to"
+                " attributes.",
                 high=float(n),
             )
             for name, (what, count) in known.items()
         ]  # fmt: skip
         shown = [self.table[name].factorize(use_na_sentinel=False)[0] for name in graph.data.quasi_identifiers]
         risk = degree_risk(np.column_stack(shown), links, directed=graph.directed)
-        sentence = f"Who knows the quasi-identifiers and the number of links, and guesses, finds {100 * risk:.3g} %."
+        sentence = f"A guess by quasi-identifiers and number of links finds {100 * risk:.3g} %."
         found.append(self.measure("dr_degree", "found by attributes and degree", risk, sentence))
         if n <= SAMPLED_ABOVE:
             before = structure(graph.edges, n, directed=graph.directed).transitivity if after else None
@@ -269,12 +270,12 @@ class _NodeMeasures(_Measures):
         found = [
             self.measure(
                 "mixing", "mixing along links", both,
-                f"{100 * both:.3g} % of the links would have to lead elsewhere for the numbers of links between"
-                " categories to be the original ones.",
+                f"{100 * both:.3g} % of the links would have to lead elsewhere to restore the original numbers of links"
+                " between categories.",
             ),
             self.measure(
                 "aamil", "AAMIL, links to released neighbours", one,
-                "The same, where only the other end of each link has its released value.",
+                "The same, if only the other end of each link has its released value.",
             ),
         ]  # fmt: skip
         if len(self.original.indices) <= EGO_ARCS:
@@ -283,8 +284,9 @@ class _NodeMeasures(_Measures):
             found.append(
                 self.measure(
                     "ego_risk", "found by attributed neighbourhood", told.risk,
-                    f"{hits:,} nodes have a neighbourhood, with everybody's original values, that is in the release;"
-                    f" picking one that fits hits {100 * told.risk_right:.3g} % of all nodes.",
+                    f"{hits:,} nodes have a neighborhood, with the original values of all its nodes, that"
+                    " is in the release;"
+                    f" a guess among those that fit finds {100 * told.risk_right:.3g} % of all nodes.",
                 )
             )  # fmt: skip
         return found
@@ -317,12 +319,12 @@ class _GroupMeasures(_Measures):
         measures = [
             self.measure(
                 "super_node", "smallest super-node", smallest,
-                f"Every super-node stands for {smallest:,} nodes or more; who is linked to whom in it is hidden.",
+                f"Every super-node stands for {smallest:,} nodes or more and hides the links between them.",
                 high=float(n), better="higher",
             ),
             self.measure(
                 "nsil", "NSIL, structure", wrong,
-                f"A reader who draws links as often as the super-nodes say gets {100 * wrong:.3g} % of the worst number"
+                f"Links drawn at random, as often as the super-nodes say, have {100 * wrong:.3g} % of the worst number"
                 " of pairs wrong.",
             ),
             self.measure(
@@ -331,5 +333,5 @@ class _GroupMeasures(_Measures):
             ),
         ]  # fmt: skip
         measures.append(self.distribution(old, new))
-        why = "super-nodes show no single node's links"
+        why = "super-nodes show no links of single nodes"
         return measures, [Skipped(GROUP, "exposure, mixing, nodes found by their neighbourhood", why)]

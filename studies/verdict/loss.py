@@ -50,7 +50,7 @@ def numbers(report: Report) -> None:
     pil = evaluators.pil(X, Y)
     report.add(
         LOSS, "pil", "PIL, probabilistic", pil,
-        f"Measured against their sampling errors the statistics lost {pil:.3g} % (0: as good as the original){among}.",
+        f"Relative to their sampling errors, the statistics lost {pil:.3g} % (0: as good as the original){among}.",
         unit="%",
     )  # fmt: skip
 
@@ -59,7 +59,7 @@ def categories(report: Report) -> None:
     """CTBIL, DBIL and EBIL of the columns that still hold the original's categories."""
     columns = report.categorical
     if not columns:
-        report.skip(LOSS, "CTBIL, DBIL, EBIL", "no quasi-identifier is published with the original's categories")
+        report.skip(LOSS, "CTBIL, DBIL, EBIL", "no quasi-identifier is published with the original categories")
         return
     if not report.whole(columns).any():
         report.skip(LOSS, "CTBIL, DBIL, EBIL", STARS_EVERYWHERE)
@@ -82,7 +82,7 @@ def categories(report: Report) -> None:
     entropy = evaluators.ebil(X, Y, n_categories=sizes)
     report.add(
         LOSS, "ebil", "EBIL, entropy", entropy,
-        f"Seeing the published category leaves {entropy:.3g} % of the uncertainty about the original{among}.", unit="%",
+        f"The published category leaves {entropy:.3g} % of the uncertainty about the original one{among}.", unit="%",
     )  # fmt: skip
     report.add(
         LOSS, "il_categorical", "mean of CTBIL, DBIL, EBIL", (tables + distance + entropy) / 3,
@@ -96,7 +96,7 @@ def detail(report: Report) -> None:
     columns = [c for c in report.quasi if c.fate is not Fate.PERTURBED]
     suppressed = report.pairing.suppressed
     if not report.generalised and not suppressed.any() and not report.n_stars:
-        report.skip(LOSS, "GLM, entropy loss", "no quasi-identifier was generalised and nothing suppressed")
+        report.skip(LOSS, "GLM, entropy loss", "no quasi-identifier was generalized, and nothing was suppressed")
     elif columns:
         without = f" (without {names_of(perturbed)}: other values, not coarser ones)" if perturbed else ""
         general_loss(report, columns, without)
@@ -104,7 +104,7 @@ def detail(report: Report) -> None:
         entropy = share_lost(sum(lost for lost, _ in bits), sum(worst for _, worst in bits))
         report.add(
             LOSS, "entropy_loss_percent", "non-uniform entropy", entropy,
-            f"{entropy:.3g} % of the information in these columns is gone, rare values counting less{without}.",
+            f"{entropy:.3g} % of the information in these columns is lost; rare values count less{without}.",
             unit="%",
         )  # fmt: skip
     else:
@@ -167,8 +167,8 @@ def sensitive(report: Report) -> None:
             continue
         same = 100 * float(np.mean(column.original[report.kept] == column.protected[report.kept]))
         report.add(
-            LOSS, "sensitive_kept", f"cells of {column.name} left as they were", same,
-            f"{column.name} was changed too: {same:.3g} % of its cells are the original's.",
+            LOSS, "sensitive_kept", f"unchanged cells of {column.name}", same,
+            f"{column.name} was changed, too: {same:.3g} % of its cells are unchanged.",
             unit="%", better="higher", of=column.name,
         )  # fmt: skip
 
@@ -185,9 +185,9 @@ def associations(report: Report) -> None:
             why = (
                 f"{target.name} is numeric" if target.kind is Kind.NUMERIC
                 else "all quasi-identifiers are numbers" if not rows
-                else f"{target.name} was changed too"
+                else f"{target.name} was changed, too"
             )  # fmt: skip
-            report.skip(LOSS, f"χ² with {target.name}", f"{why}; it needs a category that was left alone")
+            report.skip(LOSS, f"χ² with {target.name}", f"{why}; it needs an unchanged categorical column")
             continue
         z = target.original[report.kept]
         change = float(np.mean([_chi2(report, column, z) for column in rows]))
@@ -227,12 +227,14 @@ def scores(report: Report) -> None:
         return
     if report.numeric and report.categorical:
         report.skip(
-            SCORE, "classical and categorical score", "the quasi-identifiers are of both kinds, numbers and categories"
+            SCORE, "classical and categorical score", "the quasi-identifiers have both kinds, numbers and categories"
         )
         return
     if report.different > report.limit:
         report.skip(
-            SCORE, "score", f"it contains the probabilistic linkage, which stops at {report.limit:,} different records"
+            SCORE,
+            "score",
+            f"it contains the probabilistic linkage, which is limited to {report.limit:,} different records",
         )
         return
     with warnings.catch_warnings():
@@ -243,10 +245,10 @@ def scores(report: Report) -> None:
     names = ("score_classical", "score_classical_max") if report.numeric else ("score_mean", "score_max")
     report.add(
         SCORE, names[0], "(IL + DR) / 2", mean,
-        f"IL {il:.3g} and DR {dr:.3g}: {what}. Untouched files score 50.", unit="%", high=upper,
+        f"IL {il:.3g} and DR {dr:.3g}: {what}. An unchanged file scores 50.", unit="%", high=upper,
     )  # fmt: skip
     report.add(
-        SCORE, names[1], "max(IL, DR)", worst, "The same, with the worse half only: rewards balance.",
+        SCORE, names[1], "max(IL, DR)", worst, "The same with the worse half only, which rewards balance.",
         unit="%", high=upper,
     )  # fmt: skip
     (_probabilistic_score if report.numeric else _guarded_score)(report)
@@ -260,7 +262,7 @@ def _probabilistic_score(report: Report) -> None:
         risk = evaluators.dr_numeric(X, Y, limit=report.limit)
     report.add(
         SCORE, "dr_numeric", "DR by ranks and linkage", risk,
-        "Half of it are values of near rank, a quarter each the two linkages. Rows that were shifted it does not see:"
+        "Half of it are values of near rank; each linkage is a quarter. It does not notice rows that were shifted:"
         " copies does.", unit="%",
     )  # fmt: skip
     if report.has("pil"):
@@ -281,8 +283,8 @@ def _guarded_score(report: Report) -> None:
     loss = report.value("il_categorical")
     report.add(
         SCORE, "dr_guarded", "guarded DR", risk,
-        "DR with cells guessed from the published category in place of those of near rank, where they are more:"
-        " renamed categories do not lower it.", unit="%",
+        "DR with cells guessed from the published category instead of those of near rank, if they are more: renamed"
+        " categories do not lower it.", unit="%",
     )  # fmt: skip
     report.add(
         SCORE, "score_guarded_max", "max(IL, guarded DR)", evaluators.score_max(loss, risk),

@@ -106,7 +106,7 @@ class Report:
         if not self.n_dropped:
             return ""
         all_in_all = (percent * self.pairing.n_records + 100 * self.n_dropped) / self.of_all
-        return f"; {all_in_all:.3g} % of all, with the records left out for missing values as wholly lost"
+        return f"; {all_in_all:.3g} % of all, if records left out because of missing values count as lost"
 
     def has(self, name: str) -> bool:
         """Whether a measure was taken."""

@@ -58,40 +58,40 @@ def anonymity(report: Report) -> None:
     report.add(
         ANONYMITY, "k", "k (smallest group)", k,
         f"Every record published shares its quasi-identifiers with at least {k - 1:,} other{'s' * (k != 2)}."
-        if k > 1 else "At least one record is alone with its quasi-identifiers.",
+        if k > 1 else "At least one record is unique in its quasi-identifiers.",
         unit="records", low=1, high=n, better="higher", before=evaluators.k_anonymity(before),
     )  # fmt: skip
     if report.n_stars:
         wild = int(column_wildcard_sizes(*report.starred_columns()).min())
         report.add(
             ANONYMITY, "k_wildcard", "k with stars as wildcards", wild,
-            (f"If a star may be any value, every record looks like at least {wild - 1:,} other{'s' * (wild != 2)}; "
-             if wild > 1 else "Even if a star may be any value, at least one record is alone; ")
+            (f"If a star can be any value, every record looks like at least {wild - 1:,} other{'s' * (wild != 2)}; "
+             if wild > 1 else "Even if a star can be any value, at least one record is unique; ")
             + "k, ℓ and t count a star as a value of its own.",
             unit="records", low=1, high=n, better="higher",
         )  # fmt: skip
     report.add(
-        ANONYMITY, "smallest_groups", "records in groups of size k", weakest,
-        f"{report.share(weakest)} are in the smallest groups: the weakest records.",
+        ANONYMITY, "smallest_groups", "records in classes of size k", weakest,
+        f"{report.share(weakest)} are in the smallest classes. They are the weakest records.",
         unit="records", high=n,
     )  # fmt: skip
     for bound in (3, 5):
         small = int((sizes < bound).sum())
         report.add(
-            ANONYMITY, f"groups_below_{bound}", f"records in groups below {bound}", small,
+            ANONYMITY, f"groups_below_{bound}", f"records in classes below {bound}", small,
             f"{report.share(small)} share their quasi-identifiers with fewer than {bound - 1} others.",
             unit="records", high=n, before=int((evaluators.class_sizes(before) < bound).sum()),
         )  # fmt: skip
     mean = evaluators.average_class_size(classes)
     report.add(
-        ANONYMITY, "average_group", "mean group size", mean,
-        f"Groups of equal quasi-identifiers hold {number(mean)} records on average.",
+        ANONYMITY, "average_group", "mean class size", mean,
+        f"A class has {number(mean)} records on average.",
         unit="records", low=1, high=n, better="higher", before=evaluators.average_class_size(before),
     )  # fmt: skip
     if report.perturbed:
         report.notes.append(
-            f"k, ℓ and t describe the values as published; {hold(report.perturbed)} others than the "
-            "original's, which an intruder does not know: there the linkages tell the risk"
+            f"k, ℓ and t describe the published values; {hold(report.perturbed)} other values than the original,"
+            " which an intruder does not know: for these, the linkages measure the risk"
         )
     for column in report.pairing.sensitive:
         diversity(report, column, classes)
@@ -108,38 +108,38 @@ def diversity(report: Report, column: PairedColumn, classes: NDArray[np.int64]) 
     n_values = len(np.unique(values))
     report.add(
         ANONYMITY, "distinct_l", f"distinct ℓ of {column.name}", distinct,
-        "In some group everybody has the same value: who is in it has no secret left." if distinct == 1
-        else f"Every group shows at least {distinct:,} different values.",
+        "In at least one class, all records have the same value, so their value is no secret." if distinct == 1
+        else f"Every class has at least {distinct:,} different values.",
         low=1, high=n_values, better="higher", of=column.name,
     )  # fmt: skip
     known = evaluators.class_sizes(classes) == evaluators.sensitive_counts(classes, values)
     report.add(
         ANONYMITY, "revealed", f"records whose {column.name} is certain", int(known.sum()),
-        f"For {report.share(int(known.sum()))} knowing the quasi-identifiers tells the value.",
+        f"For {report.share(int(known.sum()))}, the quasi-identifiers reveal the value.",
         unit="records", high=report.n, of=column.name,
     )  # fmt: skip
     entropy = evaluators.entropy_l(classes, values)
     report.add(
         ANONYMITY, "entropy_l", f"entropy ℓ of {column.name}", entropy,
-        f"The least mixed group is as uncertain as {number(entropy)} equally frequent values.",
+        f"The least mixed class is as uncertain as {number(entropy)} equally frequent values.",
         low=1, high=n_values, better="higher", of=column.name,
     )  # fmt: skip
     alpha = evaluators.alpha(classes, values)
     report.add(
         ANONYMITY, "alpha", f"α of {column.name}", alpha,
-        f"In some group {100 * alpha:.3g} % have the same value: with k this is (α, k)-anonymity.",
+        f"In at least one class, {100 * alpha:.3g} % have the same value. With k, this is (α, k)-anonymity.",
         high=1, of=column.name,
     )  # fmt: skip
     beta = evaluators.beta_likeness(classes, values)
     report.add(
         ANONYMITY, "beta", f"β-likeness of {column.name}", beta,
-        f"Knowing the group makes some value at most {number(1 + beta)} times as likely as before.",
+        f"Knowledge of the class makes a value at most {number(1 + beta)} times as likely as before.",
         high=None, of=column.name,
     )  # fmt: skip
     delta = evaluators.delta_disclosure(classes, values)
     report.add(
         ANONYMITY, "delta", f"δ-disclosure of {column.name}", delta,
-        f"Shares of the values that occur in a group differ from everybody's by a factor of at most e^{number(delta)}.",
+        f"Shares of the values in a class differ from those of all records by a factor of at most e^{number(delta)}.",
         high=None, of=column.name,
     )  # fmt: skip
     bound = evaluators.recursive_c(classes, values, l=2)
@@ -148,14 +148,14 @@ def diversity(report: Report, column: PairedColumn, classes: NDArray[np.int64]) 
     else:
         report.add(
             ANONYMITY, "recursive_c", f"recursive c for ℓ = 2 of {column.name}", bound,
-            f"The most frequent value of a group is at most {number(bound)} times as frequent as the others together.",
+            f"The most frequent value of a class is at most {number(bound)} times as frequent as the others together.",
             high=None, of=column.name,
         )  # fmt: skip
     distance = "equal" if column.kind is Kind.NOMINAL else "ordered"
     t = evaluators.t_closeness(classes, values, distance=distance)
     report.add(
         ANONYMITY, "t", f"t of {column.name} ({distance} distance)", t,
-        f"Within a group its distribution differs from everybody's by at most {number(t)}.",
+        f"The distribution within a class differs from that of all records by at most {number(t)}.",
         high=1, of=column.name,
     )  # fmt: skip
 
@@ -164,8 +164,8 @@ def disclosure(report: Report) -> None:
     """Disclosure between the two files: nearness of published values, records that an intruder finds again."""
     same = np.mean([np.mean(c.original[report.kept] == c.protected[report.kept]) for c in report.quasi])
     report.add(
-        RISK, "unchanged_cells", "cells left as they were", 100 * float(same),
-        f"{100 * same:.3g} % of the quasi-identifiers' cells are published unchanged.", unit="%",
+        RISK, "unchanged_cells", "unchanged cells", 100 * float(same),
+        f"{100 * same:.3g} % of the cells of the quasi-identifiers are published unchanged.", unit="%",
     )  # fmt: skip
     if report.numeric and report.whole(report.numeric).any():
         value = evaluators.interval_disclosure_value(
@@ -204,7 +204,7 @@ def no_number(report: Report) -> str:
 
 def no_distance(report: Report, what: str) -> str:
     """Reason for which generalised columns do not take part."""
-    return f"{hold(report.generalised)} generalised labels, which have no {what}"
+    return f"{hold(report.generalised)} generalized labels, which have no {what}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,7 +294,7 @@ def linkage(report: Report) -> None:
     )  # fmt: skip
     report.add(
         RISK, "certain_links", "records found for certain", report.weakest,
-        f"For {report.share(report.weakest)} the nearest record is the own one and no other is as near.",
+        f"For {report.share(report.weakest)} the nearest record is the right one, and no other is as near.",
         unit="records", high=report.n,
     )  # fmt: skip
     if report.n_stars:
@@ -302,19 +302,20 @@ def linkage(report: Report) -> None:
     if report.different > report.limit:
         report.skip(
             RISK, "probabilistic linkage",
-            f"{report.different:,} different records are more than {report.limit:,}, its time grows with their cube"
+            f"there are more than {report.limit:,} different records ({report.different:,}), and its time"
+            " grows with their cube"
             " (--linkage-limit)",
         )  # fmt: skip
         return
     if len(report.quasi) > MOST_ATTRIBUTES:
-        excess = f"{len(report.quasi)} attributes are more than the {MOST_ATTRIBUTES} that it compares"
+        excess = f"{len(report.quasi)} attributes are more than the {MOST_ATTRIBUTES} that it can compare"
         report.skip(RISK, "probabilistic linkage", excess)
         return
     X, Y, options = tables.tables()
     # The limit is on pairs of different records, not on those of one file.
     found = evaluators.match_probabilistically(X, Y, limit=max(report.limit, report.n), **options)
     if not found.converged:
-        report.notes.append(f"probabilistic linkage: EM had not settled after {found.iterations:,} iterations")
+        report.notes.append(f"probabilistic linkage: EM did not converge within {found.iterations:,} iterations")
     report.linked = max(report.linked, found.share * report.n / 100)
     report.add(
         RISK, "prl", "probabilistic linkage", found.share,
@@ -337,11 +338,11 @@ def without_stars(report: Report, tables: Compared) -> None:
     if report.perturbed:
         report.weakest = max(report.weakest, certain)
     report.add(
-        RISK, "dbrl_complete", "linkage, stars passed over", 100 * linked / report.n,
-        f"An intruder who passes over records with a star is right for about {report.share(linked)}.", unit="%",
+        RISK, "dbrl_complete", "linkage, stars ignored", 100 * linked / report.n,
+        f"An intruder who ignores records with a star is right for about {report.share(linked)}.", unit="%",
     )  # fmt: skip
     report.add(
-        RISK, "certain_complete", "certain, stars passed over", certain,
-        f"For {report.share(certain)} the own record is the nearest one without a star, and no other is as near.",
+        RISK, "certain_complete", "certain, stars ignored", certain,
+        f"For {report.share(certain)} the right record is the nearest one without a star, and no other is as near.",
         unit="records", high=report.n,
     )  # fmt: skip

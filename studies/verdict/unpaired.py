@@ -22,10 +22,10 @@ from sdc_problems.studies.verdict.pairing import Fate, PairedColumn, Pairing, ch
 from sdc_problems.studies.verdict.parts import Report, names_of
 from sdc_problems.studies.verdict.risk import RISK, anonymity
 
-NO_PAIRS = "the rows are shuffled, and nothing says which two are the same record"
+NO_PAIRS = "the rows are shuffled, and without the rows file they cannot be paired"
 NOTE = (
-    "the rows of the protected file were shuffled and its rows file is not there: measured is what the file shows by"
-    " itself and what whole columns have lost, not how many an intruder finds again; put OUT.rows.csv beside OUT, or"
+    "the rows of the protected file were shuffled, and its rows file is missing. So the verdict measures the file by"
+    " itself and the loss of whole columns, but not how many records are re-identified. Put OUT.rows.csv beside OUT, or"
     " name it (--rows)"
 )
 
@@ -76,7 +76,7 @@ def unpaired_report(
     report = Report(pairing, linkage_limit, leaf_counts, n_dropped=original.n_dropped)
     anonymity(report)
     report.skip(RISK, "interval disclosure, distance and probabilistic linkage", NO_PAIRS)
-    report.skip(RISK, "risk for who knows a population, weights or households", NO_PAIRS)
+    report.skip(RISK, "risk by a population, weights or households", NO_PAIRS)
     _statistics(report)
     _detail(report, len(original) - len(protected))
     report.skip(LOSS, "IL, DBIL, EBIL, non-uniform entropy, χ², scores of the literature", NO_PAIRS)
@@ -112,7 +112,7 @@ def _statistics(report: Report) -> None:
         pil = evaluators.pil(X, Y)
         report.add(
             LOSS, "pil", "PIL, probabilistic", pil,
-            f"Measured against their sampling errors the statistics of {names_of(numeric)} lost {pil:.3g} %.", unit="%",
+            f"Relative to their sampling errors, the statistics of {names_of(numeric)} lost {pil:.3g} %.", unit="%",
         )  # fmt: skip
     else:
         report.skip(LOSS, "PIL", "no quasi-identifier is published as a number in every record")
@@ -126,7 +126,7 @@ def _statistics(report: Report) -> None:
             " misplaced.", unit="%",
         )  # fmt: skip
     else:
-        report.skip(LOSS, "CTBIL", "no quasi-identifier is published with the original's categories in every record")
+        report.skip(LOSS, "CTBIL", "no quasi-identifier is published with the original categories in every record")
 
 
 def _complete(column: PairedColumn) -> bool:

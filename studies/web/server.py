@@ -265,7 +265,7 @@ class Explorer(Site):
                 *done.content["what_was_done"],
                 *(f"Counted in the file: {p['name']} {p['found']:g}, promised {p['promised']:g}." for p in promises),
                 f"Guarantee: {done.content['promise']}.",
-                *(f"Released in spite of this: {b}." for b in (done.content["override"] or {"broken": ()})["broken"]),
+                *(f"Released although {b}." for b in (done.content["override"] or {"broken": ()})["broken"]),
                 "The value mapping and the rows file are for the holder of the data only: with them the original comes"
                 " back.",
             ],

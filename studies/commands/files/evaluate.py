@@ -311,7 +311,7 @@ def _certain(found: Verdict) -> str:
     certain += " by the quasi-identifiers"
     without_stars = found.value("certain_complete") or 0
     if without_stars > (found.weakest or 0):
-        certain += f", {without_stars:,.0f} by whoever passes over starred records"
+        certain += f", {without_stars:,.0f} if the intruder ignores starred records"
     return certain
 
 

@@ -30,7 +30,7 @@ def pictures(problem: Any, x: NDArray[Any]) -> list[Lattice]:
     return [
         Lattice(
             title="How far each attribute is generalised",
-            caption="Filled steps are taken; an empty row is released as it is." + goes,
+            caption="Filled steps are applied; a row without filled steps is released unchanged." + goes,
             across="level of generalisation",
             attributes=tuple(
                 Levels(name, int(at), tuple(_said(hierarchy.describe(level)) for level in range(hierarchy.n_levels)))

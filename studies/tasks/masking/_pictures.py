@@ -64,8 +64,8 @@ def _attacks(problem: Any, figures: Any) -> Bars:
     cells = " Guessing counts cells, not records." if "guess" in figures else ""
     return Bars(
         title="Risk by attack",
-        caption="Percent that an intruder gets right who goes by the nearest record, by agreement and so on."
-        f"{cells} Scores hold only some of these attacks.",
+        caption="Percent that an intruder gets right by the nearest record, by agreement and so on."
+        f"{cells} Scores include only some of these attacks.",
         labels=tuple(how for _, how in named),
         values=tuple(float(f"{figures[name]:.3g}") for name, _ in named),
         across="attack",
@@ -101,11 +101,11 @@ def _moved(names: Iterable[str], before: NDArray[np.float64], after: NDArray[np.
     return Lines(
         title="How far values moved",
         caption="Percent of the values within so many standard deviations of the original value of their record. A file"
-        " whose curves follow the last one says nothing about single records: it is synthetic.",
+        " whose curves follow the last one reveals nothing about single records: it is synthetic.",
         places=DISTANCES,
         lines=(
             *(each or [Line("all columns", _within(apart.ravel()))]),
-            Line("dealt out anew", _within(dealt.ravel())),
+            Line("assigned at random", _within(dealt.ravel())),
         ),
         across="standard deviations",
         up="% of the values",
@@ -143,8 +143,9 @@ def _families(before: NDArray[np.float64], after: NDArray[np.float64]) -> Bars:
     named = [(name, value) for name, value in zip(parts._fields, parts, strict=True) if value is not None]
     return Bars(
         title="Statistics lost",
-        caption="How improbable the file's statistics are, were they those of another sample: 0 % is as good as the"
-        " original, 100 % is as bad as can be.",
+        caption="How improbable the statistics of the file would be for another sample: 0 % is as good as"
+        " the original, 100 %"
+        " is the worst.",
         labels=tuple(name for name, _ in named),
         values=tuple(float(f"{value:.3g}") for _, value in named),
         across="family",
@@ -191,7 +192,8 @@ def _transitions(name: str, labels: tuple[str, ...], before: NDArray[np.int64], 
     kept = 100.0 * float((before == after).mean())
     return Matrix(
         title=f"{name}: where each category went",
-        caption=f"A row's cells say which share of its records is released as each other category. {kept:.0f} % of the"
+        caption="The cells of a row show the share of its records that is released as each other category."
+        f" {kept:.0f} % of the"
         f" values are kept. Fewer than {LEAST} records are not drawn.",
         name=name,
         row_labels=tuple(labels),

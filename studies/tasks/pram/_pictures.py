@@ -31,7 +31,8 @@ def _matrix(name: str, P: NDArray[np.float64], counts: NDArray[np.int64], labels
     low, high = number(float(f"{P.diagonal().min():.3f}")), number(float(f"{P.diagonal().max():.3f}"))
     return Matrix(
         title=f"{name}: where each value goes",
-        caption="A row's cells say with which probability its value is released as each other one. A value is kept with"
+        caption="The cells of a row show the probability that its value is released as each other one. A"
+        " value is kept with"
         f" probability {low} to {high}.",
         name=name,
         row_labels=tuple(labels),

@@ -24,7 +24,7 @@ def pictures(problem: Any, x: NDArray[Any]) -> list[Table]:
         Table(
             title="Recipe",
             caption="Every column is protected from its original values, by one method alone or together with others."
-            " Its cost is how much less information would be lost if it stayed as it is, in percent.",
+            " The cost of a column is how much less information would be lost if it stayed unchanged, in percent.",
             head=("column", "method", "settings", "cost, %", "together with"),
             lines=tuple(lines),
         )

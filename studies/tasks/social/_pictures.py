@@ -51,13 +51,13 @@ def betrayed(problem: Any, labels: NDArray[np.int64]) -> Bars:
     shown = {name: count for name, count in counts.items() if count == 0 or count >= LEAST}
     return Bars(
         title="What an intruder learns",
-        caption=f"Share of the {n:,} nodes that fewer than {problem.k} look like, by what the intruder knows:"
-        " released attributes, how many links somebody has, how many links there are among the neighbours, or all links"
-        " of the neighbourhood. A release of super-nodes shows no links of single nodes.",
+        caption=f"Share of the {n:,} nodes that look like fewer than {problem.k} nodes, by what the intruder knows:"
+        " released attributes, the number of links, the number of links among the neighbors, or all links of the"
+        " neighborhood. A release of super-nodes shows no links of single nodes.",
         labels=tuple(shown),
         values=tuple(100.0 * count / n for count in shown.values()),
         across="what the intruder knows",
-        up="% of nodes picked out",
+        up="% of nodes singled out",
         summary=f"{100.0 * counts['attributes, degree'] / n:.3g} % by attributes and degree",
     )
 
@@ -82,7 +82,7 @@ def mixing(problem: Any, x: NDArray[Any], labels: NDArray[np.int64]) -> list[Gra
     states = tuple(_state(problem, name, texts, shown) for name, texts in (("original", before), ("released", after)))
     summary = f"assortativity {problem.engine.homophily_before[j]:.2f}, then {r:.2f}"
     caption = (
-        f"Links between people by {names[j]}, which links follow most; a ring stands for those among equals. Newman's"
+        f"Links between people by {names[j]}, which links follow most. A ring stands for links among equals. Newman's"
         f" assortativity is {problem.engine.homophily_before[j]:.2f} in the original and {r:.2f} in the release."
     )
     return [
@@ -142,7 +142,7 @@ def clusters(problem: Any, labels: NDArray[np.int64], sizes: NDArray[np.int64]) 
     return [
         Graph(
             title="Clusters and their links",
-            caption="What a release of super-nodes shows: who is linked to whom within and between clusters is hidden."
+            caption="What a release of super-nodes shows: which nodes are linked within and between clusters is hidden."
             " A ring stands for links within a cluster; fewer than five links are a thin line.",
             nodes=tuple(Node("", float(a), float(b)) for a, b in places),
             states=(state,), size=f"nodes, {LEAST} or fewer alike", value="links", shade="cells that changed",

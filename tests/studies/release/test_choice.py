@@ -261,7 +261,7 @@ def test_what_cannot_win_or_takes_minutes_is_left_out(data: Microdata, monkeypat
     assert left["mdav"].note == "left out: takes many minutes (--method mdav)"
     alike = np.unique(data.codes(), axis=0, return_counts=True)[1]
     bound = 100 * alike[alike < 3].sum() / N / 3.25  # each rare record has a star at least
-    assert left["suppress-cells"].note == f"left out: loses {bound:.3g} % at least"
+    assert left["suppress-cells"].note == f"left out: loses at least {bound:.3g} %"
     assert every["lattice"].cost < bound <= every["suppress-cells"].cost
     monkeypatch.setattr(module, "MDAV_STEPS", N**2 * 3 / 60)
     dear = choose(data, Demand(60), trees).candidates  # star for star it could still win
@@ -345,7 +345,7 @@ def test_a_person_reads_what_each_method_costs(file: Path) -> None:
     assert set(rows) == set(COMPARED)
     assert sum("→" in row for row in rows.values()) == 1
     assert "publishes values" in rows["mdav"]
-    assert "loses least of the methods that may be chosen" in result.stdout
+    assert "loses least of the allowed methods" in result.stdout
     assert "next larger k" in " ".join(result.stdout.split())
 
 

@@ -108,9 +108,9 @@ def test_protect_says_what_leaves_unchanged_and_whom_it_singles_out(
     counts = alone(after, ["born", "floor"]), alone(after, ["age", "town", "born", "floor"])
     everything = alone(after, list(after.columns))
     assert counts[0] > 0
-    assert f"Left as they were: born, floor. Who knows these finds {counts[0]} of 60 records alone" in said
-    assert f"with age, town as well {counts[1]}." in said
-    assert f"Sensitive, left as they were: ill. Who knows all columns of the file finds {everything} alone." in said
+    assert f"Unchanged: born, floor. In these columns, {counts[0]} of 60 records are unique;" in said
+    assert f"together with age, town, {counts[1]} are." in said
+    assert f"Sensitive, unchanged: ill. In all columns of the file together, {everything} are unique." in said
     assert "Identifiers, left out: patient." in said
     certificate = json.loads((tmp_path / "out.csv.certificate.json").read_text())
     assert certificate["columns"]["left_as_they_were"] == ["born", "floor"]
@@ -132,7 +132,9 @@ def test_the_headline_knows_the_columns_without_a_role(frame: pd.DataFrame, tmp_
     after = pd.read_csv(tmp_path / "a.csv", dtype=str, keep_default_na=False)
     together, single = alone(after, ["age", "town", "born", "floor"]), alone(after, ["born", "floor"])
     assert together > single > 0
-    headline = f"who knows born, floor as well finds {together} of 60 records ({100 * together / 60:.3g} %) alone"
+    headline = (
+        f"{together} of 60 records ({100 * together / 60:.3g} %) are unique for an intruder who also knows born, floor"
+    )
     assert f"{headline}. Loss:" in said
     assert "0 of 60 are found for certain by the quasi-identifiers." in said
     pair = [tmp_path / "in.csv", tmp_path / "a.csv", "--quasi-identifiers", "age,town", "--sensitive", "ill"]
@@ -149,7 +151,7 @@ def test_the_headline_knows_the_columns_without_a_role(frame: pd.DataFrame, tmp_
     assert one["risk"].endswith(f"finds {everything} of 60 records ({100 * everything / 60:.3g} %) alone")
     sdc("protect", tmp_path / "in.csv", *given, "--keep", "", "--out", tmp_path / "b.csv")
     kept = [tmp_path / "in.csv", tmp_path / "b.csv", *pair[2:], "--keep", "", "--json"]
-    assert "as well finds" not in json.loads(sdc("evaluate", *kept).out)["risk"]
+    assert "are unique for an intruder who also knows" not in json.loads(sdc("evaluate", *kept).out)["risk"]
 
 
 def test_a_release_says_it_too(frame: pd.DataFrame, tmp_path: Path, sdc: Sdc) -> None:
@@ -160,8 +162,8 @@ def test_a_release_says_it_too(frame: pd.DataFrame, tmp_path: Path, sdc: Sdc) ->
     said = " ".join(sdc(*given, "--keep", "born").out.split())
     after = pd.read_csv(tmp_path / "out.csv")
     assert list(after.columns) == ["age", "town", "born", "ill"]
-    assert f"Left as they were: born. Who knows these finds {alone(after, ['born'])} of {len(after)} records" in said
-    assert "Without a role and not kept, so left out: patient, floor." in said
+    assert f"Unchanged: born. In these columns, {alone(after, ['born'])} of {len(after)} records" in said
+    assert "Left out, because without a role and not kept: patient, floor." in said
     certificate = json.loads((tmp_path / "out.csv.certificate.json").read_text())
     assert certificate["columns"]["left_out"] == ["patient", "floor"]
     assert "--keep born" in certificate["reproduce"][1]
@@ -203,7 +205,7 @@ def test_records_dropped_for_gaps_stand_in_the_first_line(frame: pd.DataFrame, t
     measured = content["measured_in_the_file"]
     assert measured["schema"] == "sdc.verdict/2"
     assert measured["records_dropped_for_missing_values"] == 6
-    assert "6 of 60 records are left out for missing values and not counted" in measured["risk"]
+    assert "6 of 60 records were left out because of missing values and are not counted" in measured["risk"]
     source = Source.open(tmp_path / "run")
     detail = source.detail(ident)
     assert detail["facts"][0]["sentence"].startswith("of 60 in the original, of which 6 are left out")
@@ -223,14 +225,14 @@ def test_records_dropped_for_gaps_stand_in_the_first_line(frame: pd.DataFrame, t
     verdict = json.loads(sdc("evaluate", *evaluated, "--json").out)
     assert (verdict["records"], verdict["records_of"]) == (54, 60)
     for text in (verdict, measured):
-        assert re.search(r"finds about \S+ of 54 records kept of 60 \(\S+ %; \S+ % of all 60\) again", text["risk"])
+        assert re.search(r"re-identifies about \S+ of 54 records kept of 60 \(\S+ %; \S+ % of all 60\)", text["risk"])
         assert "6 of 60 records are left out for missing values (10 %)" in text["utility"]
         says = {m["name"]: m["sentence"] for m in text["measures"]}
         assert all(re.search(r"\b60\b", s) for s in says.values() if "%" in s), says
         assert any(m["unit"] == "%" for m in text["measures"])
     glm = next(m for m in measured["measures"] if m["name"] == "glm_percent")
     lost = 100 * (54 * glm["value"] / 100 + 6) / 60
-    assert f"{lost:.3g} % of all, with the records left out" in glm["sentence"]
+    assert f"{lost:.3g} % of all, if records left out" in glm["sentence"]
     # Everywhere: no sentence says a share without the records that there were.
     lines = [*shown.splitlines(), *said.splitlines(), *ran.splitlines(), *content["what_was_done"]]
     lines += detail["sentences"]
@@ -294,16 +296,15 @@ def test_what_promises_no_k_says_so_and_is_drawn_secretly(frame: pd.DataFrame, t
 def test_few_records_are_not_counted_out_on_a_page() -> None:
     columns = Columns(("age",), (), ("zip", "sex"), (), ())
     assert sentences(columns, SingledOut(4, 17, 20, 90), least=5) == (
-        "Left as they were: zip, sex. Who knows these finds fewer than 5 of 90 records alone with their values, with"
-        " age as well 17.",
+        "Unchanged: zip, sex. In these columns, fewer than 5 of 90 records are unique; together with age, 17 are.",
     )
-    assert "finds 4 of 90 records" in sentences(columns, SingledOut(4, 17, 20, 90))[0]
-    assert "finds 0 of 90 records" in sentences(columns, SingledOut(0, 0, 0, 90), least=5)[0]
+    assert "4 of 90 records are unique" in sentences(columns, SingledOut(4, 17, 20, 90))[0]
+    assert "0 of 90 records are unique" in sentences(columns, SingledOut(0, 0, 0, 90), least=5)[0]
     private = Columns(("age",), ("ill",), (), (), ())
     assert sentences(private, SingledOut(0, 9, 31, 90), least=5) == (
-        "Sensitive, left as they were: ill. Who knows all columns of the file finds 31 alone.",
+        "Sensitive, unchanged: ill. In all columns of the file together, 31 are unique.",
     )
-    assert sentences(columns, None) == ("Left as they were: zip, sex.",)
+    assert sentences(columns, None) == ("Unchanged: zip, sex.",)
 
 
 def test_groups_of_labels_may_outnumber_the_labels(tmp_path: Path, sdc: Sdc) -> None:

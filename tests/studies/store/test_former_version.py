@@ -19,7 +19,7 @@ from sdc_problems.studies.web.payload import Source, overview
 
 MADE = Path(__file__).parent / "data" / "run-of-0.1.0"  # by 0.1.0 itself; only its pages were made smaller
 FINGERPRINT = "0ec67cfda50076c654eb2f9c9dd01fd83ded4004643e1ffe24db391718bdc364"
-REFUSED = r"was made by sdc-problems 0\.1\.0, .*needs that version \(pip install sdc-problems==0\.1\.0\)"
+REFUSED = r"was made by sdc-problems 0\.1\.0, .*use that version \(pip install sdc-problems==0\.1\.0\)"
 
 Sdc = Callable[..., Any]
 

@@ -37,7 +37,7 @@ def test_rows_that_are_shifted_are_copies(numbers: pd.DataFrame) -> None:
     found = of(numbers, after, NAMES)
     assert found.value("copies") == 100.0
     assert found.value("pil") == pytest.approx(0.0)
-    assert says(found, "100 % of the records stand in the file as they were, be it in other rows")
+    assert says(found, "100 % of the records are in the file unchanged, perhaps in other rows")
     assert says(found, "wage, rent, total of a record say nothing about its person")
     assert found.value("sums_broken") == 0.0
 
@@ -79,7 +79,7 @@ def test_renamed_categories_are_guessed(people: pd.DataFrame) -> None:
     after = people.assign(town=people["town"].map(dict(zip("ORVS", "RVSO", strict=True))))
     found = of(people, after, ["town", "job"])
     assert found.value("guess") == 100.0
-    assert says(found, "categories of town, job are in effect renamed: only 50 % are near the original ones")
+    assert says(found, "categories of town, job are practically renamed: only 50 % are near the original ones")
 
 
 def test_files_without_other_values_are_not_attacked(people: pd.DataFrame, numbers: pd.DataFrame) -> None:

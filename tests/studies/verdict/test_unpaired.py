@@ -84,8 +84,8 @@ def test_what_needs_no_pairs_is_measured_and_the_rest_is_named(frame: pd.DataFra
     assert found.weakest is None
     assert found.payload()["weakest_records"] is None
     assert "the rows are shuffled" in found.risk
-    assert "not known without pairs" in found.utility
-    assert sum("nothing says which two are the same record" in s.why for s in found.skipped) >= 2
+    assert "because the rows are not paired" in found.utility
+    assert sum("without the rows file they cannot be paired" in s.why for s in found.skipped) >= 2
     assert "(--rows)" in found.notes[0]
 
 

@@ -57,7 +57,7 @@ def test_perturbed_numbers(numbers: pd.DataFrame, rng: np.random.Generator) -> N
     assert found.value("score_classical_max") == pytest.approx(max(score.il_statistics, score.dr_classical))
     assert found.weakest == int((evaluators.link_ties(X, Y) == 1).sum())
     assert {s.label for s in found.skipped} >= {"CTBIL, DBIL, EBIL", "GLM, entropy loss"}
-    assert any("the linkages tell the risk" in note for note in found.notes)
+    assert any("the linkages measure the risk" in note for note in found.notes)
 
 
 def test_perturbed_categories(people: pd.DataFrame, rng: np.random.Generator) -> None:
@@ -144,7 +144,7 @@ def test_untouched_files_lose_nothing_and_hide_nothing(people: pd.DataFrame) -> 
     found = of_people(people, people)
     assert found.value("unchanged_cells") == 100.0
     assert found.value("pil") == found.value("il_categorical") == 0.0
-    assert found.utility == "nothing, as far as these measures see"
+    assert found.utility == "none that these measures detect"
     sizes = people.groupby(["age", "town", "job"]).size()
     assert found.weakest == (sizes == 1).sum()
 
@@ -176,7 +176,7 @@ def test_two_starred_records_do_not_hide_all_others(rng: np.random.Generator) ->
     found = of_people_like(before, after, ["age", "town"])
     assert found.weakest == 2  # the starred ones
     assert before[2:].drop_duplicates().shape[0] == 398 == found.value("certain_complete")
-    assert "2 of them for certain; 398 for certain if starred records are passed over" in found.risk
+    assert "2 of them for certain; 398 for certain if the intruder ignores starred records" in found.risk
 
 
 def test_few_stars_hide_nobody(rng: np.random.Generator) -> None:
@@ -243,7 +243,7 @@ def test_stars_that_are_near_to_everybody_do_not_hide_perturbed_records(numbers:
     assert found.value("dbrl_complete") == pytest.approx(100 * (1 / alone[alone > 0]).sum() / N)
     assert found.weakest >= (alone == 1).sum()
     assert found.value("dbrl") < found.value("dbrl_complete") / 2  # type: ignore[operator]
-    assert f"finds about {(1 / alone[alone > 0]).sum():.0f} of 120" in found.risk
+    assert f"re-identifies about {(1 / alone[alone > 0]).sum():.0f} of 120" in found.risk
 
 
 def test_local_recoding_stays_in_the_linkage(people: pd.DataFrame) -> None:
@@ -260,7 +260,7 @@ def test_local_recoding_stays_in_the_linkage(people: pd.DataFrame) -> None:
     assert not any("linkage does without" in note for note in found.notes)
     alone = of_people(people, after.assign(age=people["age"]), ("town",))
     assert alone.value("dbrl") is not None
-    assert "finds about" in alone.risk
+    assert "re-identifies about" in alone.risk
 
 
 def test_labels_of_values_here_and_there_are_counted_all_the_same(
@@ -281,7 +281,7 @@ def test_many_records_go_without_the_probabilistic_linkage(people: pd.DataFrame)
     found = verdict(data, people, linkage_limit=different - 1)
     assert found.value("prl") is None
     why = next(s.why for s in found.skipped if s.label == "probabilistic linkage")
-    assert why.startswith(f"{different} different records are more than {different - 1}")
+    assert why.startswith(f"there are more than {different - 1} different records ({different})")
     assert "no sensitive attribute was named" in {s.why for s in found.skipped}
 
 
@@ -323,8 +323,8 @@ def test_exchanged_values_are_a_loss_though_every_column_is_as_it_was() -> None:
     swapped = frame.assign(age=[30, 20, 50, 40, 60, 70])
     found = verdict(data, swapped, same_rows=True)
     assert found.value("pil") == 0
-    assert found.utility == "66.7 % of the quasi-identifiers' cells hold other values"
-    assert verdict(data, frame).utility == "nothing, as far as these measures see"
+    assert found.utility == "66.7 % of the cells of the quasi-identifiers have other values"
+    assert verdict(data, frame).utility == "none that these measures detect"
     starred = frame.astype(object).copy()
     starred.loc[0, "age"] = "*"
     assert "1 of 6 records are suppressed (16.7 %)" in verdict(data, starred).utility

@@ -94,14 +94,14 @@ def test_a_refused_release_asks_for_a_reason(folder: Path, explore: Callable[...
     page = tab.page
     name = "baseline-nothing generalised"
     page.evaluate("key => { location.hash = `#v=solution&c=${encodeURIComponent(key)}`; }", f"0:{name}")
-    page.wait_for_selector(".leaving:has-text('records alone with their values')")
+    page.wait_for_selector(".leaving:has-text('records are unique; together with')")
     page.wait_for_selector(".notice:has-text('k is 1')")  # before anything is clicked
     assert page.get_by_role("button", name="Release this solution now").count() == 0
     assert tab.axe() == []
     page.get_by_role("button", name="Release it in spite of this").click()  # without a reason nothing is asked for
     page.get_by_label("Reason to release it in spite of this").fill("a public register")
     page.get_by_role("button", name="Release it in spite of this").click()
-    page.wait_for_selector("text=Released in spite of this: k is 1")
+    page.wait_for_selector("text=Released although k is 1")
     (certificate,) = folder.with_name(f"{folder.name}-released").glob("*.certificate.json")
     assert json.loads(certificate.read_text())["override"]["reason"] == "a public register"
 

@@ -122,7 +122,7 @@ def test_what_leaves_as_it_was_is_said_before_a_release(source: Source) -> None:
     problem = source.problem
     assert isinstance(problem, PBGProblem)
     said = overview([source])["runs"][0]["leaving"]
-    assert said[0] == "Left as they were: hours."
+    assert said[0] == "Unchanged: hours."
     ident = "baseline-everything generalised"
     released = problem.release(source.run.solution(ident).X[0])  # type: ignore[index]
     hours = released["hours"].value_counts()

@@ -290,7 +290,7 @@ def test_what_leaves_as_it_was_stands_above_the_release(pbg_report: Path, open_t
     for view in ("solution", "home"):
         page.goto(with_choice(pbg_report, some(page, 1), view))
         page.reload()
-        page.wait_for_selector(".view:not([hidden]) .leaving:has-text('Left as they were: hours. Who knows these')")
+        page.wait_for_selector(".view:not([hidden]) .leaving:has-text('Unchanged: hours. In these columns')")
 
 
 def test_take_home_gives_the_commands_and_the_front(pbg_report: Path, open_tab: Any, tmp_path: Path) -> None:

@@ -249,7 +249,7 @@ def test_what_a_release_would_meet_is_told_before(client: Client, folder: Path) 
     assert told["met"][0].split(" in ")[0] in " ".join(done["summary"]), "the k that was told is the one of the file"
     assert sorted(Path(name).name for name in told["files"]) == sorted(file["name"] for file in done["files"])
     told = client.json("/api/terms?run=0&id=baseline-nothing generalised")[1]
-    assert told["broken"] == ["k is 1: some record is the only one of its kind"]
+    assert told["broken"] == ["k is 1: at least one record is unique"]
     assert client.json("/api/terms?run=0&id=1-99999")[0] == 400
 
 
@@ -417,7 +417,7 @@ def test_a_release_goes_on_with_a_reason_that_the_certificate_repeats(client: Cl
     assert (status, said["needs_reason"]) == (400, True)
     status, done = client.json("/api/release", method="POST", body={**wanted, "override": "a public register"})
     assert status == 200
-    assert "Released in spite of this: k is 1: some record is the only one of its kind." in done["summary"]
+    assert "Released although k is 1: at least one record is unique." in done["summary"]
     (name,) = [file["name"] for file in done["files"] if file["kind"] == "certificate"]
     certificate = json.loads((folder.with_name("people-released") / name).read_text())
     assert certificate["override"]["reason"] == "a public register"

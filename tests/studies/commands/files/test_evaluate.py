@@ -31,7 +31,9 @@ def evaluate(folder: Path, *more: str, quasi: str = "age,town", protected: str =
 def test_a_person_reads_a_verdict(files: Path) -> None:
     result = evaluate(files, "--sensitive", "ill")
     assert result.exit_code == 0
-    assert result.stdout.startswith("Risk: an intruder who knows the quasi-identifiers finds about 2 of 4 records")
+    assert result.stdout.startswith(
+        "Risk: an intruder who knows the quasi-identifiers re-identifies about 2 of 4 records"
+    )
     assert "k (smallest group)" in result.stdout
     assert "2 (was 1)" in result.stdout
     assert "Not applicable" in result.stdout
