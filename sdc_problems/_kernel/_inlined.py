@@ -77,7 +77,7 @@ class Library(JITCodeLibrary):
         return SimpleNamespace(set_env=lambda *_: None) if self.waits else self._maker
 
     def serialize_using_object_code(self) -> Any:
-        """What the cache keeps."""
+        """Content of the cache."""
         if self.waits:
             return self.name, _KIND, self._get_module_for_linking().as_bitcode()
         return super().serialize_using_object_code()

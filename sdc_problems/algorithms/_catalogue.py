@@ -18,6 +18,7 @@ METHODS = (
         most_records=1_000_000,
         formula="min over partitions into groups of k to 2k − 1: SSE",
         use="The smallest loss of microaggregation, for seconds to minutes of computing.",
+<<<<<<< HEAD
         avoid="The table has hundreds of thousands of records: use `memetic-blocks`.",
     ),
     Method(
@@ -31,6 +32,9 @@ METHODS = (
         formula="min over partitions into groups of k to 2k − 1: SSE, block by block",
         use="A small loss of microaggregation for 100,000 to millions of records, in minutes.",
         avoid="The table is small: `memetic` sees all of it at once.",
+=======
+        avoid="The table has a million records: `mdav` is much faster.",
+>>>>>>> ace5798 (Method and option descriptions in plain words)
     ),
     Method(
         "hybrid",
@@ -43,7 +47,7 @@ METHODS = (
         most_records=1_000_000,
         fixed={"steps": 2},
         formula="min SSE inside macrogroups of MDAV's groups, by a genetic algorithm",
-        use="A published method is to be compared with, or repeated.",
+        use="You repeat a published method, or compare with it.",
         avoid="The smallest loss is wanted: `memetic` loses less in the same time.",
     ),
     Method(
@@ -57,7 +61,7 @@ METHODS = (
         most_records=1_000_000,
         fixed={"steps": 1},
         formula="min SSE inside MDAV's groups of macrogroup size, by a genetic algorithm",
-        use="A published method is to be compared with, or repeated.",
+        use="You repeat a published method, or compare with it.",
         avoid="The smallest loss is wanted: `memetic` loses less in the same time.",
     ),
     Method(
@@ -70,12 +74,12 @@ METHODS = (
         search=True,
         most_records=1_000_000,
         formula="min SSE, by a genetic algorithm over group labels",
-        use="A published method is to be compared with, on up to about 50 records.",
+        use="You compare with a published method on up to about 50 records.",
         avoid="More records: use `memetic`.",
     ),
     Method(
         "lattice",
-        "the generalization with k that loses least, of all there are",
+        "of all generalizations with k, the one that loses least",
         _ROOM + "generalization.lattice_optimum:lattice_optimum",
         "table",
         guarantee="k",

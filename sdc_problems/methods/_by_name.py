@@ -66,9 +66,9 @@ def top_code(
     percent
         The limit as a quantile of each numeric column (95: the largest 5 % are cut).
     categories
-        How many of the highest categories of each ordinal column become one.
+        Number of the highest categories of each ordinal column that become one.
     by
-        What stands for the values beyond: the threshold, their mean or median, or a number.
+        Replacement of the values beyond the limit: the threshold, their mean or median, or a number.
     decimals
         Decimals of what stands for the values; by default a limit stays as it is, a mean has those of the column.
     """
@@ -95,9 +95,9 @@ def bottom_code(
     percent
         The limit as a quantile of each numeric column (5: the smallest 5 % are cut).
     categories
-        How many of the lowest categories of each ordinal column become one.
+        Number of the lowest categories of each ordinal column that become one.
     by
-        What stands for the values beyond: the threshold, their mean or median, or a number.
+        Replacement of the values beyond the limit: the threshold, their mean or median, or a number.
     decimals
         Decimals of what stands for the values; by default a limit stays as it is, a mean has those of the column.
     """
@@ -257,11 +257,11 @@ def swap_columns(
     data
         The table.
     percent
-        Percent of the records that take part in an exchange, at most.
+        Largest percentage of the records that take part in an exchange.
     within
         Columns on which a pair agrees; those of them that are quasi-identifiers stay as they are.
     targeted
-        Whether records that are rare on the quasi-identifiers look for a partner first.
+        Whether records that are rare in the quasi-identifiers get a partner first.
     rng
         Where the draws come from.
     """
@@ -323,7 +323,7 @@ def mondrian_regions(
     strict
         Whether equal values stay together; relaxed regions are halved between records and have k to 2k − 1.
     summary
-        What stands for the values of a region: "interval"; "mean" of numbers; "median" or "global_median" of numbers
+        Summary of the values of a region: "interval"; "mean" of numbers; "median" or "global_median" of numbers
         and ordered categories; "mode".
     decimals
         Decimals of means; by default those of the column.
@@ -386,13 +386,13 @@ def precluster_columns(
     k
         Fewest records that look alike.
     clusters
-        How many clusters; those of fewer than k records are joined.
+        Number of clusters; those of fewer than k records are joined.
     inside
         "mdav", or "global_median" of columns that have an order.
     restarts
-        Starts of the clustering, of which the best counts.
+        Number of starts of the clustering; the best one is used.
     merge
-        What a small cluster is joined with: "smallest" (of the others) or "nearest".
+        Cluster that a small one is joined with: "smallest" (of the others) or "nearest".
     rng
         Where the starts come from; the clusters are all that depends on it.
     progress

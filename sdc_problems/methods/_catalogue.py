@@ -28,8 +28,8 @@ METHODS = (
             "promised for all columns together."
         ),
         avoid=(
-            "Released values must be ones that somebody has, or many columns are grouped at once: with ten "
-            "columns or more the groups are wide."
+            "Released values must be values of real records, or many columns are grouped at once: with ten "
+            "columns or more, the groups are wide."
         ),
     ),
     Method(
@@ -45,8 +45,8 @@ METHODS = (
         formula=(
             "|G| in [k, 2k − 1]; a record joins if d(record, G) < gamma · its distance to the nearest record outside"
         ),
-        use="The records form clumps of different size: groups may grow to follow them.",
-        avoid="The data are spread evenly: it then costs what `mdav` costs, with one option more to choose.",
+        use="The records form clusters of different sizes: groups can grow to follow them.",
+        avoid="The data are spread evenly: it gains nothing over `mdav`, and has one more option to choose.",
     ),
     Method(
         "mhm",
@@ -90,7 +90,7 @@ METHODS = (
         guarantee="k",
         steps=_SIZES,
         formula="min over partitions into groups of at least k values: Σ over groups G, x of G: (x − mean of G)²",
-        use="One column is to be protected by itself, with the smallest loss there is.",
+        use="A single column must be protected with the smallest possible loss.",
         avoid=(
             "Several columns are known to others: each is protected on its own, and their combination may stay unique."
         ),
@@ -116,10 +116,10 @@ METHODS = (
         steps=_SIZES,
         formula="cut the region at the median of its widest column, as long as both halves keep k records",
         use=(
-            "True values at several granularities in one table: each group gets its own intervals or labels, "
-            "and less is lost than by one level for all."
+            "True values at several levels of detail in one table: each group gets its own intervals or labels, "
+            "and less is lost than with one level for all."
         ),
-        avoid="Whoever analyzes the file needs the same categories in every row.",
+        avoid="Analyses of the file need the same categories in every row.",
     ),
     Method(
         "precluster",
@@ -143,13 +143,14 @@ METHODS = (
         joint=True,
         steps=_SIZES,
         most_records=1_000_000,
-        formula="min Σ over cells of (leaves under the label − 1)/(leaves − 1), each class at labels of its own",
-        use="The least detail may be lost and labels of the hierarchies are wanted; nobody has to be left out.",
+        formula="min Σ over cells of (leaves under the label − 1)/(leaves − 1), each class with its own labels",
+        use="As little detail as possible may be lost, values must be labels of the hierarchies, and no"
+        " record is left out.",
         avoid="Every row must use the same categories: `lattice` gives one level per column.",
     ),
     Method(
         "suppress-cells",
-        "single cells become stars, as few as may be",
+        "as few cells as possible become stars",
         _RECODING + "_suppress_cells:suppress_table",
         "table",
         guarantee="k",
@@ -157,8 +158,8 @@ METHODS = (
         steps=_SIZES,
         most_records=1_000_000,
         formula="min number of stars such that every combination, a star being a value of its own, occurs k times",
-        use="Few records break k: the rest of the file stays exactly as it is.",
-        avoid="Most records are unique: the file becomes a field of stars. Recode first.",
+        use="Few records break k: the rest of the file stays unchanged.",
+        avoid="Most records are unique: too many cells become stars. Recode first.",
     ),
     Method(
         "suppress-cells-wildcard",
@@ -181,7 +182,7 @@ METHODS = (
         example={"levels": {"age": 1}},
         formula="value → its label at the given level of the hierarchy",
         use="The levels are decided already, by law or by last year's release.",
-        avoid="A guarantee is needed: nothing is promised. `lattice` finds levels that have one.",
+        avoid="A guarantee is needed: it has none. `lattice` finds levels that have one.",
     ),
     Method(
         "recode-level",
@@ -191,8 +192,8 @@ METHODS = (
         example={"level": 1},
         steps={"level": tuple(range(1, 12))},
         formula="value → its label at one level, the same for all columns",
-        use="A quick look at what coarser data would be like.",
-        avoid="The columns identify to different degrees: one level for all loses more than it must.",
+        use="A first look at coarser data.",
+        avoid="The columns identify to different degrees: one level for all loses more than necessary.",
     ),
     Method(
         "recode-intervals",
@@ -203,8 +204,8 @@ METHODS = (
         example={"bins": 3},
         steps={"bins": (50, 25, 20, 15, 12, 10, 8, 6, 5, 4, 3, 2), "spacing": ("equal_count", "equal_width")},
         formula="x → [a, b) with a ≤ x < b; equal_count: a, b are quantiles; equal_width: b − a is constant",
-        use="Numbers that readers want as bands.",
-        avoid="Outliers matter, with equal_width: the last bands hold one person. A guarantee is needed.",
+        use="Numbers that readers want as intervals.",
+        avoid="Outliers matter, with equal_width: the last intervals have one person each. A guarantee is needed.",
     ),
     Method(
         "recode-map",
@@ -215,7 +216,7 @@ METHODS = (
         example={"groups": {"town": [["Olot", "Reus"]]}},
         formula="every category of a group → the most frequent one of the group",
         use="You know which categories belong together.",
-        avoid="The merged category must be recognizable as merged: it is called as its most frequent member.",
+        avoid="The merged category must be recognizable as merged: it gets the name of its most frequent member.",
     ),
     Method(
         "recode-rare",
@@ -227,7 +228,7 @@ METHODS = (
         steps={"categories": tuple(range(2, 12))},
         formula="the m least frequent categories → the most frequent one of them",
         use="A tail of rare categories singles people out.",
-        avoid="The rare categories are what the analysis is about.",
+        avoid="The rare categories are the subject of the analysis.",
     ),
     Method(
         "top-code",
@@ -238,7 +239,7 @@ METHODS = (
         example={"threshold": {"age": 60}},
         steps={"percent": (99, 98, 95, 90)},
         step_kinds=("numeric",),
-        formula="x → min(x, limit), or what stands for the values beyond",
+        formula="x → min(x, limit), or a summary of the values beyond",
         use="A few very high incomes or ages are recognizable by themselves.",
         avoid="Totals and tails are analyzed; or unusual combinations, not high values, are the risk.",
     ),
@@ -251,7 +252,7 @@ METHODS = (
         example={"threshold": {"age": 25}},
         steps={"percent": (1, 2, 5, 10)},
         step_kinds=("numeric",),
-        formula="x → max(x, limit), or what stands for the values beyond",
+        formula="x → max(x, limit), or a summary of the values beyond",
         use="A few very low values are recognizable by themselves.",
         avoid="Totals and tails are analyzed; or unusual combinations, not low values, are the risk.",
     ),
@@ -310,7 +311,7 @@ METHODS = (
         steps={"target": ("pearson", "spearman")},
         formula="values of each column in the order of normal scores drawn with the correlations of the file",
         use="A synthetic file with the columns' own values and pairwise correlations is enough.",
-        avoid="Anything is said of single records, or relations are other than monotone.",
+        avoid="Single records are analyzed, or relations are not monotone.",
     ),
     Method(
         "pram",
@@ -320,7 +321,7 @@ METHODS = (
         kinds=("ordinal", "nominal"),
         steps={"stay": (0.95, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5, 0.4), "matrix": ("frequency", "max_entropy")},
         formula="P(released = b | original = a) = p_ab, the transition matrix of the column",
-        use="Categories of which frequencies are estimated: with the published matrix they are estimated without bias.",
-        avoid="Combinations that cannot be (a pregnant man) would be noticed; a k is required.",
+        use="Frequencies of categories are estimated: with the published matrix, the estimates have no bias.",
+        avoid="Impossible combinations (a pregnant man) would be noticed; a k is required.",
     ),
 )

@@ -84,7 +84,7 @@ def lower_bound(
         A good partition to begin with, such as a search's result; by default MDAV's. The better it is, the less work;
         the bound does not depend on it. The work ends when the bound has reached it.
     standardize
-        Whether attributes are turned into z-scores first.
+        Whether attributes are standardized to z-scores first.
     rounds
         Each adds cuts, which raise the bound.
     time_limit

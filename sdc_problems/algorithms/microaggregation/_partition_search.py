@@ -109,7 +109,7 @@ class PartitionSearch:
     pop_size
         Partitions improved side by side: 1, 2 or 4.
     workers
-        Threads. The result does not depend on it.
+        Number of threads. The result does not depend on it.
 
     Attributes
     ----------

@@ -120,7 +120,7 @@ def microaggregate_blocks(
         Address of a Dask scheduler whose workers take the tasks instead, such as ``"tcp://host:8786"``, or ``"local"``
         for a cluster of ``workers`` processes.
     standardize
-        Whether attributes are turned into z-scores first.
+        Whether attributes are standardized to z-scores first.
 
     Notes
     -----

@@ -44,7 +44,7 @@ class HybridMicroaggregation(Algorithm):
     epochs, pop_size, mutation_prob, crossover_prob
         Of the genetic algorithm, by default those of the paper.
     workers
-        Threads that work on macrogroups at once. The result does not depend on it.
+        Number of threads that work on macrogroups. The result does not depend on it.
 
     Notes
     -----
@@ -190,13 +190,13 @@ def hybrid(
     rng
         Where all random numbers come from.
     macrogroup
-        Records of a macrogroup, in which the genetic algorithm runs.
+        Number of records of a macrogroup, in which the genetic algorithm runs.
     steps
         2: macrogroups of MDAV's groups of k; 1: MDAV makes macrogroups directly.
     epochs
-        Generations of the genetic algorithm.
+        Number of generations of the genetic algorithm.
     workers
-        Threads that work on macrogroups at once. The result does not depend on it.
+        Number of threads that work on macrogroups. The result does not depend on it.
 
     Returns
     -------

@@ -267,7 +267,7 @@ def evolve(
     start
         Labels of a valid partition that is one of the first population; the result is never worse.
     standardize
-        Whether attributes are turned into z-scores first.
+        Whether attributes are standardized to z-scores first.
 
     Notes
     -----
@@ -316,7 +316,7 @@ def ga(X: object, k: int, *, rng: np.random.Generator, epochs: int = EPOCHS, sta
     epochs
         Generations.
     standardize
-        Whether attributes are turned into z-scores first.
+        Whether attributes are standardized to z-scores first.
 
     Returns
     -------

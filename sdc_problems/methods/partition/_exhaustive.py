@@ -68,7 +68,7 @@ def exhaustive(X: object, k: int, *, standardize: bool = True) -> NDArray[np.int
     k
         Smallest group: 2 … n/2.
     standardize
-        Whether attributes are turned into z-scores first.
+        Whether attributes are standardized to z-scores first.
 
     Returns
     -------

@@ -43,7 +43,7 @@ def one_step(X: object, K: int, *, heuristic: Heuristic = plain_mdav, standardiz
     heuristic
         Any method that takes points and a smallest group; MDAV if not given.
     standardize
-        Whether attributes are turned into z-scores first.
+        Whether attributes are standardized to z-scores first.
 
     Notes
     -----
@@ -72,7 +72,7 @@ def two_step(X: object, k: int, K: int, *, heuristic: Heuristic = plain_mdav, st
     heuristic
         Any method that takes points and a smallest group; MDAV if not given.
     standardize
-        Whether attributes are turned into z-scores first.
+        Whether attributes are standardized to z-scores first.
 
     Returns
     -------

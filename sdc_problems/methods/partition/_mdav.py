@@ -38,7 +38,7 @@ def mdav(
         "numeric", "ordinal" or "nominal" for each attribute; all numeric if not given. Ordinal and nominal
         attributes hold codes 0, 1, … up to the number of categories − 1.
     standardize
-        Whether numeric attributes are turned into z-scores first (what is z-scored already stays as it is).
+        Whether numeric attributes are standardized to z-scores first.
     weights
         What the squared distance in each attribute counts; 1 if not given.
     progress

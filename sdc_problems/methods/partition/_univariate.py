@@ -90,7 +90,7 @@ def mhm(
         ``"mdav"``: the groups of MDAV, each next group the one with the nearest centroid, each next record the nearest
         of its group. ``"nearest"``: each next record the nearest of all that are left. Both start far from the centre.
     standardize
-        Whether attributes are turned into z-scores first.
+        Whether attributes are standardized to z-scores first.
     progress
         Called as ``progress(records done, records)`` a few times per second, from 0 to all in each of the steps.
 

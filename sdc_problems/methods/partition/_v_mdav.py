@@ -60,7 +60,7 @@ def v_mdav(
     gamma
         How readily a group grows: 0 never (fixed sizes), 0.2 for scattered records, 1.1 for clustered ones.
     standardize
-        Whether attributes are turned into z-scores first.
+        Whether attributes are standardized to z-scores first.
     progress
         Called as ``progress(records in groups, records)`` a few times per second.
 

@@ -29,7 +29,7 @@ def add_noise(
     X
         Records × attributes, numeric (or one attribute as a vector).
     amplitude
-        Standard deviation of the noise as a multiple of the attribute's.
+        Standard deviation of the noise, as a multiple of that of the attribute.
     structure
         "independent": each attribute alone; "correlated": noise with the covariances of the file; "moments": that, and
         the values drawn together so that means and covariances stay as they are in expectation (amplitude at most 1).

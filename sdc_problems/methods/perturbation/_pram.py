@@ -255,8 +255,8 @@ def pram(
     rng
         Where the uniform numbers come from.
     matrix
-        Where a category that moves goes: more often to rare ones (``frequency``), to all alike (``max_entropy``), or to
-        all alike with frequent categories moving less (``diagonal_by_frequency``).
+        Categories that a category moves to: more often rare ones (``frequency``), all alike (``max_entropy``), or
+        all alike, while frequent categories move less (``diagonal_by_frequency``).
     stay
         Probability that a category stays; for ``diagonal_by_frequency`` that of the rarest.
 

@@ -46,7 +46,7 @@ def rank_swap(
     rng
         Where the draws come from.
     ties
-        "random" orders equal values by chance; "record" by record, so that no rank moves by more than the window.
+        "random" orders equal values at random; "record" by record, so that no rank moves by more than the window.
     tails
         Percent of the records at each end of an attribute whose values become their mean (of codes the lower median)
         first and are not swapped.

@@ -58,11 +58,11 @@ def swap_records(
     within
         Columns on which a pair agrees.
     percent
-        Percent of the records that take part in an exchange, at most.
+        Largest percentage of the records that take part in an exchange.
     rng
         Where the draws come from.
     targeted
-        Whether records that are rare on the quasi-identifiers look for a partner first.
+        Whether records that are rare in the quasi-identifiers get a partner first.
     quasi_identifiers
         Columns that say who is rare; by default all.
     missing_codes

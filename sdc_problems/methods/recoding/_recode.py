@@ -53,7 +53,7 @@ def recode_rare(
     codes
         Category codes: a vector or records × attributes.
     categories
-        How many of the categories that occur are merged; of equally frequent ones the lower code first.
+        Number of categories to merge, of those that occur; of equally frequent ones, the lower code first.
     missing_codes
         Code of the missing value of each attribute, None for none.
     missing
