@@ -18,7 +18,6 @@ METHODS = (
         most_records=1_000_000,
         formula="min over partitions into groups of k to 2k − 1: SSE",
         use="The smallest loss of microaggregation, for seconds to minutes of computing.",
-<<<<<<< HEAD
         avoid="The table has hundreds of thousands of records: use `memetic-blocks`.",
     ),
     Method(
@@ -32,9 +31,6 @@ METHODS = (
         formula="min over partitions into groups of k to 2k − 1: SSE, block by block",
         use="A small loss of microaggregation for 100,000 to millions of records, in minutes.",
         avoid="The table is small: `memetic` sees all of it at once.",
-=======
-        avoid="The table has a million records: `mdav` is much faster.",
->>>>>>> ace5798 (Method and option descriptions in plain words)
     ),
     Method(
         "hybrid",

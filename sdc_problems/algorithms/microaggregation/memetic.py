@@ -231,21 +231,13 @@ def memetic(
     rng
         Where all random numbers come from.
     moves
-<<<<<<< HEAD
-        Limit of proposals; if neither limit is given 20,000 per record, above 200,000 records 3,000 in blocks.
-=======
-        Largest number of proposals; 20,000 per record if neither limit is given.
->>>>>>> ace5798 (Method and option descriptions in plain words)
+        Largest number of proposals; if neither limit is given, 20,000 per record, above 200,000 records 3,000 in blocks.
     seconds
         Limit of time, for the whole table at once; the result then depends on the machine.
     workers
-<<<<<<< HEAD
-        Threads, or processes for blocks. The result does not depend on it.
+        Number of threads, or of processes for blocks. The result does not depend on it.
     bound
         Whether to say how far the loss is from the best there can be: a minute or two more, for a few thousand records.
-=======
-        Number of threads. The result does not depend on it.
->>>>>>> ace5798 (Method and option descriptions in plain words)
 
     Returns
     -------
