@@ -28,7 +28,7 @@ from pymoo.util.ref_dirs import get_reference_directions
 from sdc_problems._genomes import row_keys
 from sdc_problems.errors import SDCError
 from sdc_problems.problem import STAR, Objective, SDCProblem
-from sdc_problems.testing.operators import OperatorContract
+from sdc_problems.testing._release import ReleaseContract
 
 PICKLE_LIMIT = 100_000  # bytes: a problem travels with every task, its data must not
 GENERATIONS = 4
@@ -54,11 +54,11 @@ def reference_directions(n_obj: int) -> NDArray[np.float64]:
     return directions
 
 
-class ProblemContract(OperatorContract):
-    """Inherit and define ``make``; define ``check_release`` for the guarantee your problem promises."""
+class ProblemContract(ReleaseContract):
+    """Inherit and define ``make``, and ``check_release`` for the guarantee your problem promises."""
 
-    def check_release(self, problem: SDCProblem, x: NDArray[Any], released: pd.DataFrame) -> None:
-        """Assert the promised guarantee on a released table; call this one as well, for what every problem promises."""
+    def assert_publishable(self, problem: SDCProblem, released: pd.DataFrame) -> None:
+        """Assert what every problem promises of a released table."""
         assert list(released.columns) == list(problem.data.names), "a release keeps the columns"
         assert isinstance(released.index, pd.RangeIndex), "the original's index may identify records"
         assert released.index.start == 0
@@ -380,5 +380,6 @@ class ProblemContract(OperatorContract):
             assert all(isinstance(s, str) and s.strip() for s in sentences)
             first, second = problem.release(x, seed=1), problem.release(x, seed=1)
             assert first.equals(second), "the same seed must release the same table"
+            self.assert_publishable(problem, first)
             self.check_release(problem, x, first)
         assert problem.data.frame().equals(before), "release changed the original"

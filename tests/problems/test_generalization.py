@@ -56,6 +56,8 @@ def problem(**options: Any) -> PBGProblem:
 
 
 class TestPBGProblem(ProblemContract):
+    alike = "between two thresholds there may be no class of that size"
+
     def make(self) -> PBGProblem:
         return problem(objectives=("k", "l", "glm"))
 
@@ -69,12 +71,14 @@ class TestPBGProblem(ProblemContract):
         assert len(released) == len(problem.data) - figures["suppressed"]
 
 
-class TestPBGProblemWithEveryObjective(ProblemContract):
+class TestPBGProblemWithEveryObjective(TestPBGProblem):
     def make(self) -> PBGProblem:
         return problem(objectives=ALL, class_label="score")
 
 
-class TestPBGProblemThatSpendsItsBudget(ProblemContract):
+class TestPBGProblemThatSpendsItsBudget(TestPBGProblem):
+    alike = ""
+
     def make(self) -> PBGProblem:
         return problem(objectives=("k", "l", "glm"), suppression="budget")
 

@@ -34,6 +34,8 @@ def people(n: int = 60) -> Microdata:
 
 
 class Released(ProblemContract):
+    alike = "other settings may find the same groups"
+
     def check_release(self, problem: Any, x: np.ndarray, released: pd.DataFrame) -> None:
         super().check_release(problem, x, released)
         names = list(problem.attributes)

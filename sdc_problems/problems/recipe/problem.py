@@ -165,10 +165,18 @@ class RecipeProblem(SDCProblem):
         return found
 
     def _tables(self, x: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
-        from sdc_problems.problems._microaggregation_objectives import ranked
-
-        file = self.engine.file(self._steps(self.genome(x)))
-        yield ranked(np.column_stack([column.values for column in file]), self.engine.mixed.X)
+        """Released and original codes: labels that stand for the same value are values of their own, side by side."""
+        n, both = len(self.data), []
+        for column, original in zip(self.engine.file(self._steps(self.genome(x))), self.engine.mixed.X.T, strict=True):
+            cells = np.column_stack([column.values, column.labels])
+            pairs, of = np.unique(cells, axis=0, return_inverse=True)
+            beside = np.arange(len(pairs)) - np.searchsorted(pairs[:, 0], pairs[:, 0])
+            keys = np.concatenate(
+                [np.column_stack([column.values, beside[of]]), np.column_stack([original, original * 0])]
+            )
+            both.append(np.unique(keys, axis=0, return_inverse=True)[1])
+        codes = np.column_stack(both)
+        yield codes[:n], codes[n:]
 
     def _operators(self) -> dict[str, Any]:
         return {

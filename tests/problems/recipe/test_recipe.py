@@ -49,7 +49,9 @@ class TestRecipe(ProblemContract):
                 assert (released[name] == problem.data.frame()[name]).all()
 
 
-class TestRecipeWithHierarchies(ProblemContract):
+class TestRecipeWithHierarchies(TestRecipe):
+    alike = "a method may find the same regions for another k"
+
     def make(self) -> RecipeProblem:
         methods = ["mondrian", "recode-level", "suppress-cells"]
         return RecipeProblem(table(60), methods=methods, hierarchies=hierarchies(), objectives=("il_mixed", "k"))
