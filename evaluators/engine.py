@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 @runtime_checkable
 class Engine(Protocol):
-    """Protocol of the engines: made of arrays, without pymoo, and the same numbers whenever they are asked.
+    """Protocol of the engines: made from arrays, without pymoo; equal candidates always get equal values.
 
     What a candidate is, the package says: levels (`lattice.LatticeEngine`), group labels of attributes
     (`grouping.GroupingEngine`) or of records (`partition.PartitionEngine`), transition matrices

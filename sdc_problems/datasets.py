@@ -90,7 +90,7 @@ class Dataset:
 
 
 class Listing(NamedTuple):
-    """One line of the catalogue: what the table is, and where it is now (None: not on this machine)."""
+    """Line of the catalogue: a table and the place of its file (None: not on this machine)."""
 
     name: str
     title: str
@@ -146,7 +146,7 @@ def load(name: str, *, download: bool = True, progress: Progress | None = None) 
 
 
 def people(records: int = _people.RECORDS, *, seed: int = _people.SEED) -> Dataset:
-    """Draw the embedded table: synthetic census-like records of people who do not exist.
+    """Draw the embedded table: synthetic, census-like records of invented people.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def crawl(n: int = _crawl.NODES, m: int | None = None, *, seed: int = _crawl.SEE
 
 
 def firms() -> Dataset:
-    """Load the embedded table of numbers: synthetic firms that do not exist, for groupings and microaggregation.
+    """Load the embedded table of numbers: invented firms, for groupings and microaggregation.
 
     Notes
     -----

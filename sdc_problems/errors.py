@@ -1,4 +1,4 @@
-"""The exceptions of the package: they name the place and the way out."""
+"""Exceptions of the package: they name the place of an error and what to do about it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 
 class SDCError(ValueError):
-    """Error in the input, said in a sentence a person can act on."""
+    """Error in the input: a sentence that says what is wrong, where, and what to do."""
 
 
 class SDCFailure(SDCError):
@@ -15,7 +15,7 @@ class SDCFailure(SDCError):
 
 
 class SDCWarning(UserWarning):
-    """Warning about input that is taken as it is, although it is hardly what was meant."""
+    """Warning about input that is accepted, although it is probably not what was meant."""
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

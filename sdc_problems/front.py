@@ -1,4 +1,4 @@
-"""Front of a problem: the solutions than which none is better, and how many there are."""
+"""Front of a problem: the solutions that no other solution beats, and their number."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Front(_Fields):
     """Number of solutions that were measured, where bounds ruled out the others; None if it is not known."""
 
     def of(self, objectives: Sequence[Objective], *, n_measured: int | None = None) -> Front:
-        """Same front with the objectives that the columns of F are, and how many solutions were measured for it."""
+        """Same front with its objectives (the columns of F) and the number of measured solutions."""
         made = Front(*self)
         made.objectives = tuple(objectives)
         made.n_measured = n_measured if n_measured is not None else self.n_measured
@@ -115,7 +115,7 @@ Part = tuple[NDArray[Any], NDArray[np.float64], NDArray[np.bool_]]
 
 
 def minimal(parts: Iterable[Part], *, ties: bool = False) -> Front:
-    """Return the front of solutions that come part by part; only what is minimal so far is kept.
+    """Return the front of solutions that come in parts; only the minimal ones so far are kept.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def minimal(parts: Iterable[Part], *, ties: bool = False) -> Front:
 
 
 def batched(rows: Iterable[Sequence[int]], size: int) -> Iterator[list[Sequence[int]]]:
-    """Cut rows into lists of so many.
+    """Cut rows into lists of a given length.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Microdata: the one table type everything starts from; typed columns, roles and integer codes, validated once."""
+"""Microdata: the table type that everything starts from; typed columns, roles and integer codes, validated once."""
 
 from __future__ import annotations
 
@@ -91,12 +91,12 @@ class Attribute:
 
     @property
     def holds_numbers(self) -> bool:
-        """Whether the categories are numbers, whatever the kind (but for one of missing values)."""
+        """Whether the categories are numbers, for any kind (except one for missing values)."""
         return self._spec["storage"] in ("int", "float")
 
     @property
     def holds_text(self) -> bool:
-        """Whether the categories are text, and the cells of a frame are no categoricals of their own."""
+        """Whether the categories are text and the cells of the frame were not categorical."""
         return self._spec["storage"] == "text" and self._spec["restore"] not in ("category", "ordered")
 
     @property
@@ -233,7 +233,7 @@ class Microdata(OpenedLate):
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str], **options: Any) -> Microdata:
-        """Read a table of any format: CSV, Parquet, XLSX (the first sheet), SPSS, Stata or SAS, as its name ends.
+        """Read a table, by the ending of its name: CSV, Parquet, XLSX (the first sheet), SPSS, Stata or SAS.
 
         Options as in `from_csv`; those that say how a CSV file is written are refused for the others. Numbers of SPSS
         and Stata whose values have labels are categories, unless ``kinds`` says otherwise.
@@ -458,7 +458,7 @@ class Microdata(OpenedLate):
         return self.attribute(name).categories
 
     def codes(self, names: str | Sequence[str] | None = None) -> NDArray[np.int32]:
-        """Category codes, one row per record and one column per attribute; an array of your own.
+        """Category codes, one row per record and one column per attribute; a copy that you may change.
 
         Parameters
         ----------

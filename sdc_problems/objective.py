@@ -1,4 +1,4 @@
-"""Objective of a problem: its name, unit and sense, and what it means in plain words."""
+"""Objective of a problem: its name, unit, sense and meaning in plain words."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OwnFunction = Callable[[NDArray[Any], NDArray[Any]], float]
 
 @dataclass(frozen=True)
 class Objective:
-    """Quantity that is optimised, in the unit a person reads; the one place that says what it means.
+    """Quantity to optimize, in the unit that a person reads, with its meaning.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def by_name(*objectives: Objective) -> dict[str, Objective]:
 
 
 def find_objective(name: object, catalogue: Mapping[str, Objective], *, what: str = "objective") -> Objective:
-    """Look up one objective; the error tells the new name of a former one, or names that are nearly the same.
+    """Look up an objective; the error gives the new name of a former one, or similar names.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def find_objective(name: object, catalogue: Mapping[str, Objective], *, what: st
 def choose_objectives(
     objectives: Sequence[str | Objective], catalogue: Mapping[str, Objective]
 ) -> tuple[Objective, ...]:
-    """Look up objectives by name, with an error that lists what there is.
+    """Look up objectives by name; the error lists the known names.
 
     Parameters
     ----------

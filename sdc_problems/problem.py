@@ -160,7 +160,7 @@ class SDCProblem(Problem, ABC):
     def with_objectives(
         self, objectives: Sequence[str | Objective], *, require: Mapping[str, Required] | None = None
     ) -> Self:
-        """Same task on the same data with other objectives and requirements; this problem stays as it is.
+        """Same task on the same data with other objectives and requirements; this problem is not changed.
 
         Parameters
         ----------
@@ -208,11 +208,11 @@ class SDCProblem(Problem, ABC):
 
     @abstractmethod
     def decode(self, x: ArrayLike) -> Any:
-        """Read the row: a small frozen object that says what it does; nothing is measured, so no engine is needed."""
+        """Decode a row to a small frozen object that says what it does; nothing is measured, so no engine is needed."""
 
     @abstractmethod
     def figures(self, x: ArrayLike) -> Mapping[str, float]:
-        """Measure the row: its objectives in natural units, and what else a person wants to know, by name."""
+        """Measure a row: its objectives in natural units and further figures of the task, by name."""
 
     @abstractmethod
     def describe(self, x: ArrayLike) -> tuple[str, ...]:
@@ -220,7 +220,7 @@ class SDCProblem(Problem, ABC):
 
     @abstractmethod
     def release(self, x: ArrayLike, *, seed: int | None = None) -> pd.DataFrame:
-        """Return the protected table; it meets the promised guarantee or an SDCError is raised.
+        """Return the protected table; if it does not meet the promised guarantee, an SDCError is raised.
 
         Start from ``self._publishable()``: same columns and order of rows, but no identifiers and no index.
         """
@@ -228,7 +228,7 @@ class SDCProblem(Problem, ABC):
     def coded_release(
         self, x: ArrayLike, *, seed: int | None = None, suppressed: Literal["drop", "star"] | None = None
     ) -> pd.DataFrame:
-        """Release whose columns of text may be coded, for tables that are large: by default `release` itself.
+        """Release with columns of text as codes, for large tables; by default the same as `release`.
 
         Parameters
         ----------
@@ -242,7 +242,7 @@ class SDCProblem(Problem, ABC):
 
     @abstractmethod
     def baselines(self) -> dict[str, NDArray[Any]]:
-        """Named solutions that need no search, to compare a front with and to start one from."""
+        """Named solutions that need no search; a front is compared with them, and a search can start from them."""
 
     # -- what every problem has -----------------------------------------------------------------------------------
 
@@ -279,7 +279,7 @@ class SDCProblem(Problem, ABC):
     def enumerate_front(
         self, progress: Callable[[int, int], object] | None = None, *, limit: int = 1_000_000, ties: bool = False
     ) -> Front:
-        """Exact front: the solutions than which none is better, by measuring all, or by a programme as good as that.
+        """Exact front: the solutions that no other solution beats, by measuring all of them or an equivalent method.
 
         Parameters
         ----------
@@ -308,7 +308,7 @@ class SDCProblem(Problem, ABC):
         return None
 
     def front(self, found: Any) -> Front:
-        """Front of what a search has found, as a table (``to_frame``) and a view for notebooks.
+        """Front that a search has found, as a table (``to_frame``) and a view for notebooks.
 
         Parameters
         ----------
@@ -360,7 +360,7 @@ class SDCProblem(Problem, ABC):
         return self._enumerated(progress, n)
 
     def seconds_to_enumerate(self) -> float | None:
-        """Say about how long ``enumerate_front`` takes here; None where that is not known."""
+        """Estimate the seconds that ``enumerate_front`` takes on this machine; None if that is not known."""
         return None
 
     def best_of_each(self, *, limit: int = 1_000_000) -> dict[str, NDArray[Any]]:
@@ -417,7 +417,7 @@ class SDCProblem(Problem, ABC):
         return self.known_front  # never enumerated here: displays ask for it in every run
 
     def natural(self, F: ArrayLike) -> NDArray[np.float64]:
-        """Objective values as a person reads them: maximised ones are stored negated in ``F``."""
+        """Objective values as a person reads them: ``F`` stores maximized ones negated."""
         values: NDArray[np.float64] = np.asarray(F, dtype=float) * self._signs
         return values
 

@@ -1,4 +1,4 @@
-"""Requirement of a solution: bounds on an objective, in the unit a person reads, in code and in study files."""
+"""Requirement of a solution: bounds on an objective, in the unit that a person reads."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Requirement:
 
     @classmethod
     def read(cls, objective: Objective, wanted: Required, *, what: str = "require") -> Requirement:
-        """Read what is wanted of an objective: a number is the worst value that will do.
+        """Read a requirement: a single number is the worst acceptable value.
 
         Parameters
         ----------
@@ -69,19 +69,19 @@ class Requirement:
         return cls(objective, -math.inf if low is None else low, math.inf if high is None else high)
 
     def violations(self, values: ArrayLike) -> NDArray[np.float64]:
-        """By how much each value is out of bounds, one column per bound, as pymoo states it: met where not above 0."""
+        """Violation of each bound, one column per bound, as in pymoo: a bound is met where it is not above 0."""
         column = np.asarray(values, dtype=float)
         sides = [self.low - column] * (self.low > -math.inf) + [column - self.high] * (self.high < math.inf)
         return np.stack(sides, axis=-1)
 
     def meets(self, values: ArrayLike) -> NDArray[np.bool_]:
-        """Mask of the values within the bounds; what is not a number meets nothing."""
+        """Mask of the values within the bounds; NaN is outside."""
         column = np.asarray(values, dtype=float)
         return (column >= self.low) & (column <= self.high)
 
     @property
     def n_bounds(self) -> int:
-        """Number of finite bounds: the constraints that this is."""
+        """Number of finite bounds, which is the number of constraints."""
         return (self.low > -math.inf) + (self.high < math.inf)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Roles that columns propose themselves: which identify a person directly, which together, which are secrets."""
+"""Proposed roles of columns: direct identifiers, quasi-identifiers and sensitive columns."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ _KNOWN = _words(
 
 @dataclass(frozen=True)
 class ColumnFacts:
-    """Facts of a column: its look, and the role that follows.
+    """Facts about a column, and the role that follows from them.
 
     Attributes
     ----------

@@ -89,7 +89,7 @@ def test_whatever_exports_arrow_is_read() -> None:
         ({"age": [1, 2], "town": "Olot"}, "column 'town' of the dict is a str, not a sequence of cells"),
         ({"age": 3}, "column 'age' of the dict is a int"),
         (pa.chunked_array([[1, 2]]), "a ChunkedArray is not a table with named columns"),
-        (pd.Series([1, 2]), "a Series is no table|not Series"),
+        (pd.Series([1, 2]), "a Series is not a table|not Series"),
     ],
 )
 def test_what_is_no_table_is_refused(table: Any, words: str) -> None:

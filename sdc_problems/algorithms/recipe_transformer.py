@@ -114,7 +114,7 @@ class RecipeTransformer:
         return self
 
     def transform(self, X: Any) -> Any:
-        """Protect a table; the one that is given is not changed.
+        """Protect a table; the argument is not changed.
 
         Parameters
         ----------
@@ -190,7 +190,7 @@ class RecipeTransformer:
         return self
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[Any]:
-        """Names of the columns that come out: those that went in.
+        """Names of the output columns, which are those of the input.
 
         Parameters
         ----------
@@ -200,7 +200,7 @@ class RecipeTransformer:
         return self.feature_names_in_
 
     def set_output(self, *, transform: str | None = None) -> Self:
-        """Say what comes out where an array goes in.
+        """Set the type of the output for an input array.
 
         Parameters
         ----------

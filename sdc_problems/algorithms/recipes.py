@@ -1,4 +1,4 @@
-"""Search for recipes that begins with what a person would try by hand: every method alone, at each of its settings."""
+"""Search for recipes that begins with every method alone, at each of its settings."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ STEP = 0.75
 
 @dataclass(frozen=True)
 class RecipeFront:
-    """Recipes of which none is better than another in all objectives, of all that a search has measured.
+    """Front of the recipes that a search has measured.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class RecipeFront:
         return summed
 
     def neighbors(self) -> dict[str, int]:
-        """Points on either side of the knee that a person can tell from it.
+        """Points on either side of the knee that differ noticeably from it.
 
         ``"safer"`` has at most three quarters of the knee's second objective, ``"more useful"`` of the first; of all
         such points each has the smallest scaled sum. Where there is none it is the next point of the front, if any.

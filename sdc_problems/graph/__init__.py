@@ -1,4 +1,4 @@
-"""Social graphs: people as records, and who is linked to whom; read, checked once, and written again."""
+"""Social graphs: people as records, and the links between them; read, checked once, and written."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _TARGETS = ("target", "to", "tonodeid", "dst")
 
 @dataclass
 class EdgeList:
-    """Ends of links as text, with the line each stands in."""
+    """Ends of links as text, with the line number of each."""
 
     name: str
     sources: list[str] = field(default_factory=list)

@@ -28,7 +28,7 @@ _META = "graph"
 
 
 class SocialGraph(OpenedLate):
-    """People and who is linked to whom: one record of a `Microdata` per node, links as CSR arrays.
+    """Social graph: one record of a `Microdata` per person (node), and links as CSR arrays.
 
     Immutable; the arrays are shared between processes as those of `Microdata` are.
 

@@ -311,7 +311,7 @@ class Hierarchy(OpenedLate):
 
     @property
     def arrays(self) -> SharedArrays:
-        """The arrays behind it."""
+        """Arrays that hold the hierarchy."""
         return self._arrays
 
     @property
@@ -399,7 +399,7 @@ class Hierarchy(OpenedLate):
         return np.ascontiguousarray(self._arrays["codes"][:, where])
 
     def lacks(self, categories: Iterable[object]) -> NDArray[np.bool_]:
-        """Mask of the categories that the hierarchy has no row for.
+        """Mask of the categories that have no row in the hierarchy.
 
         Examples
         --------

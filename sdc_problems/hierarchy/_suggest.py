@@ -1,4 +1,4 @@
-"""Hierarchies that make themselves: bands of numbers, the calendar of dates, beginnings of codes, "other" values."""
+"""Suggested hierarchies: intervals of numbers, the calendar of dates, beginnings of codes, "other" values."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _OTHER = ("other", "(other)", "all others")
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A hierarchy that was made for a column, and what it was taken for.
+    """Hierarchy that was made for a column, and the reason for its form.
 
     Attributes
     ----------

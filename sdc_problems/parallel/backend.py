@@ -1,4 +1,4 @@
-"""Backend that measures candidates: what the runner asks of one, and the one that measures in this process."""
+"""Backends that measure candidates: their protocol, and the one that works in this process."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BATCHES_PER_WORKER = 4  # more evens out rows of different cost, fewer costs les
 
 @runtime_checkable
 class Backend(Protocol):
-    """Measures rows of ``X``, wherever that is done; closed when it is left."""
+    """Backend that measures rows of ``X``; a context manager that closes itself."""
 
     @property
     def scheduler(self) -> str | None:
@@ -36,11 +36,11 @@ class Backend(Protocol):
         ...
 
     def forget(self) -> None:
-        """Take the problem and its data off workers that others use, too."""
+        """Remove the problem and its data from shared workers."""
         ...
 
     def close(self) -> None:
-        """Give back processes and connections."""
+        """Release processes and connections."""
         ...
 
     def __enter__(self) -> Self: ...

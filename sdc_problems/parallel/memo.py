@@ -1,4 +1,4 @@
-"""Measure no solution twice: an evaluator for pymoo that remembers, and counts what it really measured."""
+"""Memo of measured solutions: an evaluator for pymoo that measures none twice and counts real measurements."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def dead_workers(when: str) -> SDCFailure:
 
 
 def begin_worker() -> None:
-    """Begin a worker process: one thread, deaf to Ctrl-C (its parent decides), gone when its parent is."""
+    """Begin a worker process: one thread; it ignores Ctrl-C, because its parent decides, and ends with its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     one_thread()
     end_with_parent()

@@ -200,7 +200,7 @@ class GOMMProblem(SDCProblem):
         return AttributeGrouping(tuple(tuple(self.attributes[j] for j in group) for group in groups), self.k)
 
     def figures(self, x: ArrayLike) -> dict[str, float]:
-        """Measure the grouping: every objective, and ``smallest_class``, the records that are alike in all groups."""
+        """Measure the grouping: every objective, and ``smallest_class``, the size of the smallest class."""
         row = self.genome(x)
         measured = self._parts(row[None, :], ("dld",))
         figures = {name: float(measured[name][0]) for name in grouping_objectives(self.n_var)}
@@ -236,7 +236,7 @@ class GOMMProblem(SDCProblem):
         )
 
     def release(self, x: ArrayLike, *, seed: int | None = None) -> pd.DataFrame:
-        """Return the table with every group of attributes microaggregated on its own; nothing is random here."""
+        """Return the table with every group of attributes microaggregated on its own; nothing is random."""
         frame = self._publishable()
         for name, column in zip(self.attributes, self._protected(self.genome(x)).T, strict=True):
             frame[name] = column

@@ -47,7 +47,7 @@ AT_ONCE = 512  # nodes whose objectives of one's own are measured between two re
 
 @dataclass(frozen=True)
 class GeneralizationNode(TextView):
-    """A node of the lattice: what it does to each attribute, which classes go, and the nodes next to it.
+    """Node of the lattice: the level of each attribute, the suppressed classes, and the neighboring nodes.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class GeneralizationNode(TextView):
 
 
 class PBGProblem(SDCProblem):
-    """Generalise each quasi-identifier to a level of its hierarchy, so that records become alike.
+    """Generalize each quasi-identifier to a level of its hierarchy, so that records become alike.
 
     A row of X holds the level of every quasi-identifier, 0 for the values themselves: a node of the lattice of
     generalisations. A few records in uncommon classes may be suppressed instead of generalising everybody further;
@@ -275,7 +275,7 @@ class PBGProblem(SDCProblem):
     def enumerate_front(
         self, progress: Callable[[int, int], object] | None = None, *, limit: int = 1_000_000, ties: bool = False
     ) -> Front:
-        """Exact front: what no other choice is better than, of every node with every threshold.
+        """Exact front over every node with every threshold.
 
         *Exact* is for full-domain generalisation: one level per attribute for all records, the hierarchies and the
         suppression as given. With ``suppression="free"`` no node with any threshold that the budget allows is better;
@@ -316,7 +316,7 @@ class PBGProblem(SDCProblem):
         return found.of(self.objectives, n_measured=search.n_measured).warned()
 
     def seconds_to_enumerate(self) -> float | None:
-        """Say about how long ``enumerate_front`` takes here, timed on one node."""
+        """Estimate the seconds that ``enumerate_front`` takes on this machine, timed on one node."""
         return float(self.engine.estimated_seconds())
 
     def _size_in_words(self) -> str:
@@ -366,7 +366,7 @@ class PBGProblem(SDCProblem):
         return super().n_candidates  # nodes times thresholds
 
     def baselines(self) -> dict[str, NDArray[Any]]:
-        """Nothing generalised, everything, and what Datafly finds for usual k; ``best_of_each`` has the exact ones.
+        """Nothing generalized, everything, and solutions of Datafly for usual k; ``best_of_each`` has exact ones.
 
         Datafly (Sweeney 2002) generalises the attribute with the most distinct values until the table is k-anonymous
         but for the records that may be suppressed.
@@ -441,7 +441,7 @@ class PBGProblem(SDCProblem):
     def release(
         self, x: ArrayLike, *, seed: int | None = None, suppressed: Literal["drop", "star"] = "drop"
     ) -> pd.DataFrame:
-        """Return the generalised table; nothing is random here.
+        """Return the generalized table; nothing is random.
 
         Quasi-identifiers above level 0 become their group's label, identifiers become ``*``, all other columns stay.
         The rows keep their order but not the original index, which could identify them.

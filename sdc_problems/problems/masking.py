@@ -1,4 +1,4 @@
-"""Masking: the protected file itself is what varies, cell by cell."""
+"""Masking: a search varies the protected file itself, cell by cell."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Mask(TextView):
 
 
 class MaskingProblem(SDCProblem):
-    """Change the cells of a table one by one: what varies is the protected file itself.
+    """Change the cells of a table one by one: a solution is the protected file itself.
 
     A row of X holds all protected cells as codes, record after record: categories, or whole units of numbers above
     the smallest value of their column (10^-decimals, so that decimals and negative numbers become whole ones).
@@ -444,7 +444,7 @@ class MaskingProblem(SDCProblem):
         return found
 
     def describe(self, x: ArrayLike) -> tuple[str, ...]:
-        """Say in plain sentences what the file is, what it loses and who finds records in it."""
+        """Describe the file in plain sentences: what it loses, and how many records an intruder finds."""
         read, figures = self.decode(x), self.figures(x)
         n = len(self.data)
         counts = ", ".join(f"{name} in {count}" for name, count in read.changed)
@@ -514,7 +514,7 @@ class MaskingProblem(SDCProblem):
         )
 
     def release(self, x: ArrayLike, *, seed: int | None = None) -> pd.DataFrame:
-        """Return the protected table; nothing is random here. It promises no smallest class (k)."""
+        """Return the protected table; nothing is random. It promises no smallest class (k)."""
         protected = self.protected(x)
         frame = self._publishable()
         for j, name in enumerate(self.attributes):

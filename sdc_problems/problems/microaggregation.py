@@ -179,7 +179,7 @@ class MicroaggregationProblem(SDCProblem):
         return limited(self.genomes(X), self.smallest, self.largest)
 
     def refined(self, x: ArrayLike, proposals: int, random_state: np.random.Generator) -> NDArray[Any]:
-        """One row after so many proposals to relocate or swap records, of which those that lose nothing are taken.
+        """Row after a number of proposals to relocate or swap records; those that lose nothing are accepted.
 
         The smallest group does not become smaller. A row with a group of 2k records or more, k being its smallest
         group, comes back as it is, and so does any row if an attribute is not numeric.
@@ -303,7 +303,7 @@ class MicroaggregationProblem(SDCProblem):
         )
 
     def release(self, x: ArrayLike, *, seed: int | None = None) -> pd.DataFrame:
-        """Return the table with each group's centroid in the quasi-identifiers; nothing is random here."""
+        """Return the table with the centroid of each group in the quasi-identifiers; nothing is random."""
         labels = self.labels(x)
         smallest = int(np.bincount(labels).min())
         if smallest < self.k:

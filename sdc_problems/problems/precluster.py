@@ -59,7 +59,7 @@ class Preclustering(TextView):
 
 
 class PreclusterProblem(SDCProblem):
-    """Cluster the records, protect every cluster on its own: choose method, joining rule, k and number of clusters.
+    """Cluster the records and protect every cluster on its own: choose method, joining rule, k and number of clusters.
 
     A row of X holds the method (0 MDAV, 1 global median), the rule by which small clusters are joined (0 the two
     smallest, 1 the smallest and its nearest; 0 with one cluster), k, and the number of clusters. There are few enough
@@ -218,7 +218,7 @@ class PreclusterProblem(SDCProblem):
         }
 
     def describe(self, x: ArrayLike) -> tuple[str, ...]:
-        """Say in plain sentences how records are clustered and protected, what is lost, and who finds records."""
+        """Describe in plain sentences how records are clustered and protected, what is lost, and how many are found."""
         setting, figures = self._setting(x), self.figures(x)
         engine: PreclusteringEngine = self.engine
         found = engine.clusters(setting.clusters)
@@ -253,7 +253,7 @@ class PreclusterProblem(SDCProblem):
         )
 
     def release(self, x: ArrayLike, *, seed: int | None = None) -> pd.DataFrame:
-        """Return the protected table; nothing is random here, and every combination has k records, or an error."""
+        """Return the protected table; nothing is random. Every combination has k records, or an SDCError is raised."""
         protected, k = self.protected(x), self._setting(x).k
         smallest = int(np.unique(protected, axis=0, return_counts=True)[1].min())
         if smallest < k:

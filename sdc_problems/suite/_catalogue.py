@@ -91,7 +91,7 @@ def instances(suite: str | None = None, *, newest: bool = True) -> list[Instance
 
 
 def suites(of: Iterable[Instance] | None = None) -> tuple[str, ...]:
-    """Names of the suites there are.
+    """Names of all suites.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def write_index(folder: Path, files: dict[str, str]) -> None:
 
 
 def forget() -> None:
-    """Forget what was read: the files have changed."""
+    """Forget the files that were read, because they have changed."""
     _known.cache_clear()
     _read.cache_clear()
 

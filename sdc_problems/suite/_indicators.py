@@ -186,7 +186,7 @@ def expected_runtimes(times: ArrayLike, evaluations: ArrayLike) -> FloatArray:
 
 
 def area(curve: Curve, evaluations: int) -> float:
-    """Area over the anytime curve: mean gap over the evaluations 1, …, so many; less is better.
+    """Area over the anytime curve: mean gap over the evaluations 1, …, n; smaller is better.
 
     Examples
     --------
@@ -207,7 +207,7 @@ def indicators(
     curve: Curve | None = None,
     when: FloatArray | None = None,
 ) -> list[dict[str, float | int | str | None]]:
-    """Indicators of a run after so many evaluations, one dictionary for each number of them.
+    """Indicators of a run after given numbers of evaluations, one dictionary for each number.
 
     ``gap``, and ``gap_bound``, the gap to the proven bound (exact: the same; best: not known); ``found``, the share of
     the front's points (exact only); additive ``epsilon`` and ``igd_plus`` in the scaled box; ``area`` over the anytime

@@ -1,4 +1,4 @@
-"""Instance of the suite: a problem under a name that keeps its meaning, and what is known of its front."""
+"""Instance of the suite: a problem with a permanent name, and its front as far as it is known."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NEEDED = ("id", "suite", "task", "title", "what_is_hard", "problem", "table", "o
 
 
 class Instance:
-    """Problem under a name, with its front, reference point and budgets; what ``@1`` says never changes.
+    """Named problem with its front, reference point and budgets; a version such as ``@1`` never changes.
 
     Made by `instance` and `instances`, or from the TOML file of another package.
 
@@ -120,17 +120,17 @@ class Instance:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Options of the problem's constructor, as the file says them."""
+        """Options of the problem's constructor, as in the file."""
         return dict(self._said["options"])
 
     @property
     def stored(self) -> bool:
-        """Whether its front took so long that it is proven again only where it is asked for by name."""
+        """Whether the front takes so long that it is proven again only on request by name."""
         return bool(self._said["proof"].get("stored", False))
 
     @property
     def table(self) -> dict[str, Any]:
-        """Table, as the file says it: name, records, roles, digest."""
+        """Table as described in the file: name, records, roles, digest."""
         return dict(self._said["table"])
 
     # -- what is known --------------------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ class Instance:
 
     @property
     def available(self) -> bool:
-        """Whether its table is on this machine: it is embedded, or a public file that is here."""
+        """Whether its table is on this machine: embedded, or a public file that was fetched."""
         from sdc_problems import datasets
 
         name = self._said["table"].get("name")
@@ -286,7 +286,7 @@ def problem_class(said: Mapping[str, Any]) -> type[SDCProblem]:
 
 
 def build_problem(said: Mapping[str, Any], folder: Path, *, threads: int | None = None) -> SDCProblem:
-    """Make the problem that a file says."""
+    """Make the problem that a file describes."""
     problem: Any = problem_class(said)
     known = inspect.signature(problem).parameters
     data, hierarchies = load_data(said, folder)
@@ -308,7 +308,7 @@ _TABLES: dict[str, tuple[Microdata, dict[str, Hierarchy]]] = {}
 
 
 def load_data(said: Mapping[str, Any], folder: Path) -> tuple[Microdata, dict[str, Hierarchy]]:
-    """Table and hierarchies that a file says; the table must have the digest that it was frozen with, if it was."""
+    """Table and hierarchies that a file describes; the table of a frozen instance must have its digest."""
     table, levels = said["table"], said.get("hierarchies", {})
     key = repr((sorted(table.items()), sorted(levels.items()), folder if "file" in table else None))
     if key not in _TABLES:

@@ -26,7 +26,7 @@ _ARRAYS = ("at", "at_different", "F", "X")
 
 @dataclass(frozen=True)
 class Record:
-    """Record of one run: what entered its unbounded archive, when, and what that cost.
+    """Record of one run: the solutions that entered its unbounded archive, with time and cost.
 
     A solution enters the archive when nothing measured before is as good in every objective. So the archive at any
     moment of the run, and every indicator of it, can be computed afterwards.
@@ -72,7 +72,7 @@ class Record:
         return len(self.at)
 
     def front(self, evaluations: int | None = None) -> NDArray[np.bool_]:
-        """Mark the solutions that are in the archive after so many evaluations.
+        """Mark the solutions that are in the archive after a number of evaluations.
 
         Parameters
         ----------
@@ -117,7 +117,7 @@ class Record:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Record:
-        """Read a record; nothing in the file is executed, and what is no record is refused.
+        """Read a record; nothing in the file is executed, and an invalid file is refused.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Contract suites: inherit one, provide what it asks for, and pytest runs every promise of the package on yours.
+"""Contract suites: inherit one, define its methods, and pytest checks every promise of the package on your class.
 
 Examples
 --------

@@ -1,4 +1,4 @@
-"""Contract of archives: a plain object that grows by ``add``, keeps its state in a pickle, holds no loser."""
+"""Contract of archives: a plain object that grows by ``add``, survives a pickle, and holds no dominated solution."""
 
 from __future__ import annotations
 

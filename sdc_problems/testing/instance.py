@@ -1,4 +1,4 @@
-"""Contract of benchmark instances: what is frozen is what is measured, and the front is one."""
+"""Contract of benchmark instances: measured values equal the frozen ones, and the front is a front."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Contract of measures: a pure function of arrays that refuses what it cannot measure."""
+"""Contract of measures: a pure function of arrays that refuses invalid input."""
 
 from __future__ import annotations
 

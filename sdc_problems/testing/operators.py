@@ -1,4 +1,4 @@
-"""Contract of a set of operators: bounds, dtype, canonical form, untouched parents, seeded randomness."""
+"""Contract of a set of operators: bounds, dtype, canonical form, unchanged parents, seeded randomness."""
 
 from __future__ import annotations
 

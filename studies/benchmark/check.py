@@ -1,4 +1,4 @@
-"""Submissions: what a folder of records says of itself, and whether its numbers are what its solutions measure.
+"""Submissions: the description of a folder of records, and the check of its values against its solutions.
 
 Nothing in a submission is executed or unpickled, and no link in it is followed.
 """
@@ -36,7 +36,7 @@ _Line = Annotated[str, Field(min_length=1, max_length=500)]
 
 
 class Submission(Section):
-    """Submission, as it says of itself."""
+    """Description of a submission."""
 
     algorithm: _Line = Field(description="Name of the algorithm.")
     version: _Line = Field(description="Its version.")
@@ -72,7 +72,7 @@ class Report:
 
 
 def read_submission(folder: Path) -> Submission:
-    """Read what a submission says of itself.
+    """Read the description of a submission.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def read_submission(folder: Path) -> Submission:
 
 
 def check(folder: Path, *, tell: Callable[[str], None] = lambda line: None) -> Report:
-    """Check a submission: digests, budgets, and that each F is what its X measures, of all that entered an archive.
+    """Check a submission: digests, budgets, and every archived F against its X, measured again.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Choice of a method for a demand: what each costs in one measure, and the one that loses least."""
+"""Choice of a method for a demand: the cost of each in one measure, and the one that loses least."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ TRUE_VALUES = COMPARED[:-1]
 
 @dataclass(frozen=True)
 class Candidate:
-    """A method that meets a demand, and what it costs.
+    """Method that meets a demand, and its cost.
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ class Choice:
         return replace(self, chosen=light[id(self.chosen)], candidates=tuple(light.values()), next_k=next_k)
 
     def why(self) -> tuple[str, ...]:
-        """Sentences on why this method, and what a larger k would cost."""
+        """Sentences on the reasons for the choice, and on the cost of a larger k."""
         best = self.chosen
         said = [f"{best.method} loses least of the allowed methods: {self._costs(best)}."]
         for other in self.candidates:

@@ -217,7 +217,7 @@ def measured(data: Microdata, aligned: pd.DataFrame, columns: Columns, **options
 
 
 def sentences(columns: Columns, found: SingledOut | None, *, least: int = 1) -> tuple[str, ...]:
-    """Sentences on what leaves unchanged, and what that gives away.
+    """Sentences on the columns that are published unchanged, and on the records that they single out.
 
     Parameters
     ----------

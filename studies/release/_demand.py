@@ -1,4 +1,4 @@
-"""Demand on a protected table: k, and what the sensitive values of alike records must be like, counted in the file."""
+"""Demand on a protected table: k, and the variety of sensitive values in a class, counted in the file."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Demand:
         return cls(k, l, entropy_l, t)
 
     def checked(self, data: Microdata) -> Demand:
-        """Refuse what no table, or not this one, can meet."""
+        """Refuse a demand that this table cannot meet."""
         if self.k is not None:
             whole(self.k, "k", least=2)
             if self.k > len(data):

@@ -143,7 +143,7 @@ class LinkedRelease:
     # ------------------------------------------------------------------ what is promised
 
     def promises(self, nodes: pd.DataFrame, edges: pd.DataFrame) -> list[Guarantee]:
-        """Count in the written files what is promised of identifiers and links.
+        """Count the guarantees on identifiers and links in the written files.
 
         Parameters
         ----------
@@ -202,7 +202,7 @@ class LinkedRelease:
         return exposure(self.graph.edges, n, self.rare, directed=directed, egos=small)
 
     def sentences(self, nodes: pd.DataFrame, *, exposure: bool) -> tuple[str, ...]:
-        """Sentences on what the links tell, and on what hides who is who.
+        """Sentences on what the links disclose, and on what hides the identity of nodes.
 
         Parameters
         ----------

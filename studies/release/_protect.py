@@ -160,7 +160,7 @@ class _Work:
     """Records that may be left out, where that was said or the method has a default."""
 
     def promises(self, text: pd.DataFrame) -> list[Guarantee]:
-        """Count in the file's cells what is promised of them."""
+        """Count the guarantees in the cells of the file."""
         n, dropped = len(self.original), len(text) < len(self.original)
         kept = text if dropped else text[~self.lost]
         before = self.original[~self.lost] if dropped else self.original

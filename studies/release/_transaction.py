@@ -263,7 +263,7 @@ def write(
 
 
 def refuse_broken(guarantees: Iterable[Guarantee]) -> None:
-    """Refuse a file that does not keep what was promised."""
+    """Refuse a file that does not meet its guarantees."""
     broken = [g for g in guarantees if not g.holds]
     if broken:
         found = "; ".join(f"{g.name}: {g.found:g} where {g.promised:g} was promised" for g in broken)

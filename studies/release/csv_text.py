@@ -187,7 +187,7 @@ def _with_mark(frame: pd.DataFrame, mark: str) -> pd.DataFrame:
 
 
 def guarded_table(frame: pd.DataFrame) -> pd.DataFrame:
-    """Table whose text and names a spreadsheet does not take for formulas."""
+    """Table whose text and names a spreadsheet does not read as formulas."""
     frame = frame.copy()
     for position in range(frame.shape[1]):
         column = frame.iloc[:, position]
@@ -233,7 +233,7 @@ def _decimals(frame: pd.DataFrame) -> Iterable[tuple[int, NDArray[np.bool_]]]:
 
 
 def guarded(value: Any) -> Any:
-    """Put an apostrophe before text that a spreadsheet would take for a formula; anything else stays as it is."""
+    """Put an apostrophe before text that a spreadsheet would read as a formula; anything else is unchanged."""
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_STARTS) else value
 
 
@@ -280,7 +280,7 @@ def write_bytes(
 
 
 def read_text(path: Path, form: Form = PLAIN, like: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Read a file as a stranger would who takes every cell for text.
+    """Read a file with every cell as text.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Guarantee:
-    """One promise and what was found in the file.
+    """Guarantee, and the value that was counted in the file.
 
     Attributes
     ----------

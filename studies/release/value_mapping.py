@@ -1,4 +1,4 @@
-"""Value mapping: the released file beside the original, record by record, and what became of each value."""
+"""Value mapping: original and released values, and the number of records of each pair."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs side by side: what each found, measured with one box, and whether the difference is more than luck."""
+"""Comparison of runs: indicators with one box, and tests of the differences."""
 
 from __future__ import annotations
 

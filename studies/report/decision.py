@@ -1,4 +1,4 @@
-"""Decision record of a release: why this solution, what was rejected, which requirements it meets; one printable page.
+"""Decision record of a release: reason, rejected solutions and requirements on one printable page.
 
 The record lies in the run folder as ``decision.json``. A release checks it against the run, writes its page beside the
 protected file and puts the page's SHA-256 into the certificate.

@@ -1,4 +1,4 @@
-"""Exposure of a released table: who could still be found, by which columns; counts in fives, never of fewer."""
+"""Exposure of a released table: records that can still be found, by which columns; counts in fives, never fewer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Page on one protected file: what was done and costs, its columns and its risk before and after; aggregates only."""
+"""Page on one protected file: what was done, its cost, columns and risk before and after; aggregates only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records kept: what a share is of, where records with missing values were left out before anything was counted."""
+"""Records kept: the base of shares if records with missing values were left out."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def kept_of(kept: int, dropped: int, *, least: int = 1) -> str:
 def with_records_kept(
     sentences: Iterable[str], kept: int, dropped: int, *, least: int = 1, every: bool = False
 ) -> list[str]:
-    """Sentences of which none says a share without what it is a share of, where records were left out.
+    """Sentences that name the base of each share if records were left out.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ def meets(run: Run, solutions: Solutions) -> NDArray[np.bool_]:
 
 
 def account(run: Run) -> dict[str, Any]:
-    """Everything that ``sdc status --json`` says."""
+    """Content of ``sdc status --json``."""
     front = run.front()
     good = meets(run, front)
     box = run.box()
@@ -95,7 +95,7 @@ def _hypervolume(run: Run, seed: int, box: Any) -> float | None:
 
 
 def write_results(run: Run, *, pictures: bool = True) -> None:
-    """Write what a finished session leaves in the run folder beside its record.
+    """Write the results of a finished session into the run folder, beside its record.
 
     Parameters
     ----------

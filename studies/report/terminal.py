@@ -51,7 +51,7 @@ def print_records(data: dict[str, Any]) -> None:
 
 
 def print_fingerprint(run: Run) -> None:
-    """Print the run's fingerprint, whole, and what it is good for."""
+    """Print the whole fingerprint of the run, and its use."""
     out = console()
     out.print(f"fingerprint {run.fingerprint()}", soft_wrap=True)
     if run.sealed:

@@ -1,4 +1,4 @@
-"""Baselines of a run, and what they may cost: a share of what the search itself may."""
+"""Baselines of a run; their cost is limited to a share of the search's budget."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def solution_of(run: Run, task: Task | None, problem: SDCProblem | None, ident: 
 def row_of(task: Task, problem: SDCProblem, text: str) -> NDArray[Any]:
     """Row of a node: a level for each quasi-identifier, and the threshold of suppression where there is one."""
     if not task.lattice:
-        raise SDCError(f"solutions of {task.title!r} are no nodes of a lattice")
+        raise SDCError(f"solutions of {task.title!r} are not nodes of a lattice")
     if not _ROW.fullmatch(text):
         raise SDCError(f"a node is a row of {problem.n_var} levels with commas between, such as {NODE}1,0,2")
     return problem.genome([int(level) for level in text.split(",")])

@@ -68,7 +68,7 @@ def work(
     tell: Callable[[str], None] = lambda line: None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Outcome:
-    """Run what is left of a study.
+    """Run the unfinished seeds of a study.
 
     Parameters
     ----------

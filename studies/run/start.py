@@ -33,7 +33,7 @@ CONTINUABLE = (0, 2)
 
 
 class Untrue(SDCError):
-    """A run says something of itself that its study and data contradict: nothing of it is shown."""
+    """Contradiction between a run and its study or data: nothing of the run is shown."""
 
 
 def start(study: Study, text: str, folder: Path) -> Built:

@@ -1,4 +1,4 @@
-"""Search that a study can name: its class, its options, and what it is for."""
+"""Search that a study can name: its class, options and tasks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of what a run's database holds: a stranger may have made it, or a disk damaged it.
+"""Checks of the contents of a run's database, which may be damaged or come from a stranger.
 
 The digests of the generations tell whether what is stored is what was computed; before them, each value must be of its
 kind, so that a damaged folder is a sentence and not a failure somewhere behind.
@@ -55,7 +55,7 @@ COLUMNS: dict[str, dict[str, tuple[str, str]]] = {
 
 
 def wrong_column(db: sqlite3.Connection) -> str | None:
-    """Name of the first column that holds what does not belong there; None if all is as sdc writes it."""
+    """Name of the first column with an invalid value; None if all are valid."""
     for table, columns in COLUMNS.items():
         wrong = [
             f"CASE WHEN typeof({name}) <> '{kind}'{f' OR NOT {name} {more}' if more else ''} THEN '{name}' END"

@@ -131,7 +131,7 @@ def check_schema(db: sqlite3.Connection, path: Path) -> dict[str, Any]:
 
 @contextmanager
 def guarded(what: str) -> Iterator[None]:
-    """Turn SQLite's failures into a sentence: what was not saved, and that the rest is safe."""
+    """Turn failures of SQLite into a sentence: what was not saved, and that the rest is safe."""
     try:
         yield
     except sqlite3.OperationalError as error:

@@ -1,4 +1,4 @@
-"""Versions and digests that say what something was made with, and from."""
+"""Versions of the software, and digests of the data, of a result."""
 
 from __future__ import annotations
 

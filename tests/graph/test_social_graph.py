@@ -305,7 +305,7 @@ def test_a_graph_is_one_value(tmp_path: Path) -> None:
     assert again.edges.tolist() == graph.edges.tolist()
     assert len(pickle.dumps(graph)) < 5000
     assert read(tmp_path, "source,target\n3,1\n2,1\n") != graph
-    with pytest.raises(SDCError, match="no record"):
+    with pytest.raises(SDCError, match="not a record"):
         SocialGraph(graph.data, np.array([[0, 9]]))
 
 

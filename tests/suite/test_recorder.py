@@ -219,7 +219,7 @@ def written(path: Path, head: Any, **arrays: Any) -> Path:
     ],
 )
 def test_what_is_no_record_is_refused(tmp_path: Path, head: dict[str, Any], arrays: dict[str, Any]) -> None:
-    with pytest.raises(SDCError, match="is no record"):
+    with pytest.raises(SDCError, match="is not a record"):
         Record.load(written(tmp_path / "bad.npz", head, **arrays))
 
 
@@ -227,7 +227,7 @@ def test_a_file_of_anything_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "bad.npz"
     for content in (b"", b"PK\x03\x04", pickle.dumps([1])):
         path.write_bytes(content)
-        with pytest.raises(SDCError, match="is no record"):
+        with pytest.raises(SDCError, match="is not a record"):
             Record.load(path)
-    with pytest.raises(SDCError, match="is no record"):
+    with pytest.raises(SDCError, match="is not a record"):
         Record.load(tmp_path / "nowhere.npz")

@@ -34,7 +34,7 @@ FRONT = tuple(w / 10 for w in range(1, 10))
 
 
 class Milestone(NamedTuple):
-    """Milestone of a search: the smallest weighted score that it has met, after so much work."""
+    """Milestone of a search: the smallest weighted score so far, and the work until then."""
 
     moves: int
     seconds: float
@@ -42,14 +42,14 @@ class Milestone(NamedTuple):
 
 
 class BudgetSpent(Termination):
-    """Ends when the search's own limit is reached."""
+    """Termination at the limit of the search itself."""
 
     def _update(self, algorithm: Any) -> float:
         return float(algorithm.progress)
 
 
 class Island:
-    """One file on its way: its state, its weights and its random numbers."""
+    """File that a search changes: its state, its weights and its random numbers."""
 
     def __init__(self, state: Any, aim: Sequence[float], seed: int) -> None:
         self.state = state
@@ -59,7 +59,7 @@ class Island:
         self.moves = 0
 
     def weighted(self, loss: float, risk: float) -> float:
-        """Score that this file is to lower."""
+        """Score that the search lowers for this file."""
         parts = self.aim[0] * loss, self.aim[1] * risk
         return float(max(parts) if self.aim[2] else sum(parts))
 
@@ -315,7 +315,7 @@ class CellSearch(Algorithm):
         self.trajectory.append(Milestone(self.moves, seconds, min(island.score for island in self._files)))
 
     def checkpoint(self) -> dict[str, NDArray[Any]]:
-        """Return what a study needs, with the population, to go on later."""
+        """Return the state from which, with the population, a study can continue."""
         files = self._files
         return {
             "codes": np.stack([island.state.codes for island in files]).astype(np.int32),
@@ -327,7 +327,7 @@ class CellSearch(Algorithm):
         }
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Take the files back; time that was spent before is not counted."""
+        """Restore the files; time that was spent before is not counted."""
         self._files = []
         for e, codes in enumerate(state["codes"].astype(np.int64)):
             island = Island(self.problem.engine.open(codes), state["aims"][e, :3].tolist(), int(state["seeds"][e]))

@@ -146,7 +146,7 @@ class ClusteredSearch(Algorithm):
 
     @property
     def progress(self) -> float:
-        """Share of the generations that are behind: clusters, and the whole file."""
+        """Share of the generations that are done: those of clusters, and those of the whole file."""
         return self._done / (self._n_clusters + 1) if hasattr(self, "_searches") else 0.0
 
     @property
@@ -233,10 +233,10 @@ class ClusteredSearch(Algorithm):
         self.pop = infills
 
     def checkpoint(self) -> dict[str, NDArray[Any]]:
-        """Return what a study needs, with the population, to go on later."""
+        """Return the state from which, with the population, a study can continue."""
         return {"entropy": np.array([self._entropy], dtype=np.uint64), "done": np.array([self._done])}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Go on behind the clusters that have been searched."""
+        """Continue after the clusters that have been searched."""
         self._entropy, self._done = int(state["entropy"][0]), int(state["done"][0])
         self._cluster()

@@ -1,4 +1,4 @@
-"""Evolution of protected files, as its source has it: one mutation or one crossover in each generation."""
+"""Evolution of protected files, as in its source: one mutation or one crossover in each generation."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class MaskEvolution(Algorithm):
         self._changed = [set() for _ in self._states]
 
     def checkpoint(self) -> dict[str, NDArray[Any]]:
-        """Return what a study needs, with the population, to go on later."""
+        """Return the state from which, with the population, a study can continue."""
         changed = np.zeros((len(self._changed), len(self.problem.data)), dtype=np.bool_)
         for i, records in enumerate(self._changed):
             changed[i, list(records)] = True
@@ -124,7 +124,7 @@ class MaskEvolution(Algorithm):
         }
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Take the files back, each with the linkage that it had."""
+        """Restore the files, each with its linkage."""
         problem, n = self.problem, len(self.problem.data)
         self._states = [problem.engine.open(problem._cells(one.X)) for one in self.pop]
         self._linked = [float(linked) for linked in state["linked"]]

@@ -160,14 +160,14 @@ class HybridMicroaggregation(Algorithm):
             self.pop = infills
 
     def checkpoint(self) -> dict[str, NDArray[Any]]:
-        """Return the macrogroup of every record: with the population, all that a study needs to go on later."""
+        """Return the macrogroup of every record, from which, with the population, a study can continue."""
         pieces = np.empty(sum(len(inside) for inside in self.macrogroups), dtype=np.int32)
         for g, inside in enumerate(self.macrogroups):
             pieces[inside] = g
         return {"pieces": pieces}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Take the macrogroups back."""
+        """Restore the macrogroups."""
         pieces = state["pieces"]
         self.macrogroups = tuple(np.flatnonzero(pieces == g) for g in range(int(pieces.max()) + 1))
 

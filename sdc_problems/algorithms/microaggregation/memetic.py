@@ -46,7 +46,7 @@ BOUND_ROUNDS, BOUND_SECONDS, BOUND_STEPS = 10, 60.0, 5_000_000
 
 
 class BudgetSpent(Termination):
-    """Ends when the algorithm's own limit is reached."""
+    """Termination at the limit of the algorithm itself."""
 
     def _update(self, algorithm: Any) -> float:
         return float(algorithm.progress)
@@ -198,12 +198,12 @@ class MemeticMicroaggregation(Algorithm):
         self._note()
 
     def checkpoint(self) -> dict[str, NDArray[Any]]:
-        """Return what a study needs, with the population, to go on later."""
+        """Return the state from which, with the population, a study can continue."""
         assert self._search is not None
         return self._search.state()
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Take the search back; time that was spent before is not counted."""
+        """Restore the search; time that was spent before is not counted."""
         self._search = self._prepared()
         self._search.take(state)
 

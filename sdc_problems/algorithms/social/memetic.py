@@ -175,7 +175,7 @@ class MemeticSocialGraph(Algorithm):
         self.trajectory.append(ClusterMilestone(self._round * self._moves, self._elite[0][0]))
 
     def checkpoint(self) -> Mapping[str, NDArray[Any]]:
-        """Return what a study needs, with the population, to go on later."""
+        """Return the state from which, with the population, a study can continue."""
         assert self._search is not None
         return {
             "round": np.array([self._round]),
@@ -186,7 +186,7 @@ class MemeticSocialGraph(Algorithm):
         }
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Take the search back."""
+        """Restore the search."""
         self._round = int(state["round"][0])
         self._start, cost, *losses = (float(figure) for figure in state["figures"])
         self._elite = [(loss, row.astype(np.int64)) for loss, row in zip(losses, state["elite"], strict=True)]

@@ -73,7 +73,7 @@ class Limits:
 
 
 class TransitionProblem(SDCProblem):
-    """Protect categorical attributes by one transition matrix each; a subclass says how a row of X makes them."""
+    """Protect categorical attributes by one transition matrix each; a subclass defines how a row of X makes them."""
 
     def __init__(
         self,
@@ -173,7 +173,7 @@ class TransitionProblem(SDCProblem):
             yield released, self.data.codes(self.attributes)
 
     def assess(self, x: ArrayLike, names: Sequence[str], *, files: int = 200, seed: int = 1) -> dict[str, float]:
-        """Return means of measures over fresh files, drawn with numbers that no search has seen.
+        """Return means of measures over fresh files, drawn with random numbers that no search has used.
 
         A search that scores with few files fits their numbers a little: this tells by how much.
 

@@ -161,7 +161,7 @@ class PRAMEquationProblem(TransitionProblem):
                 progress(done, n)
 
     def baselines(self) -> dict[str, NDArray[Any]]:
-        """Equations a person would write first."""
+        """Simple equations, as a person would write them."""
         named = {"uniform: N": "N", "by frequency: freq_j": "freq_j", "rare first: N - freq_j": "N freq_j -"}
         if self.grammar.depth == 1:
             del named["rare first: N - freq_j"]

@@ -1,4 +1,4 @@
-"""PRAM by entries: each attribute's transition matrix is searched for itself."""
+"""PRAM by entries: a search for the transition matrix of each attribute."""
 
 from __future__ import annotations
 

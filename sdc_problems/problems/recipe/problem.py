@@ -1,4 +1,4 @@
-"""Recipes as a problem: which method protects which columns, how strongly, and together with which others."""
+"""Recipes as a problem: for each column its method, the strength, and the columns it is protected with."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Spread:
 
 
 class RecipeProblem(SDCProblem):
-    """Choose the methods for a whole file: for each column a method, how strong it is, and what it is protected with.
+    """Choose the methods for a whole file: for each column its method, the strength, and the columns protected with it.
 
     A row of X has three numbers per column, in three parts: its method (0 leaves it as it is), the step of the method's
     parameters, and a group label. Columns of one label and one method that works on several columns are protected
@@ -254,7 +254,7 @@ class RecipeProblem(SDCProblem):
         ]
 
     def assess(self, x: ArrayLike, seeds: int | Sequence[int] = 10) -> dict[str, Spread]:
-        """Measure the recipe over fresh draws: what its random numbers make of it.
+        """Measure the recipe over fresh draws of its random numbers.
 
         Parameters
         ----------
@@ -273,7 +273,7 @@ class RecipeProblem(SDCProblem):
         return spread
 
     def column_costs(self, x: ArrayLike) -> dict[str, float]:
-        """Cost of each column in this recipe: by how much ``il_mixed`` is smaller where it stays as it is."""
+        """Cost of each column in this recipe: the decrease of ``il_mixed`` if the column stays unchanged."""
         mixed = self.engine.mixed
         file = self.engine.file(self._steps(self.genome(x)))
         spared = [[*file[:j], mixed.untouched[j], *file[j + 1 :]] for j in range(len(file))]

@@ -62,7 +62,7 @@ class Linked:
         return cls(edges, found)
 
     def there(self, file: Path) -> bool:
-        """Whether a file is read with links; what is said of links without any is refused."""
+        """Whether a file is read with links; options of links without a file of links are refused."""
         from sdc_problems._tables.formats import holds_links
 
         if holds_links(file) and self.edges is not None:

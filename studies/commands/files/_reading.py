@@ -34,7 +34,7 @@ _ARGUMENTS = (
 
 
 def reading_options(of: str) -> Callable[[F], F]:
-    """Options that say how a CSV file is written, and what its gaps mean."""
+    """Options on the format of a CSV file, and on its missing cells."""
 
     def add(function: F) -> F:
         for option in reversed(
@@ -75,7 +75,7 @@ def _empty_texts(text: str | None) -> tuple[str, ...]:
 
 
 def format_of(path: Path, *, encoding: str | None, delimiter: str | None, otherwise: str = ",") -> dict[str, Any]:
-    """Encoding and delimiter of a file, as given or as found; what was found is said unless it is the usual."""
+    """Encoding and delimiter of a file, given or detected; a detected delimiter other than a comma is reported."""
     from sdc_problems._files import check_encoding
     from sdc_problems._tables.formats import format_of as table_format
     from sdc_problems._tables.look import found_delimiter, found_encoding
@@ -117,14 +117,14 @@ class Reading:
         return {"decimal": self.decimal, "thousands": self.thousands, "na_values": _empty_texts(self.na_values)}
 
     def refuse_marks(self, path: Path) -> None:
-        """Refuse options on how a CSV file is written for a file that says so itself."""
+        """Refuse options on the format of a CSV file for a file of another format."""
         usual = {"encoding": None, "delimiter": None, "decimal": ".", "thousands": None}
         for name, value in usual.items():
             if getattr(self, name) != value:
                 raise SDCError(f"--{name} is for CSV files, and {path.name} is not one: omit it")
 
     def table(self, path: Path, **options: Any) -> tuple[Microdata, dict[str, Any]]:
-        """Read a file; returns it with its encoding and delimiter, and says which columns have a category of gaps."""
+        """Read a file; returns it with encoding and delimiter, and reports columns with a category of missing cells."""
         from sdc_problems._tables.formats import markup_format
         from sdc_problems.microdata import Microdata
 
@@ -143,7 +143,7 @@ class Reading:
 
 
 def say_gaps(data: Microdata, missing: str) -> None:
-    """Say which columns have a category of gaps."""
+    """Report the columns with a category of missing cells."""
     from sdc_problems.microdata import Kind
 
     gaps = [a.name for a in data.attributes if a.has_missing and a.kind is not Kind.NUMERIC]

@@ -1,4 +1,4 @@
-"""``sdc data``: which tables there are, where they come from, and fetching the public ones."""
+"""``sdc data``: list and describe the tables, and fetch the public ones."""
 
 from __future__ import annotations
 

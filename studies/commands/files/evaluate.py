@@ -1,4 +1,4 @@
-"""``sdc evaluate``: what a protected file gives away and what it has lost."""
+"""``sdc evaluate``: disclosure risk and information loss of a protected file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``sdc hierarchy``: hierarchies suggested for the columns of a file, and those there are checked against it."""
+"""``sdc hierarchy``: suggest hierarchies for the columns of a file, and check existing ones."""
 
 from __future__ import annotations
 

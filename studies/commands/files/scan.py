@@ -1,4 +1,4 @@
-"""``sdc scan``: what each column of a file looks like, the role that follows, and which columns identify together."""
+"""``sdc scan``: propose a role for each column of a file, and find columns that identify people together."""
 
 from __future__ import annotations
 

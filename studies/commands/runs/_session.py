@@ -20,7 +20,7 @@ pictures_option = click.option("--pictures/--no-pictures", default=True, help="D
 
 
 def workers_options(function: F) -> F:
-    """Options that change how fast a run is and never what comes out."""
+    """Options that change the speed of a run, but never its result."""
     function = click.option(
         "--workers", type=click.IntRange(min=1), help="Number of processes. Default: as the study says."
     )(function)
@@ -29,7 +29,7 @@ def workers_options(function: F) -> F:
 
 @contextmanager
 def beginning(folder: Path) -> Iterator[None]:
-    """Say that the data is being opened, and, where Ctrl-C comes at once or twice, what there is to go on with."""
+    """Announce that the data is being opened; after an early Ctrl-C, say how to continue."""
     from sdc_problems._sharing import sweep
     from sdc_problems.studies.report.terminal import console, plain
 

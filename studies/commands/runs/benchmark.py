@@ -1,4 +1,4 @@
-"""``sdc benchmark``: algorithms on the suite's instances, and what is told of them."""
+"""``sdc benchmark``: run algorithms on the instances of a suite, and compare them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``sdc resume``: go on with a run."""
+"""``sdc resume``: continue a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``sdc run``: carry out a study."""
+"""``sdc run``: run a study."""
 
 from __future__ import annotations
 

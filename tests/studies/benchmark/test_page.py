@@ -56,7 +56,7 @@ def test_entries_say_whether_they_were_verified_and_tuned(folders: list[Path]) -
     content = record.read_bytes()
     record.write_bytes(content[:-30])
     try:
-        with pytest.raises(ValueError, match="is no record"):
+        with pytest.raises(ValueError, match="is not a record"):
             leaderboard(folders, budget="short", verify=True)
     finally:
         record.write_bytes(content)

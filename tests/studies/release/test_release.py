@@ -225,7 +225,7 @@ def test_a_broken_promise_releases_nothing(run: Path, tmp_path: Path, monkeypatc
 
     monkeypatch.setattr(PBGProblem, "coded_release", sloppy)
     before = sorted(tmp_path.iterdir())
-    with pytest.raises(SDCFailure, match=r"does not keep what was promised \(k: 1 where"):
+    with pytest.raises(SDCFailure, match=r"does not keep its guarantees \(k: 1 where"):
         release(run, best(run, 5), tmp_path / "out.csv")
     assert sorted(tmp_path.iterdir()) == before
 
@@ -582,7 +582,7 @@ def test_a_solution_is_drawn_once_unless_another_draw_is_asked_for(tmp_path: Pat
     assert (tmp_path / "b.csv").read_bytes() == first
     sdc(*given, "--out", tmp_path / "c.csv", "--new-draw")
     assert (tmp_path / "c.csv").read_bytes() != first
-    assert "give one of the two" in sdc(*given, "--out", tmp_path / "d.csv", "--new-draw", "--seed", 1, code=2).err
+    assert "omit one of them" in sdc(*given, "--out", tmp_path / "d.csv", "--new-draw", "--seed", 1, code=2).err
     noted = (random_run / "releases.json").read_text()
     assert json.loads(noted) == ["1-1"]
     assert not [file.name for file in random_run.iterdir() if seed.encode() in file.read_bytes()]
@@ -602,7 +602,7 @@ def test_a_refused_release_notes_no_draw(tmp_path: Path, random_run: Path) -> No
 
 
 def test_a_task_without_a_lattice_has_no_nodes(tmp_path: Path, random_run: Path) -> None:
-    with pytest.raises(SDCError, match="no nodes of a lattice"):
+    with pytest.raises(SDCError, match="not nodes of a lattice"):
         release(random_run, "node:1,0", tmp_path / "out.csv")
 
 

@@ -247,7 +247,7 @@ def test_a_wrong_rows_file_is_refused(text: str, says: str) -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda lines: lines[:-1], "about 199 rows, and the protected file has 200"),
+        (lambda lines: lines[:-1], "the rows file has 199 rows, and the protected file has 200"),
         (lambda lines: [*lines[:-1], "200,201"], "names record 201 of an original that has 200"),
     ],
 )

@@ -54,7 +54,7 @@ def test_every_column_has_a_check() -> None:
 def test_a_value_of_another_kind(table: str, column: str, damaged: Callable[..., Path]) -> None:
     value = {"blob": 7, "text": b"x"}.get(COLUMNS[table][column][0], "text")
     folder = damaged(f"UPDATE {table} SET {column} = ? WHERE rowid = 1", value)
-    with pytest.raises(SDCError, match=rf"{table}\.{column} holds|was not written by sdc|cannot be read"):
+    with pytest.raises(SDCError, match=rf"{table}\.{column} contains|was not written by sdc|cannot be read"):
         Run(folder)
     with RunLock(folder) as lock, pytest.raises(SDCError, match=r"damaged|was not written|cannot be read"):
         RunWriter.take(folder, lock, versions={}, workers="1")

@@ -402,7 +402,7 @@ def test_a_run_that_grows_is_verified_as_it_grows(workshop: Any, opened: Opened)
     run.verify()
     workshop.work(folder, stop_after=3)
     edited(folder, "UPDATE generations SET evaluated = 1 WHERE generation = 3")
-    with pytest.raises(SDCError, match="generation 3: what is stored"):
+    with pytest.raises(SDCError, match="generation 3: the stored values"):
         run.verify()
 
 

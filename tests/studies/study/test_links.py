@@ -94,7 +94,7 @@ def test_how_links_are_read(tmp_path: Path) -> None:
         ({"file": "people.csv", "links": {"id": "Id"}}, "edges names no file"),
         ({"file": "people.csv", "edges": "absent.csv"}, "there is no file .*absent.csv"),
         ({"file": "people.csv", "edges": "links.csv", "links": {"id": "name"}}, r"name it with data\.links\.id"),
-        ({"file": "graph.graphml", "links": {"directed": True}}, r"leave data\.links\.directed out"),
+        ({"file": "graph.graphml", "links": {"directed": True}}, r"omit data\.links\.directed"),
         ({"file": "people.csv", "edges": "one.csv"}, "line 2 of one.csv"),
         ({"file": "people.csv", "edges": "links.csv", "links": {"loops": "drop"}}, "has no key 'loops'"),
     ],

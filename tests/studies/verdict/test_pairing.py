@@ -158,7 +158,7 @@ def test_files_that_do_not_match_are_refused(protected: pd.DataFrame, message: s
 )
 def test_swapped_files_are_refused(coarser: pd.DataFrame) -> None:
     data = Microdata.from_frame(coarser, quasi_identifiers=QUASI)
-    with pytest.raises(SDCError, match="are the two files swapped"):
+    with pytest.raises(SDCError, match="did you swap the two files"):
         pair_files(data, as_protected(RELEASE), quasi_identifiers=QUASI)
     pair(coarser)  # the right way round
 

@@ -1,4 +1,4 @@
-"""``sdc protect``: protect a file as asked, or by a named method, and say what that did and costs."""
+"""``sdc protect``: protect a file by a demand, a method or a recipe, and report the result and its cost."""
 
 from __future__ import annotations
 

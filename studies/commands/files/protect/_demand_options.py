@@ -1,4 +1,4 @@
-"""Options of ``sdc protect`` that say what is asked of the file; the table of what methods cost."""
+"""Options of ``sdc protect`` for demands on the file; table of the costs of methods."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ POSITIVE = click.FloatRange(min=0, min_open=True)
 
 
 def demand_options(function: F) -> F:
-    """Options that say what is asked of alike records, and what may be done for it."""
+    """Options for demands on classes, and for the means that are allowed."""
     for option in reversed([
         click.option("--k", type=int, help="Fewest records in a class."),
         click.option("--l", type=int, help="Fewest sensitive values in a class."),
@@ -96,7 +96,7 @@ def importance_of(text: str) -> dict[str, float] | None:
 
 
 def show_costs(done: Protected, explain: bool) -> None:
-    """Print what each method would have cost, and why this one was taken if that is asked."""
+    """Print the cost of each method, and on request the reasons for the choice."""
     from rich.table import Table
 
     from sdc_problems.studies.release._choice import costs

@@ -172,7 +172,7 @@ class MethodCommand(click.Command):
     """A command whose further options are those of the method that ``--method`` names."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Take the method's options; one that it does not have is refused in a sentence that says who has it."""
+        """Parse the options of the method; an unknown one is refused with the methods that have it."""
         named = named_method(args)
         ctx.meta["method"] = named
         if named is not None:
@@ -200,7 +200,7 @@ class MethodCommand(click.Command):
         return f"method {name} has no option {option!r}{near} ({listed})"
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write of the chosen method what the registry knows."""
+        """Write the description of the chosen method."""
         named = ctx.meta.get("method")
         if named is None:
             super().format_help_text(ctx, formatter)

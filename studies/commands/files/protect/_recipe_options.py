@@ -81,7 +81,7 @@ def for_recipe(ctx: click.Context, path: Path, roles: Mapping[str, Any]) -> tupl
 
 @contextmanager
 def naming_recipe(path: Path | None) -> Iterator[None]:
-    """Let errors say that it is a recipe that does not fit."""
+    """Let errors name the recipe that does not fit."""
     try:
         yield
     except SDCError as error:
@@ -156,7 +156,7 @@ class Searched:
             write_atomically(places_of(out)[name], self.front.recipe(point).to_toml())
 
     def show(self, out: Path) -> None:
-        """Say what was found, and what each of the three costs."""
+        """Print the result, and the cost of each of the three recipes."""
         from sdc_problems.studies.report.terminal import console, plain
 
         screen, front, problem = console(), self.front, self.front.problem
@@ -207,7 +207,7 @@ def places_of(out: Path) -> dict[str, Path]:
 
 
 def refuse_search(ctx: click.Context, recipe: Path | None, out: Path, file: Path, overwrite: bool) -> None:
-    """Refuse what a search cannot do, and files that are there, before anything is computed."""
+    """Refuse options that a search does not support, and existing files, before anything is computed."""
     from sdc_problems.studies.release._transaction import reserve
 
     if recipe is not None:
@@ -233,7 +233,7 @@ def searched(
     seconds: float | None,
     seed: int | None,
 ) -> Searched:
-    """Search for recipes, and say on a terminal how far it is; Ctrl-C ends it with what there is.
+    """Search for recipes and show the progress on a terminal; Ctrl-C ends the search with its result so far.
 
     Parameters
     ----------

@@ -223,7 +223,7 @@ def test_links_released_elsewhere_are_random(folder: Path) -> None:
         (("--edges", "friends.csv", "--links", "weight=Type"), "line 2 of friends.csv: the weight is not a number"),
         (
             ("--edges", "friends.csv", "--links", "directed=true"),
-            "are undirected: leave --links directed= out",
+            "are undirected: omit --links directed=",
         ),
         (("--edges", "loops.csv"), "give --links self_loops=drop to leave them out"),
         (("--edges", "twice.csv"), "give --links repeated=sum"),
@@ -234,9 +234,9 @@ def test_links_released_elsewhere_are_random(folder: Path) -> None:
         (("--edges", "friends.csv", "--out", "friends.csv"), "or another input: nothing is written"),
         (("--out", "out.graphml"), "would be GraphML, which needs links: name a CSV file"),
         (("--edges", "friends.csv", "--out", "out.gml.gz"), "omit .gz"),
-        (("--edges", "graph.graphml", "--links", "source=Source"), "leave --links source= out"),
+        (("--edges", "graph.graphml", "--links", "source=Source"), "omit --links source="),
         (("--edges", "graph.graphml", "--links", "weight=w"), "have no attribute 'w'"),
-        (("--edges", "graph.graphml", "--links", "directed=true"), "are undirected: leave --links directed= out"),
+        (("--edges", "graph.graphml", "--links", "directed=true"), "are undirected: omit --links directed="),
         (("--edges", "empty.graphml"), "empty.graphml has no link"),
     ],
 )

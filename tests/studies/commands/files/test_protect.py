@@ -419,7 +419,7 @@ def test_a_broken_promise_leaves_no_file(folder: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(module, "recoded", sloppy)
     result = protect(folder)
     assert isinstance(result.exception, SDCFailure)
-    assert "does not keep what was promised" in str(result.exception)
+    assert "does not keep its guarantees" in str(result.exception)
     assert sorted(p.name for p in folder.iterdir()) == ["few.csv", "in.csv"]
 
 

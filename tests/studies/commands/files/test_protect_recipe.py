@@ -111,7 +111,7 @@ def test_each_stratum_is_protected_on_its_own_and_draws_for_itself(folder: Path)
 
 def test_what_is_demanded_besides_is_counted_in_all_columns_together(folder: Path) -> None:
     text = refusal(applied(folder, "--k", "3"), folder)
-    assert text.startswith("recipe.toml does not fit: the written file does not keep what was promised (k: 1 where 3")
+    assert text.startswith("recipe.toml does not fit: the written file does not keep its guarantees (k: 1 where 3")
 
 
 @pytest.mark.parametrize(
