@@ -60,7 +60,7 @@ def test_a_step_draws_the_same_whatever_the_others_are() -> None:
     ("change", "words"),
     [
         (("sdc.recipe/1", "other"), "begins with schema"),
-        (("[[step]]", "[step]"), "no TOML|two brackets"),
+        (("[[step]]", "[step]"), "not TOML|two brackets"),
         (('["town"]', '["age"]'), "step 2 of the recipe protects column 'age', and so does step 1"),
         (('"pram"', '"prma"'), "step 2 of the recipe: there is no method 'prma'; did you mean 'pram'"),
         (("stay", "leave"), "step 2 of the recipe: method pram has no option 'leave'"),
