@@ -451,7 +451,7 @@ def paired_column(
         and parse_numbers(old) is None
         and not (quasi and (not paired or _beginnings(codes, new_codes, old, new)))
     ):
-        swapped = "; are the two files swapped?" if any(parse_interval(text) for text in old) else ""
+        swapped = "; did you swap the two files?" if any(parse_interval(text) for text in old) else ""
         raise SDCError(
             f"column {name!r} has different types: text in the original, numbers in the protected file{swapped}"
         )

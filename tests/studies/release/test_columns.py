@@ -148,7 +148,9 @@ def test_the_headline_knows_the_columns_without_a_role(frame: pd.DataFrame, tmp_
     assert json.loads(sdc("evaluate", *pair, "--json").out)["risk"].endswith(headline)
     one = json.loads(sdc("evaluate", tmp_path / "a.csv", "--quasi-identifiers", "age,town", "--json").out)
     everything = alone(after, list(after.columns))
-    assert one["risk"].endswith(f"finds {everything} of 60 records ({100 * everything / 60:.3g} %) alone")
+    assert one["risk"].endswith(
+        f"{everything} of 60 records ({100 * everything / 60:.3g} %) are unique for an intruder who also knows born, floor, ill"
+    )
     sdc("protect", tmp_path / "in.csv", *given, "--keep", "", "--out", tmp_path / "b.csv")
     kept = [tmp_path / "in.csv", tmp_path / "b.csv", *pair[2:], "--keep", "", "--json"]
     assert "are unique for an intruder who also knows" not in json.loads(sdc("evaluate", *kept).out)["risk"]
@@ -189,7 +191,7 @@ def test_records_dropped_for_gaps_stand_in_the_first_line(frame: pd.DataFrame, t
     after = pd.read_csv(tmp_path / "a.csv")
     assert len(after) == 54
     assert after["born"].isna().sum() == 10
-    assert f"of {len(after)} records alone" in " ".join(said.split())
+    assert f"of {len(after)} records are unique; together with" in " ".join(said.split())
     content = json.loads((tmp_path / "a.csv.certificate.json").read_text())
     assert (content["input"]["records"], content["input"]["records_dropped_for_missing_values"]) == (54, 6)
     ran = sdc("run", study(tmp_path, holes, 'missing = "drop"'), "--out", tmp_path / "run", "--no-pictures").out

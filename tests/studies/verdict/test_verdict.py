@@ -104,7 +104,7 @@ def test_generalised_labels(people: pd.DataFrame) -> None:
     assert found.value("glm_occurring") == pytest.approx(3 * N * glm)
     assert not {"k_wildcard", "dbrl_complete"} & {m.name for m in found.measures}  # a column of stars is one label
     assert found.value("id_value_raw") is None
-    assert "generalised labels" in next(s.why for s in found.skipped if s.group.startswith("Scores"))
+    assert "generalized labels" in next(s.why for s in found.skipped if s.group.startswith("Scores"))
 
 
 def test_glm_counts_the_leaves_of_the_hierarchies(people: pd.DataFrame) -> None:

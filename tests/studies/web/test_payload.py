@@ -134,12 +134,12 @@ def test_what_leaves_as_it_was_is_said_before_a_release(source: Source) -> None:
         return "fewer than 5" if 0 < count < LEAST else f"{count:,}"
 
     line = source.detail(ident)["leaving"][0]
-    assert f"finds {many(alone)} of {len(released)} records alone" in line
-    assert line.endswith(f" as well {many(both)}.")
+    assert f"In these columns, {many(alone)} of {len(released)} records are unique;" in line
+    assert line.endswith(f", {many(both)} are.")
     fine = source.detail("baseline-nothing generalised")["leaving"][0]
     untouched = problem.release(source.run.solution("baseline-nothing generalised").X[0])  # type: ignore[index]
     counts = untouched.value_counts([*problem.data.quasi_identifiers, "hours"])
-    assert fine.endswith(f" as well {int((counts == 1).sum())}.")
+    assert fine.endswith(f", {int((counts == 1).sum())} are.")
     assert int((counts == 1).sum()) > 100
 
 
