@@ -326,7 +326,7 @@ def _measured(data: Microdata, names: Sequence[str]) -> pd.DataFrame:
 
 
 def _utility(report: Report, *, all_measured: bool = True) -> str:
-    coarser = "generalised" if report.generalised or not report.n_stars else "starred"
+    coarser = "generalized" if report.generalised or not report.n_stars else "starred"
     lost = [
         f"{what} lost {report.value(name):.3g} %"
         for name, what in (

@@ -228,7 +228,7 @@ def test_records_dropped_for_gaps_stand_in_the_first_line(frame: pd.DataFrame, t
     assert (verdict["records"], verdict["records_of"]) == (54, 60)
     for text in (verdict, measured):
         assert re.search(r"re-identifies about \S+ of 54 records kept of 60 \(\S+ %; \S+ % of all 60\)", text["risk"])
-        assert "6 of 60 records are left out for missing values (10 %)" in text["utility"]
+        assert "6 of 60 records were left out because of missing values (10 %)" in text["utility"]
         says = {m["name"]: m["sentence"] for m in text["measures"]}
         assert all(re.search(r"\b60\b", s) for s in says.values() if "%" in s), says
         assert any(m["unit"] == "%" for m in text["measures"])
