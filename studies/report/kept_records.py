@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-_SHARE = re.compile(r"\d.*(%|records|alone)")
+_SHARE = re.compile(r"\d.*(%|records|unique)")
 
 
 def left_out(kept: int, dropped: int, *, least: int = 1) -> tuple[str, ...]:

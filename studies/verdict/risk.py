@@ -127,7 +127,7 @@ def diversity(report: Report, column: PairedColumn, classes: NDArray[np.int64]) 
     alpha = evaluators.alpha(classes, values)
     report.add(
         ANONYMITY, "alpha", f"α of {column.name}", alpha,
-        f"In at least one class, {100 * alpha:.3g} % have the same value. With k, this is (α, k)-anonymity.",
+        f"In at least one class, {100 * alpha:.3g} % have the same value: with k, this is (α, k)-anonymity.",
         high=1, of=column.name,
     )  # fmt: skip
     beta = evaluators.beta_likeness(classes, values)
