@@ -149,7 +149,8 @@ def test_the_headline_knows_the_columns_without_a_role(frame: pd.DataFrame, tmp_
     one = json.loads(sdc("evaluate", tmp_path / "a.csv", "--quasi-identifiers", "age,town", "--json").out)
     everything = alone(after, list(after.columns))
     assert one["risk"].endswith(
-        f"{everything} of 60 records ({100 * everything / 60:.3g} %) are unique for an intruder who also knows born, floor, ill"
+        f"{everything} of 60 records ({100 * everything / 60:.3g} %) are unique"
+        " for an intruder who also knows born, floor, ill"
     )
     sdc("protect", tmp_path / "in.csv", *given, "--keep", "", "--out", tmp_path / "b.csv")
     kept = [tmp_path / "in.csv", tmp_path / "b.csv", *pair[2:], "--keep", "", "--json"]
