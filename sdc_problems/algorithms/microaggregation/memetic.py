@@ -231,7 +231,7 @@ def memetic(
     rng
         Where all random numbers come from.
     moves
-        Largest number of proposals; if neither limit is given, 20,000 per record, above 200,000 records 3,000 in blocks.
+        Largest number of proposals. Default: 20,000 per record, above 200,000 records 3,000 in blocks.
     seconds
         Limit of time, for the whole table at once; the result then depends on the machine.
     workers
