@@ -194,7 +194,7 @@ def check_continuable(meta: Mapping[str, Any], folder: Path) -> None:
     made = f"sdc-problems {version}" if numbers else "another version"
     raise SDCError(
         f"{str(folder)!r} was made by {made}, whose objectives and options had other names. This version can show what"
-        f" the run has found. To continue it, draw a solution or release one, use that version"
+        f" the run has found. To continue it, to draw a solution or to release one, use that version"
         + (f" (pip install sdc-problems=={version})" if numbers else "")
     )
 
