@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -112,7 +113,7 @@ def environment() -> dict[str, str]:
 def run(page: Path) -> int:
     """Execute all blocks of a page in the current folder; returns how many were executed."""
     if not Path("examples").exists():
-        Path("examples").symlink_to(ROOT / "examples")
+        shutil.copytree(ROOT / "examples", "examples")  # a copy: a page may write there
     sys.path.insert(0, os.getcwd())
     names: dict[str, Any] = {"__name__": "__main__"}
     executed = 0

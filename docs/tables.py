@@ -71,6 +71,20 @@ def methods() -> str:
     )
 
 
+def keys_of_data() -> str:
+    """Table of what a study's ``[data]`` may say."""
+    from sdc_problems.studies.study.data import DataSection
+
+    def default(value: object) -> str:
+        return f"`{value}`" if isinstance(value, str) else ""
+
+    fields = DataSection.model_fields.items()
+    return table(
+        ("key", "meaning", "default"),
+        ((f"`{name}`", field.description or "", default(field.default)) for name, field in fields),
+    )
+
+
 def suite_instances(suite: str) -> str:
     """Table of a suite's instances, with all that is frozen of each."""
     from sdc_problems.suite import instances
@@ -145,6 +159,7 @@ CATALOGUES: dict[str, Mapping[str, Objective]] = {
 
 TABLES: dict[str, Callable[[], str]] = {
     "methods": methods,
+    "keys of data": keys_of_data,
     **{f"objectives of {problem}": partial(objectives, found) for problem, found in CATALOGUES.items()},
     "core instances": partial(suite_instances, "core"),
     "public instances": partial(suite_instances, "public"),

@@ -78,11 +78,18 @@ class DataSection(Section):
         description="All columns without a role that a release leaves as they are; the others without a role are left"
         " out. If not given all of them leave, and one whose values are nearly all different is refused.",
     )
-    kinds: dict[str, Literal["numeric", "ordinal", "nominal"]] = Field(default_factory=dict)
+    kinds: dict[str, Literal["numeric", "ordinal", "nominal"]] = Field(
+        default_factory=dict,
+        description="Kind of a column: numeric, ordinal or nominal; judged by its values if not given.",
+    )
     orders: dict[str, list[str | int | float]] = Field(
         default_factory=dict, description="Categories of ordinal columns, from first to last."
     )
-    missing: Literal["error", "category", "star", "drop"] = "error"
+    missing: Literal["error", "category", "star", "drop"] = Field(
+        default="error",
+        description="Meaning of an empty cell: a mistake (error), a category of its own, any value (star), or a reason"
+        " to leave the record out (drop).",
+    )
     na_values: list[str] | None = Field(default=None, description="Text that stands for a missing value.")
     delimiter: Annotated[str, Field(min_length=1, max_length=1)] | None = Field(
         default=None, description="What separates the cells; found where it is plain if not given, else a comma."
@@ -90,9 +97,15 @@ class DataSection(Section):
     encoding: str | None = Field(
         default=None, description="UTF-8 if not given, or what a byte order mark at the file's beginning says."
     )
-    decimal: Annotated[str, Field(min_length=1, max_length=1)] = "."
-    thousands: str | None = None
-    hierarchies: dict[str, HierarchySection] = Field(default_factory=dict)
+    decimal: Annotated[str, Field(min_length=1, max_length=1)] = Field(
+        default=".", description="Decimal mark of numbers, such as a comma."
+    )
+    thousands: str | None = Field(default=None, description="Mark between thousands, such as a point.")
+    hierarchies: dict[str, HierarchySection] = Field(
+        default_factory=dict,
+        description="Hierarchy of a column: {intervals = [5, 10]}, {masking = 3}, {suppression = true}, {levels = {…}}"
+        ' or {file = "town.csv"}.',
+    )
 
     @model_validator(mode="after")
     def _one_source(self) -> DataSection:
