@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _NUMBER = r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
+_PLAIN = re.compile(_NUMBER)
 _BAND = re.compile(rf"\s*([\[(]?)\s*{_NUMBER}\s*(?:,|;|-|–|to|\.\.+)\s*{_NUMBER}\s*([\])]?)\s*")
 _BOUND = re.compile(rf"\s*(<=|>=|<|>|≤|≥)\s*{_NUMBER}\s*|\s*{_NUMBER}\s*(\+)\s*")
 _SIGNS = {
@@ -78,6 +79,36 @@ def parse_interval(text: str) -> Interval | None:
             return Interval(float(number), np.inf, sign != ">", True)
         return Interval(-np.inf, float(number), True, sign != "<")
     return None
+
+
+def with_mark(text: str, mark: str) -> str:
+    """Text of a number or of an interval of numbers with another decimal mark than the point; any other as it is.
+
+    Examples
+    --------
+    >>> with_mark("[2.5, 5.0)", ","), with_mark("<18.5", ","), with_mark("2.5", ","), with_mark("v. 2.5", ",")
+    ('[2,5; 5,0)', '<18,5', '2,5', 'v. 2.5')
+    """
+    if "." not in text or ".." in text or (_PLAIN.fullmatch(text) is None and parse_interval(text) is None):
+        return text
+    return (text.replace(",", ";") if mark == "," else text).replace(".", mark)
+
+
+def without_mark(text: str, mark: str) -> str:
+    """Text that `with_mark` made this one from; any other as it is.
+
+    Examples
+    --------
+    >>> without_mark("[2,5; 5,0)", ","), without_mark("<18,5", ","), without_mark("20,5-30", ",")
+    ('[2.5, 5.0)', '<18.5', '20.5-30')
+    >>> without_mark("[2, 5)", ","), without_mark("A,5", ",")
+    ('[2, 5)', 'A,5')
+    """
+    if mark not in text:
+        return text
+    found = text.replace(mark, ".")
+    found = found.replace(";", ",") if mark == "," else found
+    return found if with_mark(found, mark) == text else text
 
 
 def outside(values: NDArray[np.float64], labels: Sequence[str], codes: NDArray[np.integer]) -> NDArray[np.bool_]:

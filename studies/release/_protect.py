@@ -412,6 +412,7 @@ def protect(
     if within and graph is not None:
         raise SDCError("links connect the strata of a graph: omit within")
     weigh = _Weighing(importance, suppression_price).checked(data)
+    form = form.marking(data, hierarchies)
     made: tuple[str, ...] = ()
     if isinstance(found, RecipeMethod):
         hierarchies, made = completed(found.needing_hierarchies(data), hierarchies)

@@ -328,7 +328,7 @@ def release(
         promises=promises,
         papers=papers,
         notes=notes,
-        form=_form(study, built.table.file, places.file),
+        form=_form(study, built.table.file, places.file).marking(problem.data, _given_hierarchies(study, problem)),
         graph=None if linked is None else linked.published,
         decision=None if decided is None else record,
     )
@@ -460,6 +460,13 @@ def _form(study: Study, file: Path | None, out: Path) -> Form:
     if file is None:
         return PLAIN
     return Form.between(file, out, **written_as(how, file), decimal=how.decimal)
+
+
+def _given_hierarchies(study: Study, problem: Any) -> dict[str, Any]:
+    """Hierarchies of a problem whose labels the study took from files."""
+    from_files = {name for name, how in study.sections.data.hierarchies.items() if how.file is not None}
+    made: Mapping[str, Any] = getattr(problem, "hierarchies", {})
+    return {name: hierarchy for name, hierarchy in made.items() if name in from_files}
 
 
 def _hierarchy_files(study: Study) -> list[Path]:

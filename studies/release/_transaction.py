@@ -34,7 +34,9 @@ from sdc_problems.studies.release.csv_text import (
     read_text,
     to_bytes,
     unguarded_table,
+    with_marked_labels,
     without_decimals,
+    without_marked_labels,
     write_bytes,
 )
 from sdc_problems.studies.release.row_order import RowOrder, rows_file, rows_of
@@ -220,19 +222,21 @@ def write(
     if len(rows.records) != len(frame):
         raise SDCFailure("the protected table is not the original without its suppressed records: nothing is released")
     places_of = None if rows.seed is None else rows.places(frame)
+    shown = with_marked_labels(frame, form)
     markup = None if graph is None else places.markup
     renames: list[tuple[Path | None, Path]]
     with _temporaries() as make:
         if graph is None or markup is None:
             how: dict[str, Any] = {"order": places_of, "formula_guard": formula_guard, "form": form}
-            temporary, sha256 = make.digested(places.file, lambda put: write_bytes(frame, put, **how))
+            temporary, sha256 = make.digested(places.file, lambda put: write_bytes(shown, put, **how))
         else:
             content = _markup(graph, formula_guard, markup)
             temporary, sha256 = make.digested(places.file, lambda put: put(content))
         records = rows_file(rows.records if places_of is None else rows.records[places_of], sha256)
         linked, digest, others = None, "", []
         if graph is None or markup is None:
-            written = _read_back(temporary, frame, formula_guard, form, places_of)
+            read = _read_back(temporary, shown, formula_guard, form, places_of)
+            written = without_marked_labels(read, frame, form)
         else:
             written, edges = _markup_back(temporary, graph, formula_guard, markup)
             digest = sha256

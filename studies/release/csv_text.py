@@ -10,8 +10,8 @@ import itertools
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TextIO
 
@@ -29,11 +29,15 @@ from sdc_problems._tables.formats import (
     refuse_unwritable,
     write_frame,
 )
+from sdc_problems._tables.intervals import with_mark
 from sdc_problems.errors import SDCError
 
 if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
+
+    from sdc_problems.hierarchy import Hierarchy
+    from sdc_problems.microdata import Microdata
 
 _PIECE = 1 << 24  # bytes of a file at a time
 _CELL = 1000  # elementary steps that the text of a cell takes
@@ -54,6 +58,9 @@ class Form:
         Format of a file that is not CSV, such as "Parquet".
     labels
         Labels that such a file keeps beside its table.
+    numbers
+        Columns that hold numbers in the original, whose labels get the decimal mark; each with the labels that are
+        written as they are, for somebody gave them.
     """
 
     delimiter: str = ","
@@ -61,6 +68,7 @@ class Form:
     decimal: str = "."
     other: str | None = None
     labels: Labels = field(default_factory=Labels)
+    numbers: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @classmethod
     def between(cls, source: Path, out: Path, **csv_options: str) -> Form:
@@ -91,6 +99,17 @@ class Form:
             marked = stream.read(3) == codecs.BOM_UTF8
         marked = marked and codecs.lookup(encoding).name == "utf-8"
         return cls(told_delimiter(path, encoding) or delimiter, "utf-8-sig" if marked else encoding, decimal)
+
+    def marking(self, data: Microdata, given: Mapping[str, Hierarchy] | None) -> Form:
+        """Form that gives labels of a table's numbers the decimal mark, but for labels of the hierarchies given."""
+        if self.decimal == ".":
+            return self
+        kept = {
+            name: frozenset(text for level in range(1, one.n_levels) for text in one.labels(level))
+            for name, one in (given or {}).items()
+        }
+        numbers = [attribute.name for attribute in data.attributes if attribute.holds_numbers]
+        return replace(self, numbers={name: kept.get(name, frozenset()) for name in numbers})
 
     @property
     def errors(self) -> str:
@@ -218,6 +237,42 @@ def without_decimals(
         cells[shown] = [cell.replace(form.decimal, ".") for cell in cells[shown]]
         text.isetitem(position, coded_texts(*factorized(cells)))
     return text
+
+
+def with_marked_labels(frame: pd.DataFrame, form: Form) -> pd.DataFrame:
+    """Table whose labels of numbers and intervals have the decimal mark of the file."""
+    return _relabelled(frame, _marked(frame, form))
+
+
+def without_marked_labels(text: pd.DataFrame, frame: pd.DataFrame, form: Form) -> pd.DataFrame:
+    """Cells of a file with the labels of the table that `with_marked_labels` was given."""
+    shown = _marked(frame, form)
+    return _relabelled(text, {at: {new: old for old, new in labels.items()} for at, labels in shown.items()})
+
+
+def _marked(frame: pd.DataFrame, form: Form) -> dict[int, dict[str, str]]:
+    """New text of each label that gets the decimal mark, by the position of its column."""
+    found = {}
+    for position, name in enumerate(frame.columns):
+        column = frame.iloc[:, position]
+        if form.decimal == "." or name not in form.numbers or column.dtype.name not in TEXT_TYPES:
+            continue
+        labels = {text for text in distinct_cells(column)[1] if isinstance(text, str)} - form.numbers[name]
+        changed = {text: with_mark(text, form.decimal) for text in sorted(labels)}
+        found[position] = {text: new for text, new in changed.items() if new != text}
+    return found
+
+
+def _relabelled(frame: pd.DataFrame, labels: Mapping[int, Mapping[str, str]]) -> pd.DataFrame:
+    """Table with other texts in some columns; missing cells and numbers stay."""
+    changed = {position: new for position, new in labels.items() if new}
+    if changed:
+        frame = frame.copy(deep=False)
+    for position, new in changed.items():
+        place, distinct = distinct_cells(frame.iloc[:, position])
+        cells = np.array([new.get(cell, cell) if isinstance(cell, str) else cell for cell in distinct], dtype=object)
+        frame.isetitem(position, cells[place])
+    return frame
 
 
 def _decimals(frame: pd.DataFrame) -> Iterable[tuple[int, NDArray[np.bool_]]]:

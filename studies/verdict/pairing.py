@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sdc_problems._tables.coded import coded_texts
 from sdc_problems._tables.columns import NA_VALUES, STAR, label, parse_numbers
 from sdc_problems._tables.formats import format_of, read_frame
-from sdc_problems._tables.intervals import outside, parse_interval
+from sdc_problems._tables.intervals import outside, parse_interval, without_mark
 from sdc_problems._tables.levels import TOP
 from sdc_problems._tables.read_csv import CSVFile
 from sdc_problems.errors import SDCError
@@ -168,10 +168,12 @@ def read_protected(
     thousands: str | None = None,
     na_values: Sequence[str] = NA_VALUES,
     numeric: Collection[str] = (),
+    known: Mapping[str, Collection[str]] | None = None,
 ) -> Microdata:
     """Read a protected file: every column as text labels, missing cells as suppressed ones.
 
-    Numbers of the columns that are ``numeric`` in the original may be written with a point or with the marks given.
+    Numbers of the columns that are ``numeric`` in the original, and labels of their intervals, may be written with a
+    point or with the marks given; labels that are ``known`` are taken as they are.
     """
     if format_of(path) is not None:
         return as_protected(read_frame(path)[0])
@@ -192,9 +194,16 @@ def read_protected(
     for name in (name for name in names if name in numeric):
         labels = table.attribute(name).labels
         shown = [text for text in labels if text not in SUPPRESSED]
+        if parse_numbers(shown) is not None:
+            continue
         numbers = parse_numbers(shown, decimal=decimal, thousands=thousands)
-        if parse_numbers(shown) is None and numbers is not None:
+        if numbers is not None:
             written[name] = dict(zip(shown, (label(number) for number in numbers), strict=True))
+        elif decimal != ".":
+            kept = (known or {}).get(name, ())
+            plain = {text: text if text in kept else without_mark(text, decimal) for text in labels}
+            if any(text != new for text, new in plain.items()):
+                written[name] = plain
     if not written:
         return table
     frame = table.frame()

@@ -13,10 +13,13 @@ from sdc_problems.studies.commands.files._links import Linked, links_options
 from sdc_problems.studies.commands.files._reading import Reading, format_of, naming_options, reading_options
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
     import pandas as pd
     from rich.console import Console
 
     from sdc_problems.graph import SocialGraph
+    from sdc_problems.hierarchy import Hierarchy
     from sdc_problems.microdata import Microdata
     from sdc_problems.studies.verdict import Verdict
     from sdc_problems.studies.verdict.leaves import Leaves
@@ -133,16 +136,20 @@ def command(
             found = verdict(data, **known) if graph is None else graph_verdict(_people(graph, data), **known)
         else:
             records = rows_of_file(protected, rows)
+            levels = {} if hierarchies is None else _hierarchies(hierarchies, data)
+            counts = certified(protected) if hierarchies is None else None
             pairs: pd.DataFrame | None
             if holds_links(protected):
                 if graph is None:
                     raise SDCError(f"{protected.name} contains links: name those of ORIGINAL, too, by --edges")
                 table, pairs = _protected_graph(protected, graph.id_column, protected_edges)
             else:
-                table = _protected(protected, original, data, form, reading, paired=records is not None)
+                texts: dict[str, Collection[str]] = {name: one.labels for name, one in (counts or {}).items()}
+                texts |= {name: set().union(*map(one.labels, range(1, one.n_levels))) for name, one in levels.items()}
+                table = _protected(protected, original, data, form, reading, paired=records is not None, known=texts)
                 pairs = None if graph is None else _released_links(protected, protected_edges)
             known |= {
-                "leaf_counts": certified(protected) if hierarchies is None else _leaves(hierarchies, data, table),
+                "leaf_counts": counts if hierarchies is None else _leaves(levels, table),
                 "linkage_limit": LINKAGE_LIMIT if linkage_limit is None else linkage_limit,
             }
             if graph is None or pairs is None:
@@ -171,7 +178,14 @@ def command(
 
 
 def _protected(
-    path: Path, original: Path, data: Microdata, form: dict[str, Any], reading: Reading, *, paired: bool
+    path: Path,
+    original: Path,
+    data: Microdata,
+    form: dict[str, Any],
+    reading: Reading,
+    *,
+    paired: bool,
+    known: Mapping[str, Collection[str]],
 ) -> Microdata:
     """Read the protected file: in UTF-8 as sdc writes it, or as the original is; paired if its rows file says how."""
     from sdc_problems._tables.formats import format_of as table_format
@@ -181,7 +195,7 @@ def _protected(
     numeric = [a.name for a in data.attributes if a.holds_numbers]
     encoding = None if table_format(path) is not None else found_encoding(path, form.get("encoding", "utf-8"))
     other = format_of(path, encoding=encoding, delimiter=None, otherwise=form.get("delimiter", ","))
-    table = read_protected(path, numeric=numeric, **other, **reading.marks)
+    table = read_protected(path, numeric=numeric, known=known, **other, **reading.marks)
     if not paired and data.n_dropped and len(table) == len(data) + data.n_dropped:
         table = without_gaps(table, read_protected(original, **form, **reading.marks), data)
     return table
@@ -264,10 +278,9 @@ def _without(data: Microdata, keep: list[str]) -> Microdata:
     )
 
 
-def _leaves(folder: Path, data: Microdata, protected: Microdata) -> dict[str, Leaves]:
-    """Leaf counts from a folder of hierarchies, one file per column."""
+def _hierarchies(folder: Path, data: Microdata) -> dict[str, Hierarchy]:
+    """Hierarchies of a folder, one file per column."""
     from sdc_problems.hierarchy import Hierarchy
-    from sdc_problems.studies.verdict.leaves import leaf_counts
 
     if not folder.is_dir():
         raise SDCError(f"--hierarchies {str(folder)!r} is not a folder")
@@ -278,7 +291,15 @@ def _leaves(folder: Path, data: Microdata, protected: Microdata) -> dict[str, Le
             found[name].table(data.categories(name), attribute=name)
     if not found:
         raise SDCError(f"--hierarchies {str(folder)!r} has no file COLUMN.csv for any quasi-identifier")
-    return leaf_counts(found, {name: protected.attribute(name).labels for name in found if name in protected.names})
+    return found
+
+
+def _leaves(hierarchies: dict[str, Hierarchy], protected: Microdata) -> dict[str, Leaves]:
+    """Leaf counts of the labels that were published."""
+    from sdc_problems.studies.verdict.leaves import leaf_counts
+
+    shown = {name: protected.attribute(name).labels for name in hierarchies if name in protected.names}
+    return leaf_counts(hierarchies, shown)
 
 
 def show(found: Verdict) -> None:

@@ -282,6 +282,35 @@ def hospital(folder: Path, text: str, encoding: str, *more: str, columns: str = 
     return CliRunner().invoke(cli, ["evaluate", *pair, "--quasi-identifiers", columns, *options, "--json"])
 
 
+@pytest.mark.parametrize("given", [False, True])
+def test_labels_of_numbers_have_the_decimal_mark_of_the_file(folder: Path, given: bool) -> None:
+    """Evaluate reads them as numbers again; a hierarchy that somebody gave keeps its labels."""
+    heights = [f"1.{51 + 4 * i}" for i in range(12)]
+    (folder / "h.csv").write_text("".join(f"{h};{'<1.7' if h < '1.7' else '>=1.7'};*\n" for h in heights))
+    hierarchy = ["--hierarchy", f"Größe={folder / 'h.csv'}"] if given else []
+    bands, told = {}, {}
+    for mark in (",", "."):
+        lines = ["Größe;Art", *(f"{height.replace('.', mark)};1.5-1.8" for height in heights)]
+        (folder / "in.csv").write_text("\n".join(lines))
+        pair, options = [str(folder / "in.csv"), str(folder / "out.csv")], ["--decimal", mark]
+        method = ["--method", "local-recoding", "--k", "3", "--columns", "Größe", "--keep", "Art"]
+        more = ["--keep-order", "--overwrite", *options, *hierarchy]
+        done = CliRunner().invoke(cli, ["protect", pair[0], "--out", pair[1], *method, *more])
+        assert done.exit_code == 0, done.exception
+        table = pd.read_csv(pair[1], sep=";")
+        assert set(table["Art"]) == {"1.5-1.8"}, "a text of the original stays"
+        bands[mark] = table["Größe"].tolist()
+        done = CliRunner().invoke(cli, ["evaluate", *pair, "--quasi-identifiers", "Größe", *options, "--json"])
+        assert done.exit_code == 0, done.exception
+        told[mark] = json.loads(done.stdout)
+    assert told[","] == told["."]
+    if given:
+        assert bands[","] == bands["."] == ["<1.7"] * 5 + [">=1.7"] * 7
+    else:
+        assert bands[","] == [label.replace(",", ";").replace(".", ",") for label in bands["."]]
+        assert any(label.startswith("[1,5; ") for label in bands[","])
+
+
 @pytest.mark.parametrize("encoding", ["cp1252", "utf-8", "utf-8-sig", "utf-16"])
 def test_an_export_goes_out_as_it_came_in(folder: Path, encoding: str) -> None:
     """Semicolons, decimal commas, blanks, gaps in columns without a role; byte order mark and encoding are kept."""
