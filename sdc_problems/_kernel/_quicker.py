@@ -47,6 +47,10 @@ def compare_flags_quickly() -> None:
     flags.__hash__ = lambda self: hash(type(self))
 
 
+FEW = 1_000
+"""Objects that may be frozen from the beginning: Python 3.12 starts with some hundreds."""
+
+
 class LessGarbage(event.Listener):
     """Looks for garbage less often while code is compiled, and not among what was there before."""
 
@@ -60,7 +64,7 @@ class LessGarbage(event.Listener):
         if self._depth == 1:
             self._usual = gc.get_threshold()
             if self._usual[0]:  # 0 for somebody who does without
-                if not gc.get_freeze_count():  # what somebody else froze stays so
+                if gc.get_freeze_count() < FEW:  # what somebody else froze stays so
                     gc.freeze()
                     self._froze = True
                 gc.set_threshold(max(10_000, self._usual[0]), *self._usual[1:])
