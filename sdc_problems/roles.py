@@ -16,6 +16,8 @@ from sdc_problems.microdata import Attribute, Kind, Microdata, Role
 
 _LOOKED_AT = 5000  # distinct values of a column whose look is judged
 _MOSTLY = 0.9  # share of values that must look alike, or of records whose value occurs once
+_OWN = {Kind.NUMERIC: _MOSTLY, Kind.ORDINAL: 0.5, Kind.NOMINAL: 0.5}  # share of values that occur once from which on
+# a column singles people out by itself: fewer know an amount to the last digit than know a date or a name
 _WORK = 2_000_000_000  # records times combinations that are counted
 _ENOUGH = 0.95  # share of records singled out from which on no larger combination is looked for
 
@@ -133,6 +135,8 @@ class Scan:
         Columns that tell fewer records apart than those, and would have made too many combinations.
     everything
         Records that all columns but direct identifiers single out together.
+    harmless
+        Columns without a role that single out nobody together: they may leave as they are.
     """
 
     records: int
@@ -141,6 +145,7 @@ class Scan:
     searched: tuple[str, ...]
     not_searched: tuple[str, ...]
     everything: int
+    harmless: tuple[str, ...]
 
     def named(self, role: Role) -> tuple[str, ...]:
         """Names of the columns with a role."""
@@ -192,7 +197,8 @@ def scan(data: Microdata, *, largest: int = 5, progress: Callable[[int, int], ob
     everything = int((_counts(data.codes(others)) == 1).sum()) if others else 0
     searched = tuple(name for name in data.names if name in names)
     left_out = tuple(name for name in data.names if name in could and name not in names)
-    return Scan(data.n_records, tuple(facts), tuple(found), searched, left_out, everything)
+    harmless = _harmless(data, [f for f in facts if f.role is Role.OTHER])
+    return Scan(data.n_records, tuple(facts), tuple(found), searched, left_out, everything, harmless)
 
 
 # ---------------------------------------------------------------------- one column
@@ -231,6 +237,26 @@ def direct_identifier(data: Microdata, column: str) -> str | None:
     return facts.reason if facts.role is Role.IDENTIFIER else None
 
 
+def singling_out(data: Microdata, column: str) -> str | None:
+    """Reason why a column singles people out by itself; None if it does not.
+
+    It looks like an identifier, or half of its values occur once; of numbers nine tenths.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> data = Microdata.from_frame(pd.DataFrame({"town": ["Olot", "Vic", "Reus", "Reus"], "sex": [1, 2, 1, 2]}))
+    >>> singling_out(data, "town"), singling_out(data, "sex")
+    ('2 of its 4 values occur once', None)
+    """
+    attribute = data.attribute(column)
+    facts = _facts(data, attribute)
+    present = data.n_records - facts.missing
+    if present and facts.once >= _OWN[attribute.kind] * present:
+        return f"{facts.once:,} of its {present:,} values occur once"
+    return facts.reason if facts.role is Role.IDENTIFIER else None
+
+
 def _separation(counts: NDArray[np.int64], n: int) -> float:
     together = counts.astype(np.float64)
     return 1.0 - float((together * (together - 1)).sum()) / (n * (n - 1)) if n > 1 else 0.0
@@ -255,12 +281,16 @@ def _proposal(attribute: Attribute, counts: NDArray[np.int64]) -> tuple[Role, st
     if words & _KNOWN:
         return Role.QUASI_IDENTIFIER, "its name says what others know about a person"
     if once >= _MOSTLY and attribute.kind is not Kind.NUMERIC:
-        return Role.IDENTIFIER, f"{once:.0%} of its values occur once"
+        return Role.IDENTIFIER, _once(once)
     if attribute.kind is Kind.NOMINAL and _share(texts, re.compile(r"[A-Z]\d\d(?:\.?\w{1,4})?")) >= _MOSTLY:
         return Role.SENSITIVE, "codes like those of diagnoses"
-    if once >= _MOSTLY:
-        return Role.QUASI_IDENTIFIER, f"{once:.0%} of its values occur once"
+    if once >= _OWN[attribute.kind]:
+        return (Role.QUASI_IDENTIFIER if attribute.kind is Kind.NUMERIC else Role.IDENTIFIER), _once(once)
     return Role.OTHER, ""
+
+
+def _once(share: float) -> str:
+    return f"{share:.0%} of its values occur once"
 
 
 def _direct(attribute: Attribute, texts: Sequence[str], words: set[str], once: float) -> str | None:
@@ -333,6 +363,17 @@ def _placed(facts: ColumnFacts, needed: set[str], found: Sequence[Combination]) 
 
 
 # ---------------------------------------------------------------------- several columns
+
+
+def _harmless(data: Microdata, others: Sequence[ColumnFacts]) -> tuple[str, ...]:
+    """Columns that single out nobody together, taken from those that tell the fewest records apart."""
+    group, taken = np.zeros(data.n_records, dtype=np.int64), set[str]()
+    for facts in sorted(others, key=lambda f: f.separation):
+        finer, n = _refined(group, data.codes(facts.name)[:, 0])
+        if (np.bincount(finer, minlength=n) > 1).all():
+            group = finer
+            taken.add(facts.name)
+    return tuple(name for name in data.names if name in taken)
 
 
 def _work(columns: int, largest: int) -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -32,6 +34,17 @@ def row_options(function: F) -> F:
     ):
         function = option(function)
     return function
+
+
+@contextmanager
+def warnings_as_notes() -> Iterator[None]:
+    """Notes on stderr of what a command was warned of."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    for warning in warned:
+        if issubclass(warning.category, UserWarning):
+            click.echo(f"note: {warning.message}", err=True)
 
 
 def names(text: str) -> list[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems.errors import SDCError, did_you_mean
-from sdc_problems.microdata import Attribute, Microdata, Role
+from sdc_problems.microdata import Microdata, Role
+from sdc_problems.roles import singling_out
 from sdc_problems.studies.release.guarantees import classes_of
 
 if TYPE_CHECKING:
@@ -19,9 +21,6 @@ if TYPE_CHECKING:
 
     from sdc_problems.problem import SDCProblem
     from sdc_problems.studies.verdict import Verdict
-
-MOSTLY_UNIQUE = 0.9
-"""Share of a column's values that occur once from which on it is taken for an identifier."""
 
 
 @dataclass(frozen=True)
@@ -96,8 +95,8 @@ def columns_that_leave(
     protected
         The columns that the protection is about.
     keep
-        All columns without a role that may leave as they were. If not given, all of them leave but for those of which
-        90 % or more of the values occur once: these are an error.
+        All columns without a role that may leave as they were. If not given, all of them leave; one that
+        singles people out by itself (`sdc_problems.roles.singling_out`) is an error.
     pseudonyms
         Direct identifiers that leave as random numbers.
     """
@@ -115,8 +114,7 @@ def columns_that_leave(
                 raise SDCError(f"keep names {name!r}, which is {what}: keep is for columns without a role")
         left_out = tuple(name for name in names if name not in keep)
     else:
-        for attribute in others:
-            _refuse_identifying(data, attribute, names)
+        _refuse_singling_out(data, names)
     sensitive = tuple(name for name in data.sensitive if name not in protected)
     gone = {*protected, *sensitive, *left_out, *data.identifiers}
     return Columns(
@@ -162,17 +160,36 @@ def pseudonyms(data: Microdata, name: str, seed: int | None) -> NDArray[np.int64
     return numbers[data.codes(name)[:, 0]]
 
 
-def _refuse_identifying(data: Microdata, attribute: Attribute, others: Sequence[str]) -> None:
-    counts = np.bincount(data.codes(attribute.name)[:, 0], minlength=attribute.n_categories)
-    if attribute.has_missing:
-        counts = counts[:-1]
-    once, present = int((counts == 1).sum()), int(counts.sum())
-    if present and once >= MOSTLY_UNIQUE * present:
-        raise SDCError(
-            f"column {attribute.name!r} has no role and {once:,} of its {present:,} values occur once: published"
-            " unchanged, it would single people out. Name it as an identifier to leave it out, protect it,"
-            " or name in keep"
-            f" (--keep) all columns without a role to publish unchanged (now: {', '.join(others)})"
+def _refuse_singling_out(data: Microdata, others: Sequence[str]) -> None:
+    reasons = {name: reason for name in others if (reason := singling_out(data, name)) is not None}
+    if not reasons:
+        return
+    named = "; ".join(f"column {name!r} has no role and {reason}" for name, reason in reasons.items())
+    them = "it" if len(reasons) == 1 else "they"
+    raise SDCError(
+        f"{named}: published unchanged, {them} would single people out. Name as identifiers what names a person, to leave"
+        f" it out (--identifiers {','.join(reasons)}), protect what others know, or name in keep (--keep) all columns"
+        f" without a role to publish unchanged (now: {', '.join(others)})"
+    )
+
+
+def warn_of_unasked(entry: Mapping[str, Any]) -> None:
+    """Warn of columns that nobody gave a role or named in keep, where they single people out.
+
+    Parameters
+    ----------
+    entry
+        Entry of the certificate on the columns.
+    """
+    names, alone = entry["left_as_they_were"], entry["records_singled_out"]
+    found = alone["by_columns_left_as_they_were"]
+    if names and found:
+        warnings.warn(
+            f"columns without a role are published unchanged ({', '.join(names)}): in them, {found:,} of"
+            f" {alone['of']:,} records are unique. Name those that may be published (--keep), leave them out"
+            " (--identifiers), or protect them",
+            UserWarning,
+            stacklevel=3,
         )
 
 
@@ -252,6 +269,26 @@ def sentences(columns: Columns, found: SingledOut | None, *, least: int = 1) -> 
     if columns.identifiers:
         said.append(f"Identifiers, left out: {', '.join(columns.identifiers)}.")
     return tuple(said)
+
+
+def roles_of(certificate: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Roles of the original's columns by a certificate, and under ``keep`` all that leave.
+
+    It may come from a stranger: anything in it that is not a name of a column is an error.
+    """
+    try:
+        columns, output = certificate["columns"], certificate["output"]
+        found = {
+            "quasi_identifiers": [*columns["protected"]],
+            "sensitive": [*columns["sensitive"]],
+            "identifiers": [*output["identifiers_left_out"], *columns["pseudonyms"]],
+            "keep": [*output["columns"]],
+        }
+    except (KeyError, TypeError):
+        found = {"": [0]}
+    if not all(isinstance(name, str) for names in found.values() for name in names):
+        raise SDCError("the certificate beside the file names no columns: use the certificate as it was written")
+    return found
 
 
 def payload(columns: Columns, found: SingledOut, dropped: int = 0) -> dict[str, Any]:

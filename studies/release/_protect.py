@@ -32,6 +32,7 @@ from sdc_problems.studies.release._columns import (
     columns_that_leave,
     pseudonyms,
     singled_out,
+    warn_of_unasked,
 )
 from sdc_problems.studies.release._demand import Demand
 from sdc_problems.studies.release._hierarchies import completed
@@ -573,6 +574,8 @@ def protect(
         form=form,
         graph=None if linked is None else linked.published,
     )
+    if keep is None:
+        warn_of_unasked(content["columns"])
     said = tuple(content["what_was_done"])
     return Protected(
         frame,

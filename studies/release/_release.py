@@ -23,7 +23,13 @@ from sdc_problems.objective import by_name
 from sdc_problems.requirement import read_requirements
 from sdc_problems.studies.release import _columns
 from sdc_problems.studies.release._certificate import certificate
-from sdc_problems.studies.release._columns import Columns, columns_that_leave, protected_columns, singled_out
+from sdc_problems.studies.release._columns import (
+    Columns,
+    columns_that_leave,
+    protected_columns,
+    singled_out,
+    warn_of_unasked,
+)
 from sdc_problems.studies.release._transaction import Places, Written, reserve, write
 from sdc_problems.studies.release.csv_text import PLAIN, Form, as_written
 from sdc_problems.studies.release.guarantees import Guarantee
@@ -184,7 +190,8 @@ def release(
     if broken and override is None:
         raise _not_released(broken)
     protected = protected_columns(problem)
-    columns = columns_that_leave(problem.data, protected, study.sections.data.keep if keep is None else keep)
+    kept = study.sections.data.keep if keep is None else keep
+    columns = columns_that_leave(problem.data, protected, kept)
     graph = task.clusters is not None
     again = [
         *(["--form", graph_form] if graph_form is not None else []),
@@ -332,6 +339,8 @@ def release(
         graph=None if linked is None else linked.published,
         decision=None if decided is None else record,
     )
+    if kept is None:
+        warn_of_unasked(content["columns"])
     written_rows = places.rows if order.private_file else None
     page = None if decided is None else places.decision
     return Released(places.file, places.certificate, places.mapping, written_rows, content, places.file_of_links, page)

@@ -52,6 +52,7 @@ def command(ctx: click.Context, /, file: Path, kinds: str, largest: int, as_json
 
 
 def _show(found: Scan, line: str) -> None:
+    from sdc_problems.microdata import Role
     from sdc_problems.studies.report.terminal import console, plain
 
     screen = console()
@@ -79,6 +80,11 @@ def _show(found: Scan, line: str) -> None:
         screen.print(
             f"{len(found.not_searched)} further columns would make too many combinations, so they were not searched:"
             f" {plain(', '.join(found.not_searched), 1000)}. A smaller --largest includes more of them."
+        )
+    if left_out := [name for name in found.named(Role.OTHER) if name not in found.harmless]:
+        screen.print(
+            f"\nNot in --keep, so left out: {plain(', '.join(left_out), 1000)}. As they are, they would single"
+            " people out together with what is kept."
         )
     if PLACEHOLDER in line:
         screen.print(
@@ -110,11 +116,12 @@ def _next(file: Path, found: Scan, given: list[str]) -> str:
         ("--quasi-identifiers", Role.QUASI_IDENTIFIER),
         ("--sensitive", Role.SENSITIVE),
         ("--identifiers", Role.IDENTIFIER),
-        ("--keep", Role.OTHER),
     ):
         of_role = found.named(role)
         if of_role or role is Role.QUASI_IDENTIFIER:
             parts += [option, ",".join(of_role) or PLACEHOLDER]
+    if found.named(Role.OTHER):  # an empty list, too, says that no other column leaves
+        parts += ["--keep", ",".join(found.harmless)]
     return shlex.join([*parts, *given, "--out", f"{file.stem}-protected.csv"])
 
 

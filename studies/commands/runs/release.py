@@ -7,7 +7,7 @@ from typing import Literal
 
 import click
 
-from sdc_problems.studies.commands._options import json_option, names, row_options
+from sdc_problems.studies.commands._options import json_option, names, row_options, warnings_as_notes
 
 
 @click.command(name="release")
@@ -76,23 +76,24 @@ def command(
     from sdc_problems.studies.report.text import as_json as to_json
     from sdc_problems.studies.report.text import number
 
-    done = release(
-        folder,
-        solution,
-        out,
-        seed=seed,
-        new_draw=new_draw,
-        suppressed=suppressed,
-        graph_form=form,
-        keep=None if keep is None else names(keep),
-        keep_order=keep_order,
-        rows=not no_rows,
-        rows_seed=rows_seed,
-        override=override,
-        data=data,
-        formula_guard=formula_guard,
-        overwrite=overwrite,
-    )
+    with warnings_as_notes():
+        done = release(
+            folder,
+            solution,
+            out,
+            seed=seed,
+            new_draw=new_draw,
+            suppressed=suppressed,
+            graph_form=form,
+            keep=None if keep is None else names(keep),
+            keep_order=keep_order,
+            rows=not no_rows,
+            rows_seed=rows_seed,
+            override=override,
+            data=data,
+            formula_guard=formula_guard,
+            overwrite=overwrite,
+        )
     if as_json:
         click.echo(to_json(done.content))
         return

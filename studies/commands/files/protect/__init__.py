@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import sys
 import tomllib
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from sdc_problems.errors import SDCError
-from sdc_problems.studies.commands._options import json_option, kinds_by_name, names, pairs, row_options
+from sdc_problems.studies.commands._options import (
+    json_option,
+    kinds_by_name,
+    names,
+    pairs,
+    row_options,
+    warnings_as_notes,
+)
 from sdc_problems.studies.commands.files._links import Linked, links_options
 from sdc_problems.studies.commands.files._reading import Reading, naming_options, reading_options
 from sdc_problems.studies.commands.files.evaluate import show
@@ -185,8 +191,7 @@ def command(
         sought = searched(data, search, hierarchies=hierarchies, k=k, max_risk=max_risk, seconds=seconds, seed=seed)
         rows_seed = seed if rows_seed is None and not keep_order else rows_seed
         steps, seed, seconds = sought.recipe, sought.seed, None
-    with warnings.catch_warnings(record=True) as warned, naming_recipe(recipe):
-        warnings.simplefilter("always", UserWarning)
+    with warnings_as_notes(), naming_recipe(recipe):
         done = protect(
             data if graph is None else graph,
             out,
@@ -228,9 +233,6 @@ def command(
         from sdc_problems.studies.store.folder import write_atomically
 
         write_atomically(report, file_page(data, done))
-    for warning in warned:
-        if issubclass(warning.category, UserWarning):
-            click.echo(f"note: {warning.message}", err=True)
     if as_json:
         line = None if done.choice is None else repeating_line(ctx, done)
         search_said = {} if sought is None else {"search": sought.payload(out)}

@@ -540,7 +540,7 @@ def test_sensitive_values_are_counted_among_alike_records_of_the_file(folder: Pa
 def test_demands_that_cannot_be_met_are_a_sentence(folder: Path, more: list[str], message: str) -> None:
     where = ["protect", str(folder / "in.csv"), "--out", str(folder / "out.csv"), "--columns", "age", "--k", "3"]
     where += [] if "--method" in more else ["--method", "mdav"]
-    result = CliRunner().invoke(cli, [*where, "--sensitive", "ill", "--identifiers", "name", *more])
+    result = CliRunner().invoke(cli, [*where, "--sensitive", "ill", "--identifiers", "name", "--keep", "", *more])
     assert isinstance(result.exception, SDCError)
     assert message in str(result.exception)
     assert not (folder / "out.csv").exists()

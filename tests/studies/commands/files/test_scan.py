@@ -54,6 +54,21 @@ def test_a_person_reads_roles_and_what_identifies(file: Path) -> None:
     assert "asthma" not in result.stdout
 
 
+def test_what_would_single_people_out_is_not_proposed_to_be_kept(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    halls, dials = rng.choice(["A", "B"], 400), [f"x{i}" for i in rng.integers(0, 300, 400)]
+    frame = pd.DataFrame({"height": rng.permutation(9000)[:400] / 7, "hall": halls, "dial": dials})
+    frame.to_csv(tmp_path / "in.csv", index=False)
+    result = scan(str(tmp_path / "in.csv"), "--largest", "1")
+    assert "dial: other" in result.stdout
+    assert "hall: other" in result.stdout
+    assert "--keep hall --out" in one_line(result)
+    assert "Not in --keep, so left out: dial." in one_line(result)
+    frame.drop(columns="hall").to_csv(tmp_path / "in.csv", index=False)
+    line = json.loads(scan(str(tmp_path / "in.csv"), "--largest", "1", "--json").stdout)["next"]
+    assert "--keep '' --out" in line
+
+
 def test_the_line_at_the_end_protects_the_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(file.parent)
     line = json.loads(scan(str(file), "--json", "--encoding", "utf-8").stdout)["next"]
