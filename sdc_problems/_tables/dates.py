@@ -16,6 +16,7 @@ _WIDTH = re.compile(r"(?:([1-9]\d{0,3}) )?(day|week|month|quarter|year|decade)s?
 _DAYS = {"day": 1, "week": 7}
 _MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120}
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ].*)?")
+NO_DATE = "is not a date such as 2024-12-31: bands of dates need such values"
 _MONDAY = -3  # days from 1970-01-01
 
 
@@ -40,7 +41,9 @@ def date_rows(
     if not texts:
         raise SDCError(f"{what} has no values")
     shown = [text for text in texts if text != MISSING]
-    days = np.array([_day(text, what) for text in shown], dtype="datetime64[D]")
+    if (odd := no_date(texts)) is not None:
+        raise SDCError(f"{what}: value {odd + 1} of {len(texts)} (not shown: it is data) {NO_DATE}")
+    days = np.array([_day(text) for text in shown], dtype="datetime64[D]")
     columns = [texts]
     before: tuple[int, int] | None = None
     for width in widths:
@@ -82,13 +85,16 @@ def _nests(finer: tuple[int, int], coarser: tuple[int, int]) -> bool:
     return more_days > days and more_days % days == 0
 
 
-def _day(text: str, what: str) -> np.datetime64:
+def no_date(texts: Sequence[str]) -> int | None:
+    """Place of the first text that bands of dates do not read; None if they read all."""
+    return next((i for i, text in enumerate(texts) if text != MISSING and _day(text) is None), None)
+
+
+def _day(text: str) -> np.datetime64 | None:
     try:
-        if _ISO.fullmatch(text):
-            return np.datetime64(text[:10], "D")
+        return np.datetime64(text[:10], "D") if _ISO.fullmatch(text) else None
     except ValueError:
-        pass
-    raise SDCError(f"{what}: {text!r} is not a date such as 2024-12-31: bands of dates need such values")
+        return None
 
 
 def _names(days: NDArray[np.datetime64], months: int, n_days: int) -> list[str]:

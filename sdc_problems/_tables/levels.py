@@ -152,16 +152,19 @@ def distinct_texts(values: Iterable[object], what: str) -> list[str]:
     return texts
 
 
-def masked_rows(texts: list[str], mark: str, levels: int | None) -> tuple[Rows, list[str]]:
-    """Rows that hide one more trailing character at each level."""
+def masked_rows(texts: list[str], mark: str, levels: int | None, what: str) -> tuple[Rows, list[str]]:
+    """Rows that hide one more trailing character at each level; a missing value stays one, but for a top of all."""
     if len(mark) != 1:
         raise SDCError(f"mark must be one character, not {mark!r}")
-    width = max(1, *map(len, texts))
+    known = [text for text in texts if text != MISSING]  # a missing value has no characters to hide
+    width = max(1, *map(len, known), 0)
     depth = width if levels is None else levels
     if not 1 <= depth <= width:
-        raise SDCError(f"levels must be between 1 and {width}, the length of the longest value, not {depth}")
+        raise SDCError(f"{what}: levels must be between 1 and {width}, the length of the longest value, not {depth}")
     shown = range(width - 1, width - depth - 1, -1)
-    rows = [[text, *(text[:keep].ljust(width, mark) for keep in shown)] for text in texts]
+    rows = [[text, *(text[:keep].ljust(width, mark) for keep in shown)] for text in known]
+    if len(known) < len(texts):
+        rows.append([MISSING] * depth + [mark * width if depth == width else MISSING])
     if _one_length(texts):
         phrases = [_hidden(i) for i in range(1, depth + 1)]
     else:  # of shorter values fewer characters are hidden: what all have in common is what is shown

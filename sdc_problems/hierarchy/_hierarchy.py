@@ -182,7 +182,7 @@ class Hierarchy(OpenedLate):
         >>> zips.labels(1), zips.labels(3), zips.labels(5)
         (('4300*', '4320*'), ('43***',), ('*****',))
         """
-        rows, phrases = masked_rows(distinct_texts(values, _what(name)), mark, levels)
+        rows, phrases = masked_rows(distinct_texts(values, _what(name)), mark, levels, _what(name))
         return cls._from_rows(rows, name, phrases)
 
     @classmethod

@@ -92,7 +92,7 @@ def _made(attribute: Attribute, counts: NDArray[np.int64]) -> tuple[Hierarchy, s
     elif (dates := read_dates(texts)) is not None:
         taken, (rows, phrases) = "dates", _dates(texts, dates, what)
     elif postal:
-        taken, (rows, phrases) = "postal codes", masked_rows(texts, TOP, None)
+        taken, (rows, phrases) = "postal codes", masked_rows(texts, TOP, None, what)
     elif attribute.kind is Kind.NOMINAL and looks_like_codes(texts):
         taken, (rows, phrases) = "codes", _beginnings(texts)
     elif attribute.kind is Kind.ORDINAL:

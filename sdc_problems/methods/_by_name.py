@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sdc_problems._kernel import Progress
 from sdc_problems._tables.coded import CodedColumns, coded_texts
-from sdc_problems._tables.columns import STAR
+from sdc_problems._tables.columns import MISSING, STAR
 from sdc_problems._validation import choice
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.evaluators._codes import pair_counts, starts
@@ -306,6 +306,10 @@ def mondrian_regions(
 ) -> Recoded:
     """Mondrian: regions of at least k records by repeated cuts; each is published as one.
 
+    The ends of an interval are real values: the smallest and the largest of the region's records. An end may be the
+    exact value of one person, although not which of the k or more records it belongs to. Where that says too much, as
+    of dates of birth, take ``local-recoding`` or ``lattice``, whose labels come from a hierarchy.
+
     Parameters
     ----------
     data
@@ -483,18 +487,24 @@ def _regions(attribute: Attribute, stretches: Stretches, regions: NDArray[np.int
         pairs = pair_counts(regions, attribute.codes)
         inside = np.split(pairs.second, starts(pairs.first)[1:])
         return coded_texts(regions, [" or ".join(names[code] for code in codes.tolist()) for codes in inside])
+    missing = len(names) - 1 if attribute.has_missing else len(names)  # behind the last category, and no end of a range
     first, last = stretches.ends(attribute.codes)
-    ends, which = np.unique(first.astype(np.int64) * len(names) + last, return_inverse=True)
+    gaps = last == missing
+    if gaps.any():
+        last = stretches.ends(np.where(attribute.codes == missing, -1, attribute.codes))[1]
+    ends, which = np.unique(np.stack([first, last, gaps], axis=1), axis=0, return_inverse=True)
     texts = []
-    for low_code, high_code in zip(*np.divmod(ends, len(names)), strict=True):
+    for low_code, high_code, gap in ends.tolist():
         if kind == "numeric":
             low, high = f"{attribute.numbers[low_code]:.12g}", f"{attribute.numbers[high_code]:.12g}"
             minus = low.startswith("-") or high.startswith("-") or "e" in low + high
             texts.append(low if low == high else f"[{low}, {high}]" if minus else f"{low}-{high}")
+        elif low_code == missing:
+            texts.append(MISSING)
         else:
             low, high = names[low_code], names[high_code]
-            texts.append(low if low_code == high_code else f"{low} to {high}")
-    return coded_texts(which[regions], texts)
+            texts.append((low if low_code == high_code else f"{low} to {high}") + (f" or {MISSING}" if gap else ""))
+    return coded_texts(which.ravel()[regions], texts)
 
 
 def missing_codes(data: Microdata, names: Sequence[str]) -> list[int | None]:

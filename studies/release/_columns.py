@@ -167,9 +167,9 @@ def _refuse_singling_out(data: Microdata, others: Sequence[str]) -> None:
     named = "; ".join(f"column {name!r} has no role and {reason}" for name, reason in reasons.items())
     them = "it" if len(reasons) == 1 else "they"
     raise SDCError(
-        f"{named}: published unchanged, {them} would single people out. Name as identifiers what names a person, to leave"
-        f" it out (--identifiers {','.join(reasons)}), protect what others know, or name in keep (--keep) all columns"
-        f" without a role to publish unchanged (now: {', '.join(others)})"
+        f"{named}: published unchanged, {them} would single people out. Name as identifiers what names a person, to"
+        f" leave it out (--identifiers {','.join(reasons)}), protect what others know, or name in keep (--keep) all"
+        f" columns without a role to publish unchanged (now: {', '.join(others)})"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -243,9 +243,20 @@ def load_hierarchy(how: HierarchySection, data: Microdata, name: str, folder: Pa
     if how.file is not None:
         return Hierarchy.from_csv(folder / how.file, name=name, delimiter=how.delimiter)
     if how.intervals is not None:
+        _check_dates(how.intervals, data, name)
         return Hierarchy.intervals(data.categories(name), how.intervals, how.origin, top=how.top, name=name)
     if how.masking is not None:
         return Hierarchy.masking(data.attribute(name).labels, levels=how.masking, name=name)
     if how.levels is not None:
         return Hierarchy.from_levels(how.levels, name=name)
     return Hierarchy.suppression(data.attribute(name).labels, name=name)
+
+
+def _check_dates(widths: Sequence[object], data: Microdata, name: str) -> None:
+    """Say which record has no date where bands of dates are asked for."""
+    from sdc_problems._tables.dates import NO_DATE, are_dates, no_date
+
+    labels = data.attribute(name).labels
+    if are_dates(labels, widths) and (odd := no_date(labels)) is not None:
+        record = int(data.rows[data.codes(name)[:, 0].tolist().index(odd)]) + 1
+        raise SDCError(f"hierarchy {name!r}: the value of record {record:,} (not shown: it is data) {NO_DATE}")

@@ -251,10 +251,15 @@ def test_weeks_begin_on_monday() -> None:
             ["31.12.2024"],
             ["year"],
             {"name": "born"},
-            r"hierarchy 'born': '31.12.2024' is not a date such as 2024-12-31",
+            r"hierarchy 'born': value 1 of 1 \(not shown: it is data\) is not a date such as 2024-12-31",
         ),
-        (["2024-02-30"], ["year"], {}, "'2024-02-30' is not a date"),
-        ([5], ["year"], {}, "'5' is not a date"),
+        (
+            ["2024-03-01", "2024-02-30"],
+            ["year"],
+            {},
+            r"^[^4]*value 2 of 2 \(not shown: it is data\) is not a date such as 2024-12-31[^0]*$",
+        ),
+        ([5], ["year"], {}, "value 1 of 1 .* is not a date"),
         (["2024-01-01"], ["year"], {"origin": 1}, "omit origin"),
         ([], ["year"], {}, "has no values"),
     ],
@@ -309,6 +314,16 @@ def test_masking_always_nests(values: list[str]) -> None:
     hierarchy = Hierarchy.masking(values)
     assert hierarchy.n_groups(hierarchy.length) == 1
     assert set(hierarchy.values) == set(values)
+
+
+def test_masking_leaves_a_missing_value_a_class_of_its_own() -> None:
+    some = Hierarchy.masking(["01067", "01069", "?"], levels=4, name="zip")
+    assert [some.labels(level) for level in range(5)] == [
+        ("01067", "01069", "?"), ("0106*", "?"), ("010**", "?"), ("01***", "?"), ("0****", "?"),
+    ]  # fmt: skip
+    assert Hierarchy.masking(["01067", "01069", "?"]).labels(5) == ("*****",)
+    with pytest.raises(SDCError, match=r"hierarchy 'zip': levels must be between 1 and 5, .* not 9"):
+        Hierarchy.masking(["01067", "?"], levels=9, name="zip")
 
 
 def test_masking_refused() -> None:

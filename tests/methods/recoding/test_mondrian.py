@@ -253,3 +253,14 @@ def test_a_tables_regions_need_k_records() -> None:
     data = Microdata.from_frame(pd.DataFrame({"age": [1, 2, 3]}), quasi_identifiers=["age"])
     with pytest.raises(SDCError, match="k = 4 is larger than the number of records, 3"):
         mondrian_regions(data, 4)
+
+
+def test_a_gap_is_no_end_of_a_range() -> None:
+    days = ["1990-01-01", "1990-01-02", "1990-01-03", None, "1991-01-01", "1991-01-02", None, None, None, None]
+    frame = pd.DataFrame({"born": days})
+    how = {"quasi_identifiers": ["born"], "missing": "category", "kinds": {"born": "ordinal"}}
+    for k, shown in ((2, {"?"}), (4, {"1990-01-01 to 1991-01-02", "?"}), (6, {"1990-01-01 to 1991-01-02 or ?"})):
+        data = Microdata.from_frame(frame, **how)
+        texts = set(mondrian_regions(data, k).columns["born"].tolist())
+        assert shown <= texts
+        assert not any("to ?" in text or text.startswith("? ") for text in texts)

@@ -44,3 +44,13 @@ def test_bands_of_dates(tmp_path: Path) -> None:
     wrong = HierarchySection.model_validate({"intervals": ["quarter", 4]})
     with pytest.raises(SDCError, match=r"hierarchy 'born': width 4.0 of dates must be day, week, month"):
         load_table(section(quasi_identifiers=["born"], missing="category", hierarchies={"born": wrong}), tmp_path)
+
+
+def test_a_date_that_is_none_is_named_by_its_record(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("born;town\n;Olot\n1990-05-03;Vic\n02.03.1930;Reus\n02.03.1930;Reus\n")
+    how = HierarchySection.model_validate({"intervals": ["year"]})
+    given = {"quasi_identifiers": ["born"], "hierarchies": {"born": how}, "decimal": "."}
+    for missing, n in (("category", 3), ("drop", 3)):
+        with pytest.raises(SDCError, match=f"'born': the value of record {n} .* is not a date such as") as error:
+            load_table(section(**given, missing=missing), tmp_path)
+        assert "1930" not in str(error.value)
