@@ -29,9 +29,13 @@ if TYPE_CHECKING:
 @click.command(name="evaluate")
 @click.argument("original", type=click.Path(path_type=Path))
 @click.argument("protected", type=click.Path(path_type=Path), required=False)
-@click.option("--quasi-identifiers", required=True, help="Columns that an intruder may know, separated by commas.")
-@click.option("--sensitive", default="", help="Columns whose values must stay secret, separated by commas.")
-@click.option("--identifiers", default="", help="Direct identifiers of ORIGINAL, which PROTECTED must not have.")
+@click.option(
+    "--quasi-identifiers",
+    help="Columns that an intruder may know, separated by commas. Default of this and the next three: what the"
+    " certificate beside PROTECTED says.",
+)
+@click.option("--sensitive", help="Columns whose values must stay secret, separated by commas.")
+@click.option("--identifiers", help="Direct identifiers of ORIGINAL, which PROTECTED must not have.")
 @click.option(
     "--keep", help="Other columns that PROTECTED has. Columns that are not named were left out. Default: all."
 )
@@ -68,12 +72,15 @@ if TYPE_CHECKING:
     "--linkage-limit", type=click.IntRange(min=1), help="Most records for which probabilistic linkage is computed."
 )
 @json_option
+@click.pass_context
 def command(
+    ctx: click.Context,
+    /,
     original: Path,
     protected: Path | None,
-    quasi_identifiers: str,
-    sensitive: str,
-    identifiers: str,
+    quasi_identifiers: str | None,
+    sensitive: str | None,
+    identifiers: str | None,
     keep: str | None,
     kinds: str,
     population: Path | None,
@@ -111,12 +118,15 @@ def command(
 
     reading = Reading(encoding, delimiter, decimal, thousands, na_values, missing)
     linked = Linked.of(edges, links)
-    roles = {
-        "quasi_identifiers": names(quasi_identifiers),
-        "sensitive": names(sensitive),
-        "identifiers": names(identifiers),
-        "kinds": kinds_by_name(kinds),
-    }
+    said = {"quasi_identifiers": quasi_identifiers, "sensitive": sensitive, "identifiers": identifiers, "keep": keep}
+    listed = {name: names(value) for name, value in said.items() if value is not None}
+    if protected is not None:
+        listed = {**_certified_roles(protected, listed), **listed}
+    if "quasi_identifiers" not in listed:
+        needed = next(param for param in ctx.command.params if param.name == "quasi_identifiers")
+        raise click.MissingParameter(ctx=ctx, param=needed)
+    kept = listed.pop("keep", None)
+    roles: dict[str, Any] = {"sensitive": [], "identifiers": [], **listed, "kinds": kinds_by_name(kinds)}
     graph = None
     with naming_options():
         if linked.there(original):
@@ -126,8 +136,8 @@ def command(
             raise click.UsageError("--protected-edges is for two graphs: name the links of ORIGINAL, too, by --edges")
         else:
             data, form = reading.table(original, **roles)
-        if keep is not None:
-            data = _without(data, names(keep))
+        if kept is not None:
+            data = _without(data, kept if keep is not None else [name for name in kept if name in data.names])
         persons = None if population is None else _population(population, data, reading)
         known: dict[str, Any] = {"population": persons, "weights": weights, "households": households}
         if protected is None:
@@ -175,6 +185,27 @@ def command(
         click.echo(to_json(found.payload()))
     else:
         show(found)
+
+
+def _certified_roles(protected: Path, given: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Roles that the certificate beside a protected file gives columns, where no option does, and a note on them."""
+    from sdc_problems.studies.release._columns import roles_of
+    from sdc_problems.studies.verdict.beside import certificate_of
+
+    certificate = certificate_of(protected)
+    if certificate is None:
+        return {}
+    taken = {name for columns in given.values() for name in columns}
+    found = {
+        role: [name for name in columns if role == "keep" or name not in taken]
+        for role, columns in roles_of(certificate).items()
+        if role not in given
+    }
+    said = [f"--{role.replace('_', '-')} {','.join(columns)}" for role, columns in found.items() if columns]
+    said = [text for text in said if not text.startswith("--keep")]
+    if said:
+        click.echo(f"note: {protected.name}.certificate.json says {' '.join(said)}", err=True)
+    return found
 
 
 def _protected(

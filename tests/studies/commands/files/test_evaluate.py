@@ -254,3 +254,33 @@ def test_the_guide_says_what_missing_values_do_to_k(tmp_path: Path, missing: str
     values = {m["name"]: m["value"] for m in payload["measures"]}
     assert (values["k"], payload["records"]) == (k, records)
     assert values.get("k_wildcard") == (4 if missing == "star" else None)
+
+
+def test_roles_come_from_the_certificate_beside_the_file(tmp_path: Path) -> None:
+    rows = 40
+    frame = pd.DataFrame(
+        {
+            "name": [f"Person {chr(65 + i % 26)}{chr(97 + i // 26)}" for i in range(rows)],
+            "age": [20 + i % 30 for i in range(rows)],
+            "floor": [i % 4 for i in range(rows)],
+            "ward": ["ab"[i % 2] for i in range(rows)],
+            "ill": [("flu", "no", "cold")[i % 3] for i in range(rows)],
+        }
+    )
+    frame.to_csv(tmp_path / "original.csv", index=False)
+    pair = [str(tmp_path / "original.csv"), str(tmp_path / "protected.csv")]
+    given = ["--columns", "age", "--sensitive", "ill", "--identifiers", "name", "--keep", "ward"]
+    made = CliRunner().invoke(cli, ["protect", pair[0], "--method", "mdav", "--k", "4", *given, "--out", pair[1]])
+    assert made.exit_code == 0, made.stderr
+    asked = CliRunner().invoke(cli, ["evaluate", *pair, "--json", "--quasi-identifiers", "age", *given[2:]])
+    told = CliRunner().invoke(cli, ["evaluate", *pair, "--json"])
+    assert told.exit_code == 0, told.stderr
+    assert json.loads(told.stdout) == json.loads(asked.stdout)
+    assert "note:" not in asked.stderr
+    says = "protected.csv.certificate.json says --quasi-identifiers age --sensitive ill --identifiers name"
+    assert says in told.stderr
+    other = CliRunner().invoke(cli, ["evaluate", *pair, "--json", "--quasi-identifiers", "ward", "--sensitive", ""])
+    assert other.exit_code == 0, other.stderr
+    assert "says --identifiers name" in other.stderr  # options that are given win
+    Path(f"{pair[1]}.certificate.json").unlink()
+    assert "Missing option '--quasi-identifiers'" in CliRunner().invoke(cli, ["evaluate", *pair]).stderr
