@@ -51,6 +51,9 @@ EXIT_USAGE = 2
 EXIT_INFEASIBLE = 3
 EXIT_INTERRUPTED = 130
 
+LEAST_MEMORY = 512 << 20
+"""Bytes of addresses that a command needs: with less, scipy's linear algebra may wait for more forever as it loads."""
+
 NO_MEMORY = ("failed to map segment", "annot allocate memory", "can't start new thread", "cannot load native module")
 
 
@@ -65,6 +68,7 @@ class LazyGroup(click.Group):
         """Import the command's module and return its ``command``."""
         if cmd_name not in COMMANDS:
             return None
+        _check_memory_limit()
         module = importlib.import_module(f"sdc_problems.studies.commands.{COMMANDS[cmd_name][0]}")
         command: click.Command = module.command
         return command
@@ -113,6 +117,20 @@ def _show_warning(
 
 def _say_compiling() -> None:
     click.echo("compiling for this machine (once after an installation or an update; takes some seconds) …", err=True)
+
+
+def _check_memory_limit() -> None:
+    """Refuse a limit on memory with which no command gets anywhere."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit != resource.RLIM_INFINITY and limit < LEAST_MEMORY:
+        raise SDCFailure(
+            f"memory is limited to {limit / 2**20:,.0f} MiB of addresses (ulimit -v), and sdc needs"
+            f" {LEAST_MEMORY >> 20} MiB: raise the limit"
+        )
 
 
 def out_of_memory(error: BaseException) -> bool:

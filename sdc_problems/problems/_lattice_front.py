@@ -3,13 +3,15 @@
 The lattice is a box; so are the parts that it is cut into. The best that any node of a box can be, in all objectives at
 once, follows from its two corners (`LatticeEngine.corners`). A box goes when each of these bounds is beaten by a node
 that was measured, or breaks a requirement; otherwise it is made smaller by the levels that are too lossy for what its
-coarsest node can still offer, and cut in two. A box of one node is measured. What is left when no box is left is the
+coarsest node can still offer, and by what nodes measured elsewhere rule out (`_lattice_tags`), and cut in two. A box
+of one node is measured. What is left when no box is left is the
 front: no node was dropped without a measured one that is better.
 """
 
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -83,13 +85,20 @@ class BoxSearch:
         self.needed = math.inf
         self.front = Front(np.empty((0, problem.n_var), problem.dtype), np.empty((0, n_obj)), 0)
 
-    def run(self, progress: Callable[[int, int], object] | None) -> Front | None:
-        """Front with all its ties; None if it takes measuring more nodes than the limit.
+    def seconds(self, patience: float) -> float:
+        """Say about how long ``run`` takes here, from how far it gets in so many seconds; infinity if nowhere."""
+        start = time.perf_counter()
+        front = self.run(None, until=start + patience)
+        took = time.perf_counter() - start
+        return took if front is not None else took * self.needed / max(1, self.n_measured)
+
+    def run(self, progress: Callable[[int, int], object] | None, *, until: float = math.inf) -> Front | None:
+        """Front with all its ties; None if it takes measuring more nodes than the limit, or longer than ``until``.
 
         How many it takes, ``needed``, is estimated from the share of the tree of boxes that is done (Kilby and others
         2006, "Estimating search tree size"): each leaf counts by the chance that a random descent ends in it.
         """
-        self._descend()
+        self._descend(until)
         n_first = self.n_measured
         boxes = [Box(np.zeros_like(self.top), self.top.copy())]
         while boxes:
@@ -97,7 +106,7 @@ class BoxSearch:
             self.needed = n_first + (self.n_measured - n_first) / done if done > 0 else math.inf
             tried = done > 0 and self.n_measured - n_first >= EARLY * self.limit
             early = tried and self.needed > HOPELESS * self.limit
-            if early or self.n_measured >= self.limit:
+            if early or self.n_measured >= self.limit or time.perf_counter() > until:
                 return None
             part = boxes[-AT_ONCE:]
             del boxes[-AT_ONCE:]
@@ -142,10 +151,10 @@ class BoxSearch:
     def _kept(self) -> tuple[NDArray[Any], Floats, NDArray[np.bool_]]:
         return self.front.X, self.front.F, np.ones(len(self.front.X), dtype=np.bool_)
 
-    def _descend(self) -> None:
+    def _descend(self, until: float) -> None:
         """Walk from the two ends of the lattice to the front: nodes next to what is minimal so far are measured."""
         known, nodes = set[bytes](), np.array([np.zeros_like(self.top), self.top])
-        while len(nodes) and self.n_measured < FIRST * self.limit:
+        while len(nodes) and self.n_measured < FIRST * self.limit and time.perf_counter() <= until:
             known.update(row.tobytes() for row in nodes)
             self._corners(nodes)
             around = self._around(np.unique(self.front.X[:, : len(self.top)].astype(np.int64), axis=0), known)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from sdc_problems.requirement import Required
 
 NODES_AT_ONCE = 1 << 18
+PROBED = 1.0  # seconds of a search by boxes, to know how long all of it takes
 SMALL = 20_000  # nodes of a lattice that is measured as quickly as boxes of it are ruled out
 AT_ONCE = 512  # nodes whose objectives of one's own are measured between two reports of progress
 
@@ -296,8 +298,7 @@ class PBGProblem(SDCProblem):
         ties
             Whether all solutions with equal F are returned, or the first only.
         """
-        bounded = len(self.engine.measures) == len(self.measured_objectives)
-        if not bounded or self.n_nodes <= min(SMALL, limit):
+        if not self._bounded or self.n_nodes <= min(SMALL, limit):
             found = super().enumerate_front(progress, limit=limit, ties=ties)
             return found.of(self.objectives, n_measured=self.n_nodes)._replace(n_candidates=self.n_nodes)
         search = BoxSearch(self, limit=limit)
@@ -315,9 +316,24 @@ class PBGProblem(SDCProblem):
         found = minimal([part], ties=ties)._replace(n_candidates=self.n_nodes)
         return found.of(self.objectives, n_measured=search.n_measured).warned()
 
+    @property
+    def _bounded(self) -> bool:
+        """Whether bounds on boxes of nodes are known for all objectives."""
+        return len(self.engine.measures) == len(self.measured_objectives)
+
     def seconds_to_enumerate(self) -> float | None:
-        """Estimate the seconds that ``enumerate_front`` takes on this machine, timed on one node."""
-        return float(self.engine.estimated_seconds())
+        """Estimate the seconds that ``enumerate_front`` takes on this machine; None where that is not known.
+
+        Timed on one node where all are measured; on a larger lattice by ruling out boxes for a second.
+        """
+        if not self._bounded or self.n_nodes <= SMALL:
+            return float(self.engine.estimated_seconds())
+        return self._seconds_by_boxes
+
+    @cached_property
+    def _seconds_by_boxes(self) -> float | None:
+        seconds = BoxSearch(self, limit=self.n_nodes).seconds(PROBED)
+        return seconds if np.isfinite(seconds) else None
 
     def _size_in_words(self) -> str:
         """Say how many nodes there are, and how long it takes to measure them all."""

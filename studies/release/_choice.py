@@ -365,10 +365,13 @@ def _lattice(data: Microdata, demand: Demand, asked: _Asked) -> Candidate:
     from sdc_problems.algorithms.generalization.lattice_optimum import DemandedLattice
 
     lattice = DemandedLattice(data, asked.hierarchies, k, **demand.of_sensitive, max_suppression=most, **weighed)
-    needed = lattice.problem.seconds_to_enumerate()
     nodes = lattice.problem.n_nodes
-    if nodes <= NODES and (needed is None or needed <= asked.seconds):
-        done = lattice.recoded(lattice.best_of_all())
+    if lattice.cost is None:  # boxes of nodes are ruled out without measuring them, however many there are
+        needed = lattice.problem.seconds_to_enumerate()
+    else:
+        needed = lattice.problem.engine.estimated_seconds() if nodes <= NODES else None
+    if needed is not None and needed <= asked.seconds:
+        done = lattice.recoded(lattice.best_of_all(limit=nodes))
         return Candidate("lattice", demand, done, note=f"the best of all {nodes:,} nodes", options=options)
     x, tried = lattice.search(np.random.default_rng(SEARCH_SEED), seconds=asked.seconds)
     note = f"the best of {tried:,} of {nodes:,} nodes, found in {asked.seconds:g} s"

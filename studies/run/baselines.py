@@ -45,15 +45,15 @@ def baselines_of(plan: Plan, *, exact: bool | None = None) -> tuple[dict[str, ND
     if exact if exact is not None else affordable(plan.limits, plan.algorithm, problem.n_candidates, seconds):
         return {**found, **problem.best_of_each()}, ""
     return found, (
-        f"the best solution for each objective is not among the baselines: to find it, all"
-        f" {problem.n_candidates:,} candidates, about {max(seconds, 1):,.0f} s, and the baselines may cost"
+        f"the best solution for each objective is not among the baselines: finding it among all"
+        f" {problem.n_candidates:,} candidates takes about {max(seconds, 1):,.0f} s, and the baselines may cost"
         f" {SHARE:.0%} of the search's budget; `sdc run --exact-baselines` finds it whatever it costs, and the"
         " algorithm ExactFront the whole exact front"
     )
 
 
 def enumeration(plan: Plan) -> str:
-    """Note that measuring all solutions takes no longer than the search, empty where it does or nobody knows."""
+    """Note that the exact front takes no longer than the search, empty where it does or nobody knows."""
     problem = plan.problem
     seconds = None if isinstance(plan.algorithm, ExactFront) else problem.seconds_to_enumerate()
     n = _evaluations(plan.limits, plan.algorithm)
@@ -61,8 +61,8 @@ def enumeration(plan: Plan) -> str:
     if seconds is None or seconds > max(value for value in searching if value is not None):
         return ""
     return (
-        f"all {problem.n_candidates:,} solutions can be measured in about {max(seconds, 1):,.0f} s, no longer than this"
-        ' search: name = "ExactFront" in [algorithm] finds the exact front'
+        f"the exact front of all {problem.n_candidates:,} solutions takes about {max(seconds, 1):,.0f} s, no longer"
+        ' than this search: name = "ExactFront" in [algorithm] finds it'
     )
 
 

@@ -100,12 +100,28 @@ def test_no_node_of_a_box_is_better_than_the_bound_of_its_corners(seed: int, bud
             assert not better.any(axis=1).all()
 
 
-def test_a_large_lattice_is_settled_by_measuring_a_small_share_of_it() -> None:
+def large_problem() -> PBGProblem:
     rng = np.random.default_rng(5)
     frame = pd.DataFrame(np.floor(rng.random((300, 6)) ** 2 * 32).astype(int), columns=[f"a{i}" for i in range(6)])
     data = Microdata.from_frame(frame, quasi_identifiers=list(frame))
     bands = Hierarchy.intervals(range(32), [2, 4, 8, 16])
-    tested = PBGProblem(data, dict.fromkeys(frame, bands), objectives=("k", "glm"), max_suppression=0)
+    return PBGProblem(data, dict.fromkeys(frame, bands), objectives=("k", "glm"), max_suppression=0)
+
+
+def test_how_long_a_large_lattice_takes_is_told_by_boxes(monkeypatch: pytest.MonkeyPatch) -> None:
+    tested = large_problem()
+    monkeypatch.setattr(type(tested.engine), "estimated_seconds", None)  # the time of measuring every node
+    monkeypatch.setattr("sdc_problems.problems.generalization.PROBED", np.inf)
+    seconds = tested.seconds_to_enumerate()
+    assert seconds is not None
+    assert 0 < seconds < np.inf
+    search = BoxSearch(tested, limit=10**9)
+    assert search.seconds(-1.0) == np.inf
+    assert search.n_measured == 0
+
+
+def test_a_large_lattice_is_settled_by_measuring_a_small_share_of_it() -> None:
+    tested = large_problem()
     told: list[tuple[int, int]] = []
     front = tested.enumerate_front(lambda done, n: told.append((done, n)))
     every = minimal(tested.enumerate_parts())

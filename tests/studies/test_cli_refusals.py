@@ -49,6 +49,18 @@ def test_what_the_system_refuses_is_one_sentence(
     assert len(said.splitlines()) == 1
 
 
+def test_too_small_a_limit_on_memory_is_refused_at_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    resource = pytest.importorskip("resource")
+    monkeypatch.setattr("sys.argv", ["sdc", "demo"])
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (260 << 20, resource.RLIM_INFINITY))
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == cli.EXIT_FAILURE
+    assert "260 MiB" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("error", [ImportError("no module named x"), ValueError("x"), OSError(errno.EIO, "x")])
 def test_other_errors_are_raised(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(**_: object) -> None:
