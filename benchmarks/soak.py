@@ -220,6 +220,8 @@ class Soak:
 
     def go_on(self, kind: str, job: Job, out: Path) -> None:
         words = self.words(job, out)
+        if kind == "run killed" and not job.resumed and (out / job.result).exists():
+            return  # killed when all was written: the protected file gets its name last
         if job.resumed and (out / "run.sqlite").exists():
             words = ["resume", str(out), "--workers", "2", "--no-pictures"]
         if self.wait(self.start(words, self.scratch), "going on"):

@@ -147,7 +147,7 @@ class _ProcessState:
     def _begin(self) -> None:
         sweep()
         pid = os.getpid()
-        self.root = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{pid}-{_start_token(pid)}-")).absolute()
+        self.root = Path(tempfile.mkdtemp(prefix=marked(_PREFIX))).absolute()
         self.held = _hold(self.root)
         atexit.register(remove_own, self.root, pid)
         from multiprocessing import util as multiprocessing_util
@@ -171,15 +171,21 @@ def sweep() -> int:
             continue
         if not stat.S_ISDIR(status.st_mode) or (_POSIX and status.st_uid != os.geteuid()):
             continue
-        if _is_dead(folder):
+        if is_dead(folder):
             shutil.rmtree(folder, ignore_errors=True)
             removed += not folder.exists()
     return removed
 
 
-def _is_dead(folder: Path) -> bool:
-    """Whether the folder's process has ended: it does not run here, and nobody anywhere holds its lock."""
-    pid, _, rest = folder.name.removeprefix(_PREFIX).partition("-")
+def marked(prefix: str) -> str:
+    """Beginning of the name of a temporary file or folder of this process, by which others know whether it ended."""
+    pid = os.getpid()
+    return f"{prefix}{pid}-{_start_token(pid)}-"
+
+
+def is_dead(folder: Path, prefix: str = _PREFIX) -> bool:
+    """Whether the process of a marked folder or file has ended: it is not here, and nobody anywhere holds its lock."""
+    pid, _, rest = folder.name.removeprefix(prefix).partition("-")
     if not pid.isdecimal():
         return False
     if _POSIX and _runs(int(pid), rest.partition("-")[0]):
@@ -196,7 +202,7 @@ def _is_dead(folder: Path) -> bool:
     except OSError:
         return False
     try:
-        return _lock(opened)
+        return lock(opened)
     finally:
         os.close(opened)
 
@@ -206,11 +212,11 @@ def _hold(folder: Path) -> IO[bytes] | int:
     if not _POSIX:
         return _create(folder / _LOCK_FILE)
     opened = os.open(folder, os.O_RDONLY)
-    _lock(opened)
+    lock(opened)
     return opened
 
 
-def _lock(opened: int) -> bool:
+def lock(opened: int) -> bool:
     """Take the lock that the kernel gives back when a process ends; False when another process has it.
 
     On the folder itself: the cleaners of temporary folders leave a locked one alone.

@@ -14,7 +14,7 @@ import os
 import secrets
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems._files import resolved
+from sdc_problems._sharing.folders import is_dead, lock, marked
 from sdc_problems._tables.formats import markup_format
 from sdc_problems.errors import SDCError, SDCFailure
 from sdc_problems.studies.release.csv_text import (
@@ -316,6 +317,7 @@ class _Make:
 
     def __init__(self) -> None:
         self.made: list[Path] = []
+        self.held: list[int] = []
 
     def __call__(self, beside: Path, content: bytes, *, private: bool) -> Path:
         """Make a file."""
@@ -337,10 +339,15 @@ class _Make:
     def written(self, beside: Path, write: Callable[[Callable[[bytes], object]], object], *, private: bool) -> Path:
         """Make a file of the pieces that a function puts into it."""
         try:
-            descriptor, name = tempfile.mkstemp(dir=beside.parent, prefix=_TEMPORARY)
+            if not self.made:
+                _sweep(beside.parent)
+            descriptor, name = tempfile.mkstemp(dir=beside.parent, prefix=marked(_TEMPORARY))
         except OSError as error:
             raise SDCFailure(f"cannot write in {str(beside.parent)!r}: {error.strerror}; nothing is released") from None
         self.made.append(Path(name))
+        if os.name == "posix":  # elsewhere an open file cannot be renamed
+            self.held.append(os.dup(descriptor))  # locked as long as this process lives
+            lock(self.held[-1])
         try:
             with os.fdopen(descriptor, "wb") as stream:
                 write(stream.write)
@@ -354,6 +361,11 @@ class _Make:
             raise SDCFailure(f"cannot write {str(beside)!r}: {error.strerror}; nothing is released") from None
         return self.made[-1]
 
+    def let_go(self) -> None:
+        """Give the locks of the files back."""
+        while self.held:
+            os.close(self.held.pop())
+
 
 @contextmanager
 def _temporaries() -> Iterator[_Make]:
@@ -362,8 +374,17 @@ def _temporaries() -> Iterator[_Make]:
     try:
         yield make
     finally:
+        make.let_go()
         for path in make.made:
             path.unlink(missing_ok=True)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what processes that were killed left of their releases in a folder, where a lock tells that they were."""
+    for path in () if os.name != "posix" else folder.glob(f"{_TEMPORARY}*-*-*"):
+        if not path.name.endswith(".former") and path.is_file() and not path.is_symlink() and is_dead(path, _TEMPORARY):
+            with suppress(OSError):  # another user's
+                path.unlink(missing_ok=True)
 
 
 def _rename_all(renames: Sequence[tuple[Path | None, Path]]) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import stat
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -15,6 +17,7 @@ import pandas as pd
 import pytest
 
 from sdc_problems import SDCError, SDCFailure
+from sdc_problems._sharing.folders import marked
 from sdc_problems.studies.release import _transaction
 from sdc_problems.studies.release._transaction import Places, Written, reserve, write
 from sdc_problems.studies.release.guarantees import Guarantee, at_least
@@ -41,6 +44,17 @@ def release(folder: Path, **changed: Any) -> tuple[Written, dict[str, Any]]:
 
 def content(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="files are locked on POSIX only")
+def test_what_a_killed_release_left_goes_with_the_next(tmp_path: Path) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    (tmp_path / f".sdc-release-{ended.pid}-1-left").write_bytes(b"half")
+    alive = tmp_path / f"{marked('.sdc-release-')}alive"
+    alive.write_bytes(b"half")
+    release(tmp_path)
+    assert sorted(content(tmp_path)) == [alive.name, *NAMES]
 
 
 def test_four_files_and_nothing_else(tmp_path: Path) -> None:
