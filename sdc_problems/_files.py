@@ -36,18 +36,18 @@ def input_file(path: str | os.PathLike[str], *, largest: float | None = None) ->
     >>> input_file(os.devnull)
     Traceback (most recent call last):
         ...
-    sdc_problems.errors.SDCError: /dev/null is not a regular file but a device: copy what it gives to a file first
+    sdc_problems.errors.SDCError: /dev/null is not a regular file but a device: copy its contents to a file first
     """
     found = Path(path)
     try:
         state = found.stat()
     except ValueError:  # only a character that no path has
-        raise SDCError(f"{str(path)!r} is not a path: it has a character that no file name can have") from None
+        raise SDCError(f"{str(path)!r} is not a path: it has a character that is not allowed in file names") from None
     if stat.S_ISDIR(state.st_mode):
         return found  # opening it says what it is
     if not stat.S_ISREG(state.st_mode):
         kind = "a pipe" if stat.S_ISFIFO(state.st_mode) else "a socket" if stat.S_ISSOCK(state.st_mode) else "a device"
-        raise SDCError(f"{found} is not a regular file but {kind}: copy what it gives to a file first")
+        raise SDCError(f"{found} is not a regular file but {kind}: copy its contents to a file first")
     if largest is None:
         gib = largest_file()
         if state.st_size > gib * _GIB:
@@ -56,7 +56,7 @@ def input_file(path: str | os.PathLike[str], *, largest: float | None = None) ->
                 f" environment variable {LIMIT} (in GiB) if the memory is there"
             )
     elif state.st_size > largest:
-        raise SDCError(f"{found} has more than {largest:,.0f} bytes: not what it should be")
+        raise SDCError(f"{found} has more than {largest:,.0f} bytes: it cannot be the expected file")
     return found
 
 
@@ -85,7 +85,7 @@ def resolved(path: str | os.PathLike[str]) -> Path:
     try:
         return Path(os.path.realpath(path))
     except ValueError:
-        raise SDCError(f"{str(path)!r} is not a path: it has a character that no file name can have") from None
+        raise SDCError(f"{str(path)!r} is not a path: it has a character that is not allowed in file names") from None
 
 
 def check_encoding(encoding: str) -> None:

@@ -330,7 +330,7 @@ class SDCProblem(Problem, ABC):
         """
         n, population = None, getattr(found, "opt", found)
         if population is None:
-            raise SDCError("the search has found no solution: run it first")
+            raise SDCError("the search has found no solution yet: run it first")
         if isinstance(population, Population):
             n = getattr(getattr(getattr(found, "algorithm", None), "evaluator", None), "n_eval", None)
             met = np.array([bool(individual.FEAS[0]) for individual in population], dtype=bool)
@@ -340,7 +340,7 @@ class SDCProblem(Problem, ABC):
             values = self._values(X)
             X, F, met = self._part(X, values)
         if len(X) and np.shape(F) != (len(X), self.n_obj):
-            raise SDCError(f"this was not measured by the same objectives: F has shape {np.shape(F)}")
+            raise SDCError(f"F has other objectives than this problem: it has shape {np.shape(F)}")
         front = minimal([(np.reshape(X, (len(X), -1)), np.reshape(F, (len(X), self.n_obj)), met)])
         return front._replace(n_candidates=front.n_candidates if n is None else int(n)).of(self.objectives).warned()
 

@@ -93,7 +93,7 @@ def test_codes_and_text_stay_as_they_are(read: Reader, cells: str) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (_zipped(b"a,b\n1,2\n", "a.csv", "b.csv"), "zip file of 2 files: pack the table alone"),
+        (_zipped(b"a,b\n1,2\n", "a.csv", "b.csv"), "zip file of 2 files: zip the table alone"),
         (_zipped(b""), "zip file of 0 files"),
         (_zipped(b"", "[Content_Types].xml", "xl/workbook.xml"), "is a spreadsheet: export it as CSV"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "is a spreadsheet: export it as CSV"),
@@ -422,7 +422,7 @@ def test_a_mark_that_is_part_of_numbers_or_lines(option: str, mark: str, tmp_pat
 def test_text_behind_a_quotation_mark_is_refused(cell: str, tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text(f"a,b\n1,2\n3,{cell}\n5,6\n")
-    with pytest.raises(SDCError, match=r"row 2: text stands behind the closing quotation mark"):
+    with pytest.raises(SDCError, match=r"row 2: text follows the closing quotation mark"):
         Microdata.from_csv(path)
 
 

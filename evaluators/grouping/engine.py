@@ -143,7 +143,7 @@ class GroupingEngine:
         self.threads = thread_count(threads)
         self.sst = float((self.Z**2).sum())
         if self.sst == 0:
-            raise SDCError("every attribute is constant: there is nothing to lose and nothing to protect")
+            raise SDCError("every attribute is constant: there is nothing to protect")
         self.n_clusters = self.n // self.k
         block = 8 * self.n * self.n_clusters + 16 * self.n
         n_slots = min(memory // block, 1 << 16)

@@ -67,7 +67,7 @@ def check_private(folder: Path) -> None:
         return
     if status.st_uid != os.geteuid():
         raise SDCError(
-            f"the shared data folder {folder} belongs to another user: original data is only read from one's own"
+            f"the shared data folder {folder} belongs to another user: original data is read from your own folders only"
         )
     if status.st_mode & 0o077:
         raise SDCError(

@@ -89,7 +89,7 @@ def fetch(
                 raise SDCFailure(f"{host} answers {error.code} ({error.reason}) for {url}; {by_hand}") from error
             except urllib.error.URLError as error:
                 if isinstance(error.reason, socket.gaierror):
-                    raise SDCFailure(f"{host} cannot be found: is this machine offline? {by_hand}") from error
+                    raise SDCFailure(f"{host} cannot be found: is this machine offline? Or: {by_hand}") from error
                 reason = str(error.reason)
                 continue
             except OSError as error:

@@ -77,7 +77,7 @@ def verified_table(source: Source, *, download: bool, progress: Progress | None)
         return table
     if not source.url:
         raise SDCError(
-            f"the dataset {source.name!r} is not on this machine and has no stable address: {_by_hand(source)}"
+            f"the dataset {source.name!r} is not on this machine and cannot be downloaded: {_by_hand(source)}"
         )
     if not download:
         raise SDCError(

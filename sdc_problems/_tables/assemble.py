@@ -284,7 +284,7 @@ def _complete(columns: list[Column], missing: str) -> NDArray[np.intp] | None:
         if missing == "error":
             raise _missing_error(column)
         if absent.all():
-            raise SDCError(f"column {column.name!r} is missing in every row from row 1 on: leave the column out")
+            raise SDCError(f"column {column.name!r} is missing in every row from row 1 on: remove the column")
         complete &= ~absent
     if complete.all():
         return None
@@ -325,7 +325,7 @@ def _missing_category(column: Column, kind: Kind, *, numbers_too: bool) -> Colum
         )
     if MISSING in column.labels():
         raise SDCError(
-            f"{_missing_place(column)}, and also a category {MISSING!r}, which is how missing values are called: "
+            f"{_missing_place(column)}, and also a category {MISSING!r}, which is the name of missing values: "
             f"add {MISSING!r} to na_values"
         )
     return replace(column, codes=np.where(absent, np.int32(len(column.values)), column.codes))

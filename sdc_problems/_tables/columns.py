@@ -156,7 +156,7 @@ class Column:
             raise SDCError(
                 f"column {self.name!r} is declared numeric, but row {self.first_row(bad)} is not a number "
                 f"({int(self.counts()[bad].sum())} such rows){_grouping_hint(self.values, bad)}; "
-                "correct the cells, list what stands for missing in na_values, or declare another kind"
+                "correct the cells, list the texts for missing in na_values, or declare another kind"
             )
         storage = "int" if numbers.dtype.kind == "i" else "float"
         distinct, inverse = np.unique(numbers, return_inverse=True)
@@ -251,7 +251,7 @@ def refuse_disguised_numbers(column: Column, *, from_text: bool) -> None:
         why = "has more than 18 digits, so it is not a number" if long[column.codes[first - 1]] else "is not a number"
         raise SDCError(
             f"column {column.name!r} mixes numbers and text: row {first} {why}, as are "
-            f"{int(counts[~number].sum())} of {int(counts.sum())} cells; correct them, list what stands for missing in "
+            f"{int(counts[~number].sum())} of {int(counts.sum())} cells; correct them, list the texts for missing in "
             f"na_values, or declare kinds={{{column.name!r}: 'nominal'}} to keep text"
         )
 

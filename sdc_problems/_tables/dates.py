@@ -34,7 +34,7 @@ def date_rows(
 ) -> tuple[list[list[str]], list[str]]:
     """Rows of bands of the calendar; a missing value stays one below the top."""
     if origin:
-        raise SDCError(f"{what}: bands of dates begin where the calendar says: omit origin")
+        raise SDCError(f"{what}: bands of dates begin with the calendar: omit origin")
     if not len(widths) and not top:
         raise SDCError(f"{what} needs at least one width, or top=True")
     texts = list(dict.fromkeys(label(value).strip() for value in values))
@@ -50,7 +50,7 @@ def date_rows(
         size = _size(width, what)
         if before is not None and not _nests(before, size):
             raise SDCError(
-                f"{what}: width {width!r} does not hold whole bands of the one before: bands of the one would cut"
+                f"{what}: width {width!r} does not hold whole bands of the one before: bands of one would cut"
                 " through bands of the other"
             )
         before = size

@@ -372,6 +372,7 @@ def _write_statistics(frame: pd.DataFrame, path: Path, how: str, labels: Labels)
             pyreadstat.write_xport(frame, str(path), **options)
     except Exception as error:
         raise SDCError(
-            f"the table cannot be written as {how} ({type(error).__name__}): has it names or texts that {how} does not"
-            " take? Write Parquet or CSV"
+            f"the table cannot be written as {how} ({type(error).__name__}): does it have names or texts"
+            f" that {how} does not"
+            " allow? Write Parquet or CSV"
         ) from error

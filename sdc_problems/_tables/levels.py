@@ -76,7 +76,7 @@ def _check_labels(codes: NDArray[np.int32], labels: Sequence[Sequence[str]], lev
         if now == values[code] != before:
             raise SDCError(
                 f"{what}: level {level} shows value {now!r} (row {code + 1}) again, which level {level - 1} had"
-                f" replaced by {before!r}: a level never says more than the one before"
+                f" replaced by {before!r}: a level is never more detailed than the one before"
             )
 
 
@@ -105,8 +105,8 @@ def refuse_header(rows: Sequence[Sequence[str]], name: str, what: str) -> None:
     word = first not in (*NA_VALUES, STAR) and parse_numbers([first]) is None and parse_interval(first) is None
     if first.casefold() == name.casefold() or (numbers and word and not any(c.isdigit() for c in first)):
         raise SDCError(
-            f"{what}: the first line ({first!r}) looks like names of the levels, and each line must be a value with its"
-            " labels: take it away"
+            f"{what}: the first line ({first!r}) looks like names of levels, but each line must be a value with its"
+            " labels: remove it"
         )
 
 
@@ -193,7 +193,7 @@ def interval_rows(
         if i and (width <= exact[i - 1] or (width / exact[i - 1]).denominator != 1):
             raise SDCError(
                 f"{what}: width {widths[i]!r} is not a multiple (2 or more times) of {widths[i - 1]!r}: "
-                "bands of the one would cut through bands of the other"
+                "bands of one would cut through bands of the other"
             )
     whole = numbers.dtype.kind == "i" and all(number.denominator == 1 for number in (*exact, start))
     columns = [[label(number) for number in numbers.tolist()]]

@@ -132,9 +132,9 @@ def _member(path: str | os.PathLike[str]) -> IO[bytes]:
         if "[Content_Types].xml" in names or "mimetype" in names:
             raise SDCError(f"{path} is a spreadsheet: export it as CSV, or save it as .xlsx")
         if len(names) != 1:
-            raise SDCError(f"{path} is a zip file of {len(names)} files: pack the table alone, or unpack it")
+            raise SDCError(f"{path} is a zip file of {len(names)} files: zip the table alone, or unzip it")
         return archive.open(names[0])
     except (zipfile.BadZipFile, NotImplementedError) as error:
-        raise SDCError(f"{path} is a damaged zip file, or packed in an unusual way: unpack it") from error
+        raise SDCError(f"{path} is a damaged zip file, or has an unusual compression: unzip it") from error
     except RuntimeError:
-        raise SDCError(f"{path} is a zip file with a password: unpack it") from None
+        raise SDCError(f"{path} is a zip file with a password: unzip it") from None

@@ -132,11 +132,11 @@ class CSVFile:
             if len(mark) != 1:
                 raise SDCError(f"{option} must be a single character, not {mark!r}")
             if mark.isalnum() or mark in '+-"\r\n\0':
-                raise SDCError(f"{option} cannot be {mark!r}: that is part of numbers, text or lines themselves")
+                raise SDCError(f"{option} cannot be {mark!r}: this character is part of numbers, text or lines")
         if chunksize is not None and chunksize < 1:
             raise SDCError(f"chunksize must be at least 1 record, not {chunksize}")
         if thousands == decimal:
-            raise SDCError(f"decimal and thousands are both {decimal!r}: a number cannot be read that way")
+            raise SDCError(f"decimal and thousands are both {decimal!r}: they must differ")
         check_encoding(encoding)
         if encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
             encoding = "utf-8-sig"  # the same, and a byte order mark is no part of the first name
@@ -278,7 +278,7 @@ def _refuse_text_behind_quotes(form: CSVFormat) -> int:
                 number += bool(row)
         except csv.Error:
             raise SDCError(
-                f"{form.path}, row {number}: text stands behind the closing quotation mark of a cell, or a mark is left"
+                f"{form.path}, row {number}: text follows the closing quotation mark of a cell, or a mark is left"
                 " open; write a quotation mark within a quoted cell twice"
             ) from None
     return lines

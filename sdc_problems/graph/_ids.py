@@ -45,11 +45,9 @@ def positions_of(
     position: dict[object, int] = {}
     for i, own in enumerate(ids):
         if not own:
-            raise SDCError(f"node {i + 1} has a blank identifier: every node needs one of its own")
+            raise SDCError(f"node {i + 1} has a blank identifier: every node needs its own")
         if position.setdefault(own, i) != i:
-            raise SDCError(
-                f"node {i + 1} has the identifier of node {position[own] + 1}: every node needs one of its own"
-            )
+            raise SDCError(f"node {i + 1} has the identifier of node {position[own] + 1}: every node needs its own")
     known = dict(position)
     pairs = np.empty((len(sources), 2), dtype=np.int64)
     for side, ends in enumerate((sources, targets)):
@@ -72,6 +70,6 @@ def positions_of(
         end = "source" if pairs[unknown[0], 0] == -1 else "target"
         raise SDCError(
             f"{len(unknown)} link(s) have an end that is not a node, the first is the {end} at "
-            f"{where(int(unknown[0]))}: add the nodes, or remove those links"
+            f"{where(int(unknown[0]))}: add the nodes, or remove these links"
         )
     return pairs

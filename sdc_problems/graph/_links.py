@@ -143,7 +143,8 @@ def _undirected(
             mirror = np.argsort(target * n + source, kind="stable")
             if not np.array_equal(given[order], given[mirror]):
                 raise SDCError(
-                    "the links stand in both directions with different weights: give directed=True, or one line a link"
+                    "the links stand in both directions with different weights: give directed=True, or one"
+                    " line per link"
                 )
         keep = source < target
         notes.append(f"Every link stood in both directions: {len(keys)} lines are {int(keep.sum())} undirected links.")

@@ -93,9 +93,9 @@ class _GraphML:
         elif tag == "graph":
             self.graphs += 1
             if self.depth or self.item is not None:
-                raise self.fail("a graph is nested in a node: flatten it first")
+                raise self.fail("a node contains a graph: flatten it first")
             if self.graphs > 1:
-                raise self.fail("a second graph begins: save one graph a file")
+                raise self.fail("there is a second graph: save one graph per file")
             self.depth = 1
             self.said = marks.get("edgedefault", "undirected") == "directed"
             self.out.directed = self.said
@@ -253,7 +253,7 @@ def read_gml(path: str | os.PathLike[str], *, as_text: bool = False) -> Markup:
         if key == "graph" and isinstance(value, list)
     ]
     if len(graphs) != 1:
-        raise SDCError(f"{out.name} holds {len(graphs)} graphs: save one graph a file")
+        raise SDCError(f"{out.name} holds {len(graphs)} graphs: save one graph per file")
     ignored = 0
     for key, value, line in graphs[0][0]:
         if key == "directed":

@@ -97,7 +97,7 @@ def apply(
     if method.takes_k and k is None:
         raise SDCError(f"method {method.name} needs k, the size of the smallest group")
     if not method.takes_k and k is not None:
-        raise SDCError(f"method {method.name} takes no k: it promises none")
+        raise SDCError(f"method {method.name} promises no k: omit k")
     for name, wanted in (("l", l), ("entropy_l", entropy_l), ("t", t)):
         if wanted is not None and not method.takes(name):
             raise SDCError(f"method {method.name} cannot promise {name}: use {', '.join(_that_take(name))}")
@@ -112,7 +112,7 @@ def apply(
         raise SDCError(f"method {method.name} does not weigh columns: omit importance, or use {weigh}")
     weights = weights_of(names, importance)
     if seconds is not None and not method.takes("seconds"):
-        raise SDCError(f"method {method.name} takes the time that it needs: omit seconds")
+        raise SDCError(f"method {method.name} has no time limit: omit seconds")
     if method.needs_hierarchies and not hierarchies:
         raise SDCError(f"method {method.name} needs hierarchies: one for each column that it generalizes")
     table = data if tuple(names) == data.quasi_identifiers else _with_columns(data, names)

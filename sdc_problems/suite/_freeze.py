@@ -101,7 +101,7 @@ def write_frozen(
     F = problem.minimized(points.values)
     if len(F) < 2 or not moocore.is_nondominated(F, keep_weakly=False).all():
         raise SDCError(
-            f"{file.name}: a front needs at least two points, none of which is as good as another everywhere"
+            f"{file.name}: a front needs at least two points, and none may be as good as another in all objectives"
         )
     data = load_data(said, file.parent)[0]
     along = said["table"].get("along")

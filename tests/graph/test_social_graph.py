@@ -228,7 +228,7 @@ TOWN = '<key id="t" for="node" attr.name="town" attr.type="string"/>'
             graphml(NODES, TOWN + TOWN.replace('"t"', '"u"').replace("string", "int")),
             "attribute 'town' is declared as string and as int",
         ),
-        (graphml(f'<node id="a"><graph edgedefault="directed">{NODES}</graph></node>'), "a graph is nested in a node"),
+        (graphml(f'<node id="a"><graph edgedefault="directed">{NODES}</graph></node>'), "a node contains a graph"),
         (graphml(NODES + "<hyperedge/>"), "a hyperedge stands here"),
         (
             graphml(NODES + '<edge source="a" target="b" directed="true"/>'),

@@ -432,8 +432,8 @@ def test_arx_format(tmp_path: Path, towns: Hierarchy) -> None:
         (b"1;caf\xe9;*\n", "not UTF-8: byte 0xe9 at position 5"),
         (b'1;"a;*\n2;b;*\n', "quotation mark left open"),
         (b"1\n2\n", "no level above the values"),
-        (b"age;decade\n20;20-29\n31;30-39\n", r"the first line \('age'\) looks like names of the levels"),
-        (b"H;group\na;x\nb;x\n", r"the first line \('H'\) looks like names of the levels"),
+        (b"age;decade\n20;20-29\n31;30-39\n", r"the first line \('age'\) looks like names of levels"),
+        (b"H;group\na;x\nb;x\n", r"the first line \('H'\) looks like names of levels"),
         (b"1;a;*;\n2;b;*;\n", r"row 1 \(value '1'\) has an empty label at level 3: .*delimiter at the end"),
     ],
 )

@@ -238,7 +238,7 @@ def test_wrong_options_are_a_sentence(name: str, options: dict, message: str) ->
     ("name", "given", "message"),
     [
         ("mdav", {}, "method mdav needs k"),
-        ("pram", {"k": 3, "columns": ["town"]}, "method pram takes no k: it promises none"),
+        ("pram", {"k": 3, "columns": ["town"]}, "method pram promises no k: omit k"),
         ("v-mdav", {"k": 3}, f"'school' is ordinal: use {', '.join(m.name for m in METHODS if len(m.kinds) == 3)}"),
         ("univariate", {"k": 3, "columns": ["age", "wage"]}, "for one column, not for 2"),
         ("lattice", {"k": 3}, "method lattice needs hierarchies"),

@@ -124,7 +124,7 @@ class GOMM(Algorithm):
         for name, count in _counts(mutations).items():
             shares.append(Share(name, MUTATIONS[name](), count))
         if not any(share.count for share in shares):
-            raise SDCError("crossovers and mutations are all 0: nothing would ever be tried")
+            raise SDCError("crossovers and mutations are all 0, so nothing would be searched: give one of them")
         self.portfolio = Portfolio(shares, patience=PATIENCE if dynamic else None)
         self._genealogy = Genealogy(self.portfolio.width)
         self._generations: list[dict[str, float]] = []

@@ -189,7 +189,7 @@ class TransitionProblem(SDCProblem):
             Of their uniform numbers; another one than the problem's.
         """
         if seed == self.seed:
-            raise SDCError(f"seed = {seed} is the one the problem scores with: choose another for fresh files")
+            raise SDCError(f"seed = {seed} is the one the problem scores with: choose another one for fresh files")
         names = [objective.name for objective in choose_objectives(names, CATALOGUE)]
         total = dict.fromkeys(names, 0.0)
         fresh = whole(files, "files", least=1)

@@ -268,7 +268,7 @@ def test_bad_options_are_refused() -> None:
         ({"crossovers": -1}, "crossovers"),
         ({"mutations": 2.5}, "mutations"),
         ({"mutations": {"element_mvoe": 3}}, "did you mean 'element_move'"),
-        ({"crossovers": 0, "mutations": 0}, "nothing would ever be tried"),
+        ({"crossovers": 0, "mutations": 0}, "nothing would be searched"),
     ):
         with pytest.raises(SDCError, match=text):
             GOMM(**options)

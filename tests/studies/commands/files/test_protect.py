@@ -211,7 +211,7 @@ def test_the_same_seed_writes_the_same_bytes(folder: Path) -> None:
         ({"columns": ""}, "no columns to protect"),
         ({"columns": "age,town", "more": ["--method", "mhm"]}, "'town' is nominal: use mdav"),
         ({"k": None}, "method mdav needs k"),
-        ({"more": ["--method", "rank-swap", "--percent", "5"]}, "takes no k: it promises none"),
+        ({"more": ["--method", "rank-swap", "--percent", "5"]}, "promises no k: omit k"),
         ({"k": None, "more": ["--method", "rank-swap"]}, "give exactly one of percent, window"),
         ({"k": None, "more": ["--method", "add-noise"]}, "needs amplitude"),
         ({"k": None, "more": ["--method", "add-noise", "--amplitude", "0"]}, "changed no cell of age, wage"),

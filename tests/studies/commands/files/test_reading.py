@@ -63,9 +63,9 @@ def test_every_command_with_marks_is_among_the_calls() -> None:
 @pytest.mark.parametrize(
     ("marks", "sentence"),
     [
-        (["--thousands", "1"], "--thousands cannot be '1': that is part of numbers, text or lines themselves"),
-        (["--decimal", "5"], "--decimal cannot be '5': that is part of numbers, text or lines themselves"),
-        (["--delimiter", "e"], "--delimiter cannot be 'e': that is part of numbers, text or lines themselves"),
+        (["--thousands", "1"], "--thousands cannot be '1': this character is part of numbers, text or lines"),
+        (["--decimal", "5"], "--decimal cannot be '5': this character is part of numbers, text or lines"),
+        (["--delimiter", "e"], "--delimiter cannot be 'e': this character is part of numbers, text or lines"),
         (["--decimal", ",,"], "--decimal must be a single character, not ',,'"),
         (["--decimal", ",", "--thousands", ","], "--decimal and --thousands are both ','"),
     ],
@@ -81,5 +81,5 @@ def test_marks_that_are_part_of_numbers(call: str, marks: list[str], sentence: s
 @pytest.mark.parametrize(("name", "mark"), [("thousands", "1"), ("decimal", "5")])
 def test_marks_of_a_study_that_are_part_of_numbers(name: str, mark: str, here: Path, sdc: Sdc) -> None:
     Path("study.toml").write_text(STUDY.format(mark=f'{name} = "{mark}"'))
-    assert f"error: {name} cannot be '{mark}': that is part" in sdc("run", "study.toml", code=2).err
+    assert f"error: {name} cannot be '{mark}': this character is part" in sdc("run", "study.toml", code=2).err
     assert not (here / "runs").exists()
