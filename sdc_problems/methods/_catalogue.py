@@ -169,7 +169,7 @@ METHODS = (
         guarantee="k_wildcard",
         joint=True,
         steps=_SIZES,
-        most_records=1_000_000,
+        most_records=100_000,
         formula="min number of stars such that every record matches k records, a star matching every value",
         use="The usual reading of local suppression (sdcMicro's), with the fewest stars.",
         avoid="Readers of the file count stars as a value: then k does not hold; use `suppress-cells`.",
@@ -264,6 +264,7 @@ METHODS = (
         kinds=("numeric", "ordinal"),
         example={"window": 4},
         steps={"percent": (1, 2, 3, 5, 7, 10, 12, 15, 20)},
+        most_records=5_000_000,
         formula="x of rank r ↔ x' of rank r', |r − r'| ≤ percent · n/100, drawn evenly",
         use=(
             "Each column must keep exactly its values (its mean, quantiles and shares), and records need not "
@@ -278,6 +279,7 @@ METHODS = (
         "table",
         example={"percent": 50},
         steps={"percent": (2, 5, 10, 20, 35, 50, 75, 100)},
+        most_records=5_000_000,
         formula="pairs of records exchange all protected values; `within` columns agree in a pair",
         use="Tables of the protected columns must stay exact within regions or other strata.",
         avoid="The relation of protected to other columns is analyzed; a k is required.",
