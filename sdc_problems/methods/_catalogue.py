@@ -102,6 +102,7 @@ METHODS = (
         "partition",
         kinds=("numeric",),
         guarantee="k",
+        most_records=12,
         formula="min over all partitions into groups of at least k: SSE",
         use="A check of other methods on a dozen records.",
         avoid="More than 12 records.",
