@@ -17,6 +17,19 @@ from numpy.typing import ArrayLike
 from sdc_problems.errors import SDCError
 from sdc_problems.studies.report.small_counts import LEAST, shortened, size_bars
 
+MOST_RECORDS = 2_000_000
+"""Records of a table up to which what a protection does to it is drawn: a picture takes several copies of it."""
+
+
+def too_many(records: int) -> str:
+    """Reason for which solutions of a run on so many records are not drawn, and the way out; empty if they are."""
+    if records <= MOST_RECORDS:
+        return ""
+    return (
+        f"the table has {records:,} records, and solutions are drawn of up to {MOST_RECORDS:,}: write one by sdc"
+        " release, and measure it by sdc evaluate"
+    )
+
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:

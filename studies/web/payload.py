@@ -22,6 +22,7 @@ from sdc_problems.errors import SDCError
 from sdc_problems.problem import SDCProblem
 from sdc_problems.studies.report.compare import common_box
 from sdc_problems.studies.report.kept_records import kept_of
+from sdc_problems.studies.report.picture_types import too_many
 from sdc_problems.studies.report.repeat import repeat_run
 from sdc_problems.studies.report.small_counts import LEAST
 from sdc_problems.studies.report.summary import seed_status, status
@@ -80,6 +81,9 @@ class Source:
 
         run = Run(folder)
         run.verify()
+        many = too_many(run.meta["data"].get("records", 0))
+        if many:
+            return cls(run, None, None, many)
         try:
             study, built, _ = reopen(run.path, data=data, search=False)
             return cls(run, find_task(study.task), built.problem, "", study.sections.data.keep, study)

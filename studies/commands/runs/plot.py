@@ -30,12 +30,17 @@ def command(folder: Path, solutions: tuple[str, ...], kind: str, as_json: bool) 
 
     The pictures are in the folder `pictures` of the run. Prints the path of each.
     """
+    from sdc_problems.errors import SDCError
+    from sdc_problems.studies.report.picture_types import too_many
     from sdc_problems.studies.report.plots import Format, draw_run
     from sdc_problems.studies.report.text import as_json as to_json
     from sdc_problems.studies.store.reader import Run
 
     formats: tuple[Format, ...] = ("png", "svg") if kind == "both" else ("svg",) if kind == "svg" else ("png",)
     with Run(folder) as run:
+        many = too_many(run.meta["data"].get("records", 0)) if solutions else ""
+        if many:
+            raise SDCError(f"{run.name}: no solution is drawn, because {many}; leave --solution out")
         drawn = draw_run(run, formats)
         if solutions:
             from sdc_problems.studies.report.pictures import draw_solution

@@ -12,9 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from sdc_problems import PBGProblem
 from sdc_problems.errors import SDCError
+from sdc_problems.studies.cli import cli
+from sdc_problems.studies.report import picture_types
 from sdc_problems.studies.report.small_counts import LEAST
 from sdc_problems.studies.store.reader import Run
 from sdc_problems.studies.web.payload import (
@@ -290,3 +293,14 @@ def test_shortlists_are_bounded() -> None:
         check_shortlist([{"id": "1-1", "note": ""}] * 201)
     with pytest.raises(SDCError, match=r"2,000 characters"):
         check_shortlist([{"id": "1-1", "note": "x" * 2001}])
+
+
+def test_solutions_of_a_large_table_are_not_drawn(pbg: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(picture_types, "MOST_RECORDS", 10)
+    source = Source.open(pbg)
+    assert source.problem is None
+    assert "solutions are drawn of up to 10: write one by sdc release" in source.closed
+    assert overview([source])["runs"]
+    found = CliRunner().invoke(cli, ["plot", str(pbg), "--solution", source.run.solutions().ids[0]])
+    assert isinstance(found.exception, SDCError)
+    assert "no solution is drawn, because the table has" in str(found.exception)

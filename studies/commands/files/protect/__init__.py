@@ -149,6 +149,7 @@ def command(
     """
     from sdc_problems.studies.release import protect
     from sdc_problems.studies.release.csv_text import Form
+    from sdc_problems.studies.report.picture_types import MOST_RECORDS
     from sdc_problems.studies.report.terminal import console, plain
     from sdc_problems.studies.report.text import as_json as to_json
     from sdc_problems.studies.report.text import number
@@ -186,6 +187,11 @@ def command(
         raise SDCError("--search is for a table without links: omit --edges")
     files += [] if recipe is None else [recipe]
     if report is not None:
+        if len(data) > MOST_RECORDS:
+            raise SDCError(
+                f"--report draws the columns of up to {MOST_RECORDS:,} records, and the table has {len(data):,}: leave"
+                " it out"
+            )
         _refuse_report(report, [file, out, *files], overwrite)
     if search is not None:
         sought = searched(data, search, hierarchies=hierarchies, k=k, max_risk=max_risk, seconds=seconds, seed=seed)

@@ -23,6 +23,7 @@ from sdc_problems.studies.cli import cli, main
 from sdc_problems.studies.commands.files.protect._method_options import as_typed
 from sdc_problems.studies.release import _protect as module
 from sdc_problems.studies.release.row_order import read_rows
+from sdc_problems.studies.report import picture_types
 
 N = 30
 
@@ -543,4 +544,12 @@ def test_demands_that_cannot_be_met_are_a_sentence(folder: Path, more: list[str]
     result = CliRunner().invoke(cli, [*where, "--sensitive", "ill", "--identifiers", "name", "--keep", "", *more])
     assert isinstance(result.exception, SDCError)
     assert message in str(result.exception)
+    assert not (folder / "out.csv").exists()
+
+
+def test_a_page_of_too_many_records_is_refused_before_the_work(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(picture_types, "MOST_RECORDS", N - 1)
+    refused = protect(folder, "--report", str(folder / "page.html")).exception
+    assert isinstance(refused, SDCError)
+    assert f"up to {N - 1} records, and the table has {N}: leave it out" in str(refused)
     assert not (folder / "out.csv").exists()
