@@ -33,6 +33,13 @@ CUTS_PER_ROUND = 400
 CUTS_PER_RECORD = 6
 PRECISION = 0.05  # a relaxation is solved to this share of its distance from the known partition
 MANY = 0.02  # groups by record that the local search finds while going through all of them is not worth it
+DIVIDED, DIVIDED_PAIRS = 5_000, 1_000_000_000
+"""Records, and pairs in all rounds, up to which pairs are divided between their records."""
+ROWS = 512
+FIRST_AHEAD, PATIENCE = 0.1, 10
+"""Aim of a round above the best bound, as a share; it is halved after so many rounds without a better one."""
+NEARLY = (0.05, 0.15, 0.3)
+"""Mean errors of a group by which a group may miss its records' prices and still be of use to a partition."""
 STARTS = 15  # pairs of a group from which sets grow
 
 Group = tuple[int, ...]
@@ -58,6 +65,24 @@ class LowerBound(NamedTuple):
     rounds: int
     groups: int
     cuts: int
+
+
+class BoundedPartition(NamedTuple):
+    """Partition of a table, and how good one can be.
+
+    Attributes
+    ----------
+    labels
+        Group of each record.
+    sse
+        Its sum of squares.
+    bound
+        What no partition can be below.
+    """
+
+    labels: NDArray[np.int64]
+    sse: float
+    bound: LowerBound
 
 
 def lower_bound(
@@ -119,17 +144,114 @@ def lower_bound(
     >>> bound.proven, bool(0.99 * best < bound.sse <= best)
     (True, True)
     """
+    Z, known, limits = _checked(X, k, labels, standardize, rounds, time_limit, steps, tolerance)
+    bound, _ = _raised(Z, k, known, limits, progress)
+    if not bound.rounds and bound.sse < sse(Z, known):
+        raise SDCFailure(f"no bound within {limits.seconds:g} seconds: allow more time, or fewer records")
+    return bound
+
+
+def bounded_partition(
+    X: object,
+    k: int,
+    *,
+    labels: object | None = None,
+    standardize: bool = True,
+    rounds: int = 10,
+    time_limit: float | None = None,
+    steps: int = 2_000_000_000,
+    tolerance: float = 1e-4,
+    nodes: int = 1_000,
+    progress: Callable[[LowerBound], None] | None = None,
+) -> BoundedPartition:
+    """Partition a table and bound its sum of squares: `lower_bound`, then the best choice among the groups it made.
+
+    The groups of column generation are those that good partitions are made of. An integer program (HiGHS) picks the
+    best partition among them.
+
+    Parameters
+    ----------
+    X
+        Records × numeric attributes.
+    k
+        Smallest group: 2 … n/2.
+    labels
+        A good partition to begin with, such as a search's result; by default MDAV's. What is found is never worse.
+    standardize
+        Whether attributes are turned into z-scores first.
+    rounds, steps, tolerance
+        As for `lower_bound`.
+    time_limit
+        Seconds for the bound, and as many again for the integer program. The result then depends on the machine.
+    nodes
+        Nodes of the integer program's tree at most.
+    progress
+        Called after each round with the best bound so far.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(1).normal(size=(60, 2))
+    >>> found = bounded_partition(X, 3, rounds=4)
+    >>> bool(0.97 * found.sse < found.bound.sse <= found.sse * (1 + 1e-9))
+    True
+    """
+    Z, known, limits = _checked(X, k, labels, standardize, rounds, time_limit, steps, tolerance)
+    best, nodes = sse(Z, known), whole(nodes, "nodes", least=1)
+    bound, relaxed = _raised(Z, k, known, limits, progress)
+    least = nearest_bound(Z, k, standardize=False)
+    if not bound.rounds or not bound.proven or bound.sse < least:
+        bound = bound._replace(sse=min(least, best), proven=True)
+    if relaxed is not None and len(relaxed.prices) and bound.sse < best * (1.0 - 1e-9):
+        for more in NEARLY:
+            relaxed.search(-more)
+        picked = relaxed.picked(limits.seconds, nodes)
+        if picked is not None and sse(Z, picked) < best:
+            known, best = picked, sse(Z, picked)
+    return BoundedPartition(known, best, bound)
+
+
+class _Limits(NamedTuple):
+    rounds: int
+    seconds: float
+    steps: int
+    tolerance: float
+
+
+def _checked(
+    X: object,
+    k: int,
+    labels: object | None,
+    standardize: bool,
+    rounds: int,
+    time_limit: float | None,
+    steps: int,
+    tolerance: float,
+) -> tuple[NDArray[np.float64], NDArray[np.int64], _Limits]:
+    """Points, a known partition and limits."""
     values = table(X, "X")
     k = smallest_group(k, len(values))
-    rounds, steps = whole(rounds, "rounds", least=1), whole(steps, "steps", least=0)
-    tolerance = number(tolerance, "tolerance", low=1e-6, high=0.5)
-    limit = np.inf if time_limit is None else number(time_limit, "time_limit", low=0.0, high=1e9)
-    began = time.perf_counter()
+    limits = _Limits(
+        whole(rounds, "rounds", least=1),
+        np.inf if time_limit is None else number(time_limit, "time_limit", low=0.0, high=1e9),
+        whole(steps, "steps", least=0),
+        number(tolerance, "tolerance", low=1e-6, high=0.5),
+    )
     Z = np.ascontiguousarray(z_scores(values) if standardize else values)
-    known = mdav_kernel(Z, k) if labels is None else _partition(labels, len(Z), k)
+    return Z, mdav_kernel(Z, k).astype(np.int64) if labels is None else _partition(labels, len(Z), k), limits
+
+
+def _raised(
+    Z: NDArray[np.float64],
+    k: int,
+    known: NDArray[np.int64],
+    limits: _Limits,
+    progress: Callable[[LowerBound], None] | None,
+) -> tuple[LowerBound, _Relaxation | None]:
+    """The best bound, of 0 rounds if there was no time, and the relaxation with its groups."""
+    began, (rounds, limit, steps, tolerance) = time.perf_counter(), limits
     best, most_groups = sse(Z, known), len(Z) // k
     if best == 0.0:
-        return LowerBound(0.0, True, 0.0, 0, 0, 0)
+        return LowerBound(0.0, True, 0.0, 0, 0, 0), None
     unit = best / most_groups  # the mean error of a group: all figures below are multiples, as solvers like them
     relaxed = _Relaxation(Z / np.sqrt(unit), k, known)
     tolerance *= 0.5  # one half for the groups that are left out, the other for what is not precise
@@ -162,12 +284,10 @@ def lower_bound(
             if finely:
                 break
             finely = True
-    if not bound.rounds:
-        raise SDCFailure(f"no bound within {limit:g} seconds: allow more time, or fewer records")
-    return bound
+    return bound, relaxed
 
 
-def nearest_bound(X: object, k: int, *, standardize: bool = True) -> float:
+def nearest_bound(X: object, k: int, *, standardize: bool = True, rounds: int = 1_000) -> float:
     """Bound the sum of squares of every partition into groups of at least k from below, for any k and many records.
 
     Parameters
@@ -178,13 +298,17 @@ def nearest_bound(X: object, k: int, *, standardize: bool = True) -> float:
         Smallest group.
     standardize
         Whether attributes are turned into z-scores first.
+    rounds
+        Rounds that raise the bound, up to 5,000 records; of thousands of records fewer are made.
 
     Notes
     -----
-    The sum of squares of a group of m records is, over its records, the sum of the squared distances to the others over
-    2m; and no others are nearer than the m − 1 nearest of the file. So the bound is the sum over records of the least,
-    for m from k to 2k − 1, of the sum of the squared distances to the m − 1 nearest over 2m. It takes about as long as
-    finding them, and is far below what `lower_bound` proves where that comes to an end.
+    The sum of squares of a group of m records is the sum of the squared distances of its pairs over m. Let each pair's
+    squared distance be divided between its two records. Then a record's part is at least that of the m − 1 others whose
+    parts are least, for m from k to 2k − 1. The sum of that over the records bounds every partition, however pairs are
+    divided; they begin as halves, and each round moves parts from the record that does not choose the other to the one
+    that does (a subgradient step). Which records choose each other is not asked, so it stays below `lower_bound`,
+    where that comes to an end.
 
     Examples
     --------
@@ -192,10 +316,50 @@ def nearest_bound(X: object, k: int, *, standardize: bool = True) -> float:
     1.0
     """
     values = table(X, "X")
-    k = smallest_group(k, len(values))
+    k, rounds = smallest_group(k, len(values)), whole(rounds, "rounds")
     Z = np.ascontiguousarray(z_scores(values) if standardize else values)
     half = _half_to_nearest(Z, k)[:, k - 1 :]
-    return float((half / np.arange(k, k + half.shape[1])).min(axis=1).sum())
+    best = float((half / np.arange(k, k + half.shape[1])).min(axis=1).sum())
+    if len(Z) > DIVIDED:
+        return best
+    return _divided(Z, k, best, min(rounds, DIVIDED_PAIRS // len(Z) ** 2)) * (1.0 - 1e-9)  # what rounding may add
+
+
+def _divided(Z: NDArray[np.float64], k: int, best: float, rounds: int) -> float:
+    """Bound by the best division of pairs between their records that so many rounds find."""
+    from scipy.sparse import coo_matrix
+    from scipy.spatial.distance import cdist
+
+    n = len(Z)
+    part = 0.5 * cdist(Z, Z, "sqeuclidean")  # [i, j]: what i bears of the pair; with [j, i] the squared distance
+    np.fill_diagonal(part, np.inf)
+    sizes = np.arange(k, min(2 * k - 1, n) + 1)
+    most, rows = int(sizes[-1]) - 1, np.arange(n)[:, None]
+    chosen, borne = np.empty((n, most), dtype=np.int64), np.empty((n, most))
+    ahead, idle = FIRST_AHEAD, 0
+    for _ in range(rounds):
+        for first in range(0, n, ROWS):
+            these = slice(first, min(first + ROWS, n))
+            near = np.argpartition(part[these], most - 1, axis=1)[:, :most]
+            here = np.take_along_axis(part[these], near, axis=1)
+            order = np.argsort(here, axis=1, kind="stable")
+            chosen[these], borne[these] = np.take_along_axis(near, order, 1), np.take_along_axis(here, order, 1)
+        cost = np.cumsum(borne, axis=1)[:, k - 2 :] / sizes
+        at = cost.argmin(axis=1)
+        value = float(cost[rows[:, 0], at].sum())
+        idle = 0 if value > best else idle + 1
+        best = max(best, value)
+        if idle == PATIENCE:
+            ahead, idle = 0.5 * ahead, 0
+        taken = np.arange(most)[None, :] < (sizes[at] - 1)[:, None]
+        weights = np.where(taken, 1.0 / sizes[at][:, None], 0.0).ravel()
+        picks = coo_matrix((weights, (np.repeat(np.arange(n), most), chosen.ravel())), shape=(n, n)).tocsr()
+        slope = (picks - picks.T).tocoo()
+        steep = float(np.square(slope.data).sum())
+        if steep == 0.0 or best == 0.0:
+            break  # all choices are mutual, which is the best division; or all records are alike
+        part[slope.row, slope.col] += (best * (1.0 + ahead) - value) / steep * slope.data
+    return best
 
 
 def _partition(labels: object, n: int, k: int) -> NDArray[np.int64]:
@@ -215,7 +379,7 @@ class _Relaxation:
     def __init__(self, Z: NDArray[np.float64], k: int, labels: NDArray[Any]) -> None:
         self.Z, self.k = Z, k
         self._half, self._near = _half_to_nearest(Z, k), _neighbours(Z, k)
-        self._calm = np.zeros(len(Z))
+        self._calm, self.prices = np.zeros(len(Z)), np.zeros(0)
         self.pool: dict[Group, float] = {}
         self.cuts: list[Cut] = []
         for g in np.unique(labels):
@@ -233,8 +397,7 @@ class _Relaxation:
         n = len(self.Z)
         self.groups = list(self.pool)
         cost = np.array([self.pool[group] for group in self.groups])
-        starts = np.cumsum([0, *map(len, self.groups)])
-        A: Any = csc_matrix((np.ones(starts[-1]), np.concatenate(self.groups), starts), shape=(n, len(self.groups)))
+        A = self._records_of(self.groups)
         B: Any = csc_matrix((0, len(self.groups)))
         room = np.zeros(0)
         if self.cuts:
@@ -294,6 +457,33 @@ class _Relaxation:
     def _join(self, rows: NDArray[np.int64]) -> None:
         for row in rows:
             self.add(row[row >= 0])
+
+    def picked(self, seconds: float, nodes: int) -> NDArray[np.int64] | None:
+        """Pick whole groups, each record in one, that cost least together; None if that was not found in time."""
+        from scipy.optimize import Bounds, LinearConstraint, milp
+
+        groups = list(self.pool)
+        A = self._records_of(groups)
+        options: Any = {"node_limit": nodes, "mip_rel_gap": 1e-5}
+        if np.isfinite(seconds):
+            options["time_limit"] = seconds
+        solved = milp(
+            np.array([self.pool[group] for group in groups]), constraints=LinearConstraint(A, 1.0, 1.0),
+            integrality=np.ones(len(groups), dtype=np.int64), bounds=Bounds(0.0, 1.0), options=options,
+        )  # fmt: skip
+        if solved.x is None:
+            return None
+        labels = np.full(len(self.Z), -1)
+        for g, j in enumerate(np.flatnonzero(solved.x > 0.5)):
+            labels[list(groups[j])] = g
+        return None if (labels < 0).any() else labels
+
+    def _records_of(self, groups: list[Group]) -> Any:
+        """Records × groups: 1 where a record is in a group."""
+        from scipy.sparse import csc_matrix
+
+        starts = np.cumsum([0, *map(len, groups)])
+        return csc_matrix((np.ones(starts[-1]), np.concatenate(groups), starts), shape=(len(self.Z), len(groups)))
 
     def separate(self) -> int:
         """Add the most violated cuts, drop those without effect; returns how many were found."""

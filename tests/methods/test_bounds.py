@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from sdc_problems import load
 from sdc_problems.errors import SDCError, SDCFailure
 from sdc_problems.evaluators.information_loss import sse, z_scores
-from sdc_problems.methods import LowerBound, exhaustive, lower_bound, mdav, nearest_bound
+from sdc_problems.methods import LowerBound, bounded_partition, exhaustive, lower_bound, mdav, nearest_bound
+from sdc_problems.methods import bounds as module
 from sdc_problems.methods._kernels.pricing import PER_RECORD, cheap_groups, searched_groups
 from sdc_problems.methods.bounds import _half_to_nearest, _neighbours
 
@@ -77,6 +78,31 @@ def test_the_bound_is_at_most_the_optimum_and_near_it(seed: int, k: int) -> None
         assert 0.97 * optimum <= bound.sse / scale**2 <= optimum
 
 
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 10_000), st.integers(2, 4))
+def test_the_best_choice_of_groups_is_the_optimum_of_few_records(seed: int, k: int) -> None:
+    X = np.random.default_rng(seed).normal(size=(12, 2))
+    found = bounded_partition(X, k, standardize=False)
+    assert np.bincount(found.labels).min() >= k
+    assert found.sse == pytest.approx(sse(X, found.labels), rel=1e-9)
+    optimum = sse(X, exhaustive(X, k, standardize=False))
+    assert found.bound.sse <= optimum * (1 + 1e-9)
+    assert optimum * (1 - 1e-9) <= found.sse <= 1.03 * optimum
+
+
+def test_a_poor_partition_is_improved_to_near_its_bound_and_a_good_one_is_kept() -> None:
+    X = np.random.default_rng(5).normal(size=(120, 2))
+    found = bounded_partition(X, 3, labels=np.arange(120) // 3, rounds=3)
+    assert found.bound.proven
+    assert found.bound.sse <= found.sse < 1.005 * found.bound.sse
+    again = bounded_partition(X, 3, labels=found.labels, rounds=1)
+    assert again.sse <= found.sse
+    in_no_time = bounded_partition(X, 3, labels=found.labels, time_limit=0.0)
+    assert in_no_time.labels.tolist() == found.labels.tolist()
+    assert in_no_time.bound.sse == pytest.approx(nearest_bound(X, 3))
+    assert in_no_time.bound.proven
+
+
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10_000), st.integers(2, 4), st.integers(1, 3), st.booleans())
 def test_the_simple_bound_is_below_every_partition(seed: int, k: int, p: int, doubles: bool) -> None:
@@ -84,13 +110,25 @@ def test_the_simple_bound_is_below_every_partition(seed: int, k: int, p: int, do
     if doubles:
         X[3] = X[4] = X[5]
     optimum = sse(X, exhaustive(X, k, standardize=False))
-    assert 0.0 <= nearest_bound(X, k, standardize=False) <= optimum * (1 + 1e-9)
+    bounds = [nearest_bound(X, k, standardize=False, rounds=rounds) for rounds in (0, 5, 20)]
+    assert bounds == sorted(bounds)
+    assert 0.0 <= bounds[-1] <= optimum * (1 + 1e-9)
 
 
 def test_the_simple_bound_is_the_optimum_of_clusters_far_apart() -> None:
     X = np.repeat([[0.0], [100.0], [200.0]], 4, axis=0) + np.tile([[-1.0], [1.0]], (6, 1))
     Z = z_scores(X)
     assert nearest_bound(X, 4) == pytest.approx(sse(Z, np.arange(12) // 4), rel=1e-9)
+
+
+def test_dividing_pairs_raises_the_simple_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = np.random.default_rng(2).lognormal(sigma=1.5, size=(150, 3))
+    simple, divided = (nearest_bound(X, 5, rounds=rounds) for rounds in (0, 60))
+    assert 1.1 * simple < divided <= sse(z_scores(X), mdav(X, 5))
+    monkeypatch.setattr(module, "ROWS", 40)
+    assert nearest_bound(X, 5, rounds=60) == pytest.approx(divided, rel=1e-12)
+    monkeypatch.setattr(module, "DIVIDED", 149)
+    assert nearest_bound(X, 5, rounds=60) == pytest.approx(simple, rel=1e-8)
 
 
 def test_bounds_rise_with_the_rounds_and_do_not_depend_on_the_start() -> None:
