@@ -82,7 +82,7 @@ def test_same_algorithm_of_two_folders_is_named_with_its_folder(folder: Path, tm
     (tmp_path / "other" / "again.npz").write_bytes(next((tmp_path / "other").rglob("50-1.npz")).read_bytes())
     with pytest.raises(SDCError, match="two records of seed 1"):
         read_entries([tmp_path / "other"])
-    with pytest.raises(SDCError, match="is no folder"):
+    with pytest.raises(SDCError, match="is not a folder of a benchmark"):
         read_entries([tmp_path / "nowhere"])
     with pytest.raises(SDCError, match="there are no records of"):
         read_entries([tmp_path / "other" / "random"], [NAMES[1]])

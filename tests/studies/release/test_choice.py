@@ -273,7 +273,7 @@ def test_the_next_k_is_dearer_and_explained(data: Microdata) -> None:
     assert found.next_k is not None
     assert found.next_k.k > found.chosen.k
     assert found.next_k.glm_percent >= found.chosen.glm_percent
-    assert f"next larger k is {found.next_k.k}" in found.why()[-1]
+    assert f"next larger k, {found.next_k.k}," in found.why()[-1]
     assert found.why()[0].startswith(found.chosen.method)
 
 
@@ -476,8 +476,8 @@ def test_importance_is_in_the_certificate_and_the_line(
     assert certificate["importance"] == {"zip": 20.0, "sex": 0.5}
     assert certificate["suppression_price"] == 2.5
     said = " ".join(certificate["what_was_done"])
-    assert "Importance of the columns in the loss: zip 20, sex 0.5; 1 where none is said." in said
-    assert "A record that is left out counts 2.5 times one that loses everything." in said
+    assert "Importance of the columns in the loss: zip 20, sex 0.5; 1 for all others." in said
+    assert "A record that is left out counts 2.5 times as much as one that loses everything." in said
     text = out.read_bytes()
     line = shlex.split(json.loads(result.stdout)["repeat"])
     assert line[line.index("--importance") + 1] == "zip=20,sex=0.5"

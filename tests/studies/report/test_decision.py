@@ -99,10 +99,10 @@ def test_a_release_takes_the_record_along(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "error"),
     [
-        ({"measures": {"k": 99.0, "glm": 0.0}}, "says other than the run"),
-        ({"run_fingerprint": "0" * 64}, "says other than the run"),
-        ({"solution": "1-99999"}, "cannot stand"),
-        ({"why": " "}, "says why"),
+        ({"measures": {"k": 99.0, "glm": 0.0}}, "contradicts the run"),
+        ({"run_fingerprint": "0" * 64}, "contradicts the run"),
+        ({"solution": "1-99999"}, "is not valid"),
+        ({"why": " "}, "needs the reason"),
         ({"why": 3}, "cannot be read"),
         ({"rejected": [{}]}, "cannot be read"),
     ],

@@ -146,7 +146,7 @@ def test_another_algorithm_is_refused(workshop: Any, content: Content, knapsack:
     folder = workshop.create("run")
     workshop.work(folder, stop_after=3)
     before = content(folder)
-    with pytest.raises(SDCError, match="generation 1 does not come out as it was stored"):
+    with pytest.raises(SDCError, match="generation 1 differs from the stored one"):
         workshop.work(folder, algorithm=NSGA2(pop_size=12, **knapsack().operators()))
     assert content(folder) == before
 

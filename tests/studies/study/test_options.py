@@ -87,9 +87,9 @@ def test_given_are_keyword_arguments() -> None:
 
 
 def test_a_required_argument_that_no_file_can_say_is_a_mistake_of_its_author() -> None:
-    with pytest.raises(SDCError, match=r"Thing: a study file cannot say 'data'"):
+    with pytest.raises(SDCError, match=r"Thing: 'data' cannot be in a study file"):
         options_model(Thing)
-    with pytest.raises(SDCError, match=r"Thing: a study file cannot say 'weights'"):
+    with pytest.raises(SDCError, match=r"Thing: 'weights' cannot be in a study file"):
         options_model(Thing, only=("weights",))
 
 

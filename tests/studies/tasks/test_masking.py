@@ -228,7 +228,7 @@ def test_pictures_of_numbers_tell_a_synthetic_file_from_a_perturbed_one() -> Non
         shown[name] = {p.title: p for p in found}
     curves = {name: {line.name: line.values for line in p["How far values moved"].lines} for name, p in shown.items()}
     assert curves["original"]["age"] == (100.0,) * 13
-    reference = np.array(curves["dealt"]["dealt out anew"])
+    reference = np.array(curves["dealt"]["assigned at random"])
     assert np.abs(np.array(curves["dealt"]["age"]) - reference).max() < 15
     assert curves["perturbed"]["age"][2] > reference[2] + 30
     assert not any("before and after" in title for title in shown["dealt"]), "its quantiles are the original's"

@@ -56,7 +56,7 @@ def search(table: Path, **change: Any) -> Search:
 def test_files_are_listed_and_scanned_without_a_cell(table: Path) -> None:
     found = listed(table.parent)
     assert (found["files"], found["folders"]) == (["people.csv"], ["sub"])
-    with pytest.raises(SDCError, match="is not there"):
+    with pytest.raises(SDCError, match="does not exist"):
         listed(table.parent / "nowhere")
     said = scanned(Given.of({"path": str(table)}))
     assert [column["name"] for column in said["columns"]] == list(ROLES)
@@ -213,7 +213,7 @@ def test_work_is_done_once_at_a_time_and_its_error_is_told() -> None:
         raise SDCError("no such luck")
 
     work.begin(slow)
-    with pytest.raises(SDCError, match="already"):
+    with pytest.raises(SDCError, match="other work is in progress"):
         work.begin(slow)
     go.set()
     work.wait(20)

@@ -92,7 +92,7 @@ def test_protect_and_evaluate(export: Path, missing: str, tmp_path: Path, sdc: S
 def test_run_release_and_evaluate(export: Path, missing: str, tmp_path: Path, sdc: Sdc) -> None:
     (tmp_path / "study.toml").write_text(STUDY.format(missing=missing), encoding="utf-8")
     said = sdc("run", tmp_path / "study.toml", "--out", tmp_path / "run", "--no-pictures")
-    assert 'klinik.csv is read with delimiter = ";", as it looks' in said.err
+    assert 'klinik.csv is read with delimiter = ";", which was detected' in said.err
     out = tmp_path / "out.csv"
     sdc("release", tmp_path / "run", "--solution", "baseline-Datafly, k = 5", "--out", out)
     names = ["Alter", "Größe", "PLZ"]
