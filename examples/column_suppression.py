@@ -95,11 +95,6 @@ class ColumnSuppressionProblem(SDCProblem):
     def decode(self, x: ArrayLike) -> tuple[str, ...]:
         return tuple(name for name, bit in zip(self.data.quasi_identifiers, self.genome(x), strict=True) if bit)
 
-    def figures(self, x: ArrayLike) -> dict[str, float]:
-        row = self.genome(x)
-        values = self._measure(row[None, :], list(CATALOGUE))[0]
-        return {**dict(zip(CATALOGUE, map(float, values), strict=True)), **self._own_figures(row)}
-
     def describe(self, x: ArrayLike) -> tuple[str, ...]:
         blanked = self.decode(x)
         return (f"blank out {', '.join(blanked)}",) if blanked else ("change nothing",)

@@ -74,7 +74,7 @@ class SDCProblem(Problem, ABC):
     """Anonymization task over fixed-length small-integer arrays.
 
     A subclass sets its parameters, calls ``super().__init__``, and provides ``_compile``, ``_measure``,
-    ``_operators``, ``decode``, ``figures``, ``describe``, ``release`` and ``baselines``; one that lacks any of them
+    ``_operators``, ``decode``, ``describe``, ``release`` and ``baselines``; one that lacks any of them
     cannot be made. A copy, such as pymoo's wrappers change, is a new problem over the same data and the same engine. A
     pickle holds the parameters and the data's handle only (the engine is compiled again where it is first used).
 
@@ -95,6 +95,48 @@ class SDCProblem(Problem, ABC):
         Length of a row of ``X`` and its integer bounds (scalars or arrays).
     dtype
         Integer type of ``X``.
+
+    Notes
+    -----
+    What a subclass provides, or finds here, and only the class itself calls:
+
+    ``_compile()``
+        Return what evaluation needs of the data; kept as ``self.engine``, and called once in each process.
+    ``_measure(X, names)``
+        Return the named objectives of each row of ``X``: rows × names, in the unit that a person reads. Rows are of
+        ``dtype``, within bounds, and not always in canonical form.
+    ``_operators()``
+        Return ``sampling``, ``crossover``, ``mutation`` and ``repair``, by pymoo's names for them.
+    ``_tables(x)``
+        Yield pairs of tables, released and original, records × protected columns, as integer codes. Equal codes of a
+        column are equal cells, in both tables; -1 is a suppressed cell. Objectives that a user writes are functions of
+        such a pair (the mean over the pairs counts). It is optional, but `ProblemContract` asks for it.
+    ``_publishable()``
+        Call it in ``release``: a frame with every column of the data and a star in each identifier, without the index,
+        in which ``release`` replaces the protected columns.
+    ``_own_figures(x)``
+        Call it in a ``figures`` of your own: the objectives that a user has written, of a row that is checked.
+    ``_check_objective(objective)``
+        Raise an SDCError if the data lack what a chosen objective needs. Optional.
+
+    *Canonical form.* If several rows of ``X`` mean the same solution, the ``repair`` of ``_operators`` turns each into
+    one of them and leaves that one as it is. Rows are compared by their bytes: without a repair a search measures the
+    same solution again and again, and a front lists it as often. If every row is a solution of its own, the repair is
+    pymoo's ``NoRepair()``. A row that a user gives need not be in canonical form, so ``_measure``, ``decode`` and
+    ``release`` read it as the solution that it means.
+
+    Examples
+    --------
+    The repair of an encoding in which all values from 3 on mean the same:
+
+    >>> import numpy as np
+    >>> from pymoo.core.population import Population
+    >>> from pymoo.core.repair import Repair
+    >>> class AtMostThree(Repair):
+    ...     def _do(self, problem, X, **kwargs):
+    ...         return np.minimum(X, 3).astype(X.dtype)
+    >>> AtMostThree()(None, Population.new("X", np.array([[5, 1], [3, 1]], dtype=np.int16))).get("X").tolist()
+    [[3, 1], [3, 1]]
     """
 
     def __new__(cls, *args: object, **options: object) -> Self:
@@ -210,9 +252,13 @@ class SDCProblem(Problem, ABC):
     def decode(self, x: ArrayLike) -> Any:
         """Decode a row to a small frozen object that says what it does; nothing is measured, so no engine is needed."""
 
-    @abstractmethod
     def figures(self, x: ArrayLike) -> Mapping[str, float]:
-        """Measure a row: its objectives in natural units and further figures of the task, by name."""
+        """Measure a row: its objectives in natural units and further figures of the task, by name.
+
+        By default, these are the objectives that are optimized or required.
+        """
+        names = [objective.name for objective in self.measured_objectives]
+        return dict(zip(names, map(float, self._values(self.genome(x)[None, :])[0]), strict=True))
 
     @abstractmethod
     def describe(self, x: ArrayLike) -> tuple[str, ...]:

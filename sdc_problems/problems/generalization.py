@@ -94,8 +94,8 @@ class PBGProblem(SDCProblem):
         Some of the quasi-identifiers; all of them if not given. The others stay as they are.
     objectives
         Any of ``k``, ``l``, ``entropy_l``, ``t``, ``spread_k``, ``spread_l`` (protection) and ``glm``,
-        ``glm_percent``, ``cm``, ``discernibility``, ``suppressed`` (loss); `LatticeEngine` says what each is. Or an
-        `Objective` of one's own with a function.
+        ``glm_percent``, ``cm``, ``discernibility``, ``suppressed`` (loss); ``catalogue`` has the meaning and the
+        formula of each. Or an `Objective` of one's own with a function.
     require
         What a solution must meet, such as ``{"k": 5, "glm_percent": 40}``; see `SDCProblem`.
     max_suppression

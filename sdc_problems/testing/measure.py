@@ -13,7 +13,30 @@ from sdc_problems.errors import SDCError
 
 
 class MeasureContract:
-    """Inherit and define ``measure`` and ``arguments``: every two-dimensional float array is a table of records."""
+    """Inherit and define ``measure`` and ``arguments``: every array is a table with a row (or a value) for each record.
+
+    Notes
+    -----
+    What is checked: equal arguments give equal results and stay as they are; an empty table, numbers that
+    are not finite, and tables of different lengths are refused with an SDCError.
+
+    What is not: whether the value is right. Compare it with a plain computation, and with a case by hand.
+
+    Examples
+    --------
+    A measure of an original and a released table::
+
+        from mine import share_changed
+        from sdc_problems.testing import MeasureContract
+
+        class TestShareChanged(MeasureContract):
+            def measure(self, original, released):
+                return share_changed(original, released)
+
+            def arguments(self, rng):
+                original = rng.normal(size=(20, 3))
+                return original, original + rng.normal(size=(20, 3))
+    """
 
     def measure(self, *args: Any) -> Any:
         """Return the measure under test, applied."""

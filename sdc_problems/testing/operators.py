@@ -15,7 +15,34 @@ ROWS = 40
 
 
 class OperatorContract:
-    """Inherit and define ``make``; override ``operators`` to test another set than ``problem.operators()``."""
+    """Inherit and define ``make``; override ``operators`` to test another set than ``problem.operators()``.
+
+    Notes
+    -----
+    What is checked: the set has what pymoo's algorithms take; samples and children have the problem's
+    dtype, are within its bounds and in canonical form (the repair leaves them as they are); parents stay untouched and
+    share no memory with children; operators work on arrays of any number type; a mutation changes something; the same
+    seed gives the same bytes; the generator that is passed in is the one that is used; duplicates are found by their
+    bytes.
+
+    What is not: whether the operators reach every solution, or find good ones.
+
+    Examples
+    --------
+    A mutation of one's own among a problem's other operators::
+
+        from mine import MyMutation
+        from sdc_problems import PBGProblem, load
+        from sdc_problems.testing import OperatorContract
+
+        class TestMyMutation(OperatorContract):
+            def make(self):
+                people = load("people")
+                return PBGProblem(people.data.take(range(200)), people.hierarchies)
+
+            def operators(self, problem):
+                return {**problem.operators(), "mutation": MyMutation()}
+    """
 
     def make(self) -> SDCProblem:
         """Build the problem under test; called freshly for every test."""

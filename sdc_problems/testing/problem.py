@@ -55,7 +55,47 @@ def reference_directions(n_obj: int) -> NDArray[np.float64]:
 
 
 class ProblemContract(ReleaseContract):
-    """Inherit and define ``make``, and ``check_release`` for the guarantee your problem promises."""
+    """Inherit and define ``make``, and ``check_release`` for the guarantee your problem promises.
+
+    Notes
+    -----
+    What is checked, beside what `OperatorContract` checks:
+
+    - *objectives*: each has a meaning and a formula; values are finite, within their bounds, and the same bytes for
+      one row or many, in any order, in a copy and after a pickle; every row within the bounds can be measured, and a
+      row that is none is refused;
+    - *requirements*: they become constraints in natural units and change no objective; a search keeps to them;
+    - *canonical form*: a row in canonical form, changed in one variable and repaired, is another solution with another
+      release;
+    - *releases*: equal seeds release equal tables, with all columns, stars in the identifiers and no index; the
+      original stays as it is; then your ``check_release``, which must be there;
+    - *measures*: every cell of ``release`` agrees with ``_tables`` (equal cells have equal codes, and are changed or
+      not in both), and a figure named ``k`` is the size of the smallest class, counted in both. A release that is
+      drawn anew each time is compared by the share of the cells that it changes only;
+    - *reading*: ``decode`` needs no engine, ``describe`` has sentences, ``figures`` has the objectives;
+    - *searches*: pymoo's algorithms run and repeat themselves, nothing is measured twice, pymoo's wrappers leave the
+      problem as it was; the exact front is one, or refused;
+    - *pickles*: they are small, because the data stay where they are.
+
+    What is not: whether other objectives than ``k`` are right (compare them with a plain computation), whether the
+    promise in ``check_release`` is enough, and whether the operators are good ones.
+
+    Examples
+    --------
+    A file ``test_mine.py``, for ``python -m pytest test_mine.py``::
+
+        from mine import MyProblem
+        from sdc_problems import load
+        from sdc_problems.testing import ProblemContract
+
+        class TestMyProblem(ProblemContract):
+            def make(self):  # small: the problem is made for every test
+                return MyProblem(load("people").data.take(range(200)))
+
+            def check_release(self, problem, x, released):
+                protected = list(problem.data.quasi_identifiers)
+                assert released.groupby(protected).size().min() >= 3
+    """
 
     def assert_publishable(self, problem: SDCProblem, released: pd.DataFrame) -> None:
         """Assert what every problem promises of a released table."""

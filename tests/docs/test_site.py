@@ -61,6 +61,16 @@ def test_every_public_name_has_a_page_with_what_its_docstring_says(generate: Mod
                 assert generate.summary(value), home
 
 
+def test_classes_that_problems_mention_have_a_page(generate: ModuleType) -> None:
+    shown = {name for room in generate.ROOMS for name, _ in generate.public(room)}
+    problems = [value for name, value in generate.public("sdc_problems") if name.endswith("Problem")]
+    assert len(problems) > 5
+    for problem in problems:
+        said = inspect.getdoc(problem) or ""
+        assert set(re.findall(r"(?<!`)`([A-Z]\w+)`(?!`)", said)) <= shown, problem
+        assert "``evaluators." not in said, problem
+
+
 def test_links_that_lead_nowhere_are_found(tmp_path: Path) -> None:
     spec = importlib.util.spec_from_file_location("check", DOCS / "check.py")
     assert spec is not None

@@ -73,10 +73,6 @@ class BlankColumns(SDCProblem):
     def decode(self, x):
         return tuple(name for name, bit in zip(self.data.quasi_identifiers, self.genome(x), strict=True) if bit)
 
-    def figures(self, x):
-        row = self.genome(x)
-        return dict(zip(("k", "blanked"), map(float, self._measure(row[None, :], ["k", "blanked"])[0]), strict=True))
-
     def describe(self, x):
         return (f"blank out {', '.join(self.decode(x)) or 'nothing'}",)
 

@@ -69,7 +69,9 @@ class PRAMProblem(TransitionProblem):
         How many places a category of an ordinal attribute may move: one number, or one per attribute named.
     evaluation
         ``"sampled"``: mean over files drawn with the same uniform numbers for all candidates. ``"expected"``: mean over
-        all files that could be drawn, without drawing; see ``evaluators.transition`` for what is exact.
+        all files that could be drawn, without drawing: exact for ``dbil``, ``ebil``, ``ctbil``, ``bivariate``,
+        ``dbrl`` and the ``id_rank`` of nominal attributes, a close approximation for the rest of ``id_rank``, ``chi2``
+        and the scores; ``prl`` is still that of drawn files.
     against
         Attribute that stays as it is, which ``bivariate`` and ``chi2`` cross the protected ones with.
     seed
