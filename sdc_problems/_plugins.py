@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
+import sys
 from collections.abc import Container
 from typing import TypeVar
 
 from sdc_problems.errors import SDCError
 
 Named = TypeVar("Named")
+
+
+def import_from_here() -> None:
+    """Modules of the current folder can be imported, as by ``python -m``."""
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
 
 
 def entries(group: str, taken: Container[str]) -> dict[str, importlib.metadata.EntryPoint]:

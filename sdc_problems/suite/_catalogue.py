@@ -59,7 +59,11 @@ def instance(name: str) -> Instance:
     key = max(versions, key=_version) if versions else name
     if key not in known:
         hint = did_you_mean(str(name), [*known, *{key.rpartition("@")[0] for key in known}])
-        raise SDCError(f"unknown instance {name!r}{hint}; sdc_problems.suite.instances() lists all {len(known)}")
+        raise SDCError(
+            f"unknown instance {name!r}{hint}; sdc_problems.suite.instances() lists all {len(known)}. A frozen instance"
+            f" of your own is known by name once an installed package has an entry point in {GROUP!r}; without it, in"
+            " Python: Recorder(Instance('<file>.toml'), budget)"
+        )
     return _read(*known[key])
 
 

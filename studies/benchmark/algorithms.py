@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import copy
 import importlib
-import os
-import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from pymoo.core.evaluator import Evaluator
 
+from sdc_problems._plugins import import_from_here
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.parallel.backend import measure, set_measures
 from sdc_problems.problem import SDCProblem
@@ -121,8 +120,7 @@ def find_algorithm(name: str) -> Search | Function:
 
 def _function(name: str) -> Function:
     module, _, attribute = name.partition(":")
-    if os.getcwd() not in sys.path:  # as python -m has it
-        sys.path.insert(0, os.getcwd())
+    import_from_here()
     try:
         found = getattr(importlib.import_module(module), attribute)
     except SDCError:

@@ -402,12 +402,15 @@ def page_command(
 def freeze_command(files: tuple[Path, ...]) -> None:
     """Freeze your own instances: find their fronts, measure rows, and write both beside the TOML FILES.
 
-    The index.json of the folder then lists them. Do not freeze a published instance again: if any value changes, give
-    it the next version.
+    The problem may be in a module of the current folder. The index.json of the folder of FILES then lists them. `run`
+    and `table` know them by name if an installed package has an entry point for that folder. Do not freeze a published
+    instance again: if any value changes, give it the next version.
     """
+    from sdc_problems._plugins import import_from_here
     from sdc_problems.studies.report.terminal import console
     from sdc_problems.suite import freeze
 
+    import_from_here()
     for file in files:
         found = freeze(file)
         console().print(f"{found.id}: {len(found.front)} points, {found.known}", soft_wrap=True)

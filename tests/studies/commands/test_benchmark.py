@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from sdc_problems import SDCError
+from sdc_problems.datasets import people
 from sdc_problems.studies.cli import cli
 from sdc_problems.studies.store.reader import Run
 from sdc_problems.suite import Record, instance
@@ -136,3 +139,37 @@ def test_studies_that_name_an_instance_are_checked_and_compared_by_its_front(tmp
     with pytest.raises(SDCError, match=f"this is not the problem of {NAME}"):
         run("free", f'instance = "{NAME}"\n' + STUDY.replace('"budget"', '"free"'))
     assert not (tmp_path / "free").exists()
+
+
+INSTANCE = """
+id = "blank-here@1"
+suite = "mine"
+task = "blank-columns"
+title = "Columns to blank out"
+what_is_hard = "Nothing: there are 4 solutions."
+problem = "blanking_here:ColumnSuppressionProblem"
+[table]
+file = "people.csv"
+quasi_identifiers = ["sex", "income"]
+[options]
+objectives = ["k", "blanked"]
+[budgets]
+short = 10
+[proof]
+how = "every solution is measured"
+"""
+
+
+def test_freeze_finds_a_module_of_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copy(Path(__file__).parents[3] / "examples" / "column_suppression.py", tmp_path / "blanking_here.py")
+    people(100).data.frame()[["sex", "income"]].to_csv(tmp_path / "people.csv", index=False)
+    (tmp_path / "blank-here@1.toml").write_text(INSTANCE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry not in ("", str(tmp_path))])
+    try:
+        assert "blank-here@1: " in sdc("freeze", "blank-here@1.toml").stdout
+    finally:
+        sys.modules.pop("blanking_here", None)
+    refused = ["run", "--instance", "blank-here@1", "--algorithm", "random", "--out", tmp_path / "runs"]
+    with pytest.raises(SDCError, match=r"entry point in 'sdc_problems\.instances'.*Instance\('<file>\.toml'\)"):
+        sdc(*refused)
