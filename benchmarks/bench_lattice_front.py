@@ -160,14 +160,14 @@ def at_height(bottom: tuple[int, ...], top: tuple[int, ...], height: int) -> Ite
             yield (bottom[0] + step, *rest)
 
 
-def rivals(seconds: float) -> None:
+def rivals(seconds: float, only: str) -> None:
     """Least loss for one k or l, by boxes, Flash and OLA."""
     print("| file | nodes | rule | boxes: measured, CPU s, loss | Flash: checked, CPU s, loss | OLA |")
     print("| --- | --- | --- | --- | --- | --- |", flush=True)
     rules: list[tuple[str, float, dict[str, Any]]] = [("k", 5, NONE), ("k", 5, BUDGET), ("l", 2, NONE)]
     files = [("adult", 0), ("solar_flare", 10), ("german_credit", 10), ("adult", 1)]
     for (name, size), (measure, least, options) in itertools.product(files, rules):
-        if measure == "l" and name == "solar_flare":
+        if not f"{name}-{size}".startswith(only) or (measure == "l" and name == "solar_flare"):
             continue
         problem = make(name, size, measure, **options)
         wanted = make(name, size, measure, single=True, require={measure: least}, **options)
@@ -192,11 +192,13 @@ CASES = (
 EVERYTHING = 3_000_000  # nodes that are also measured one by one
 
 
-def fronts(limit: int, *, everything: bool) -> None:
+def fronts(limit: int, only: str, *, everything: bool) -> None:
     """Whole fronts, beside measuring every node where that is done."""
     print("| file | nodes | objectives | front | measured | share | boxes | every node |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |", flush=True)
     for name, size, measures in CASES:
+        if not f"{name}-{size}".startswith(only):
+            continue
         rules: tuple[dict[str, Any], ...] = (NONE, BUDGET, {})
         for measure, options in itertools.product(measures, rules):
             problem = make(name, size, measure, **options)
@@ -245,13 +247,14 @@ if __name__ == "__main__":
     parser.add_argument("--rivals", action="store_true", help="one k or l, beside Flash and OLA")
     parser.add_argument("--search", action="store_true", help="PBGSearch beside the exact front")
     parser.add_argument("--everything", action="store_true", help="also measure every node where there are few")
+    parser.add_argument("--only", default="", help="begin of a file's name and size, as adult-1")
     parser.add_argument("--limit", type=int, default=1_000_000)
     parser.add_argument("--seconds", type=float, default=60.0, help="CPU seconds of each rival")
     chosen = parser.parse_args()
     make("adult", 0, "k").enumerate_front()  # compiles
     if chosen.rivals:
-        rivals(chosen.seconds)
+        rivals(chosen.seconds, chosen.only)
     elif chosen.search:
         search((500, 2_000))
     else:
-        fronts(chosen.limit, everything=chosen.everything)
+        fronts(chosen.limit, chosen.only, everything=chosen.everything)

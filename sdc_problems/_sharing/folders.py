@@ -43,7 +43,7 @@ def write(arrays: Mapping[str, Array], digest: str, folder: Path) -> None:
         for name in (*files.values(), UNFINISHED):
             (folder / name).unlink(missing_ok=True)
         raise SDCError(
-            f"cannot write shared data to {folder}: {error.strerror}; set TMPDIR to a folder with more room"
+            f"cannot write shared data to {folder}: {error.strerror or error}; set TMPDIR to a folder with more room"
         ) from error
 
 
