@@ -28,16 +28,16 @@ def pictures(problem: Any, x: NDArray[Any]) -> list[Picture]:
 
 
 def _matrix(name: str, P: NDArray[np.float64], counts: NDArray[np.int64], labels: tuple[str, ...]) -> Matrix:
-    low, high = number(float(f"{P.diagonal().min():.3f}")), number(float(f"{P.diagonal().max():.3f}"))
+    ends = [number(float(f"{end:.3f}")) for end in (P.diagonal().min(), P.diagonal().max())]
+    ends = list(dict.fromkeys(ends))  # equal ones are said once
     return Matrix(
         title=f"{name}: where each value goes",
         caption="The cells of a row show the probability that its value is released as each other one. A"
-        " value is kept with"
-        f" probability {low} to {high}.",
+        f" value is kept with probability {' to '.join(ends)}.",
         name=name,
         row_labels=tuple(labels),
         column_labels=tuple(labels),
         shares=tuple(map(tuple, P.tolist())),
         records=tuple(map(tuple, (P * counts[:, None]).tolist())),
-        summary=f"kept with probability {low}–{high}",
+        summary=f"kept with probability {'–'.join(ends)}",
     )

@@ -31,6 +31,7 @@ export function roles(axes: readonly Axis[]): [number, number] {
 
 /** Whether a value is the worst that an objective can have: then nobody is protected, or nothing is left of the data. */
 export function worthless(axis: Axis, value: number): boolean {
+  if (axis.concerns === "risk" && axis.sense === "max" && axis.unit === "records") return value <= 1; // its bound may be the study's own
   const worst = axis.sense === "max" ? axis.bounds[0] : axis.bounds[1];
   return axis.concerns !== "" && worst !== null && value === worst;
 }

@@ -51,15 +51,17 @@ export function frontCsv(app: App): string {
   return [head, ...rows].map((row) => row.map(csvCell).join(",")).join("\r\n") + "\r\n";
 }
 
-export function commands(app: App, key: string): HTMLElement {
+/** Commands of a solution; what leaves unchanged is said with each, unless it was `said` for the whole run. */
+export function commands(app: App, key: string, said = false): HTMLElement {
   const [run, id] = splitKey(key);
   const folder = quoted(app.model.payload.runs[run].name);
   const file = `released-${id.replace(/[^A-Za-z0-9-]+/g, "-").slice(0, 40)}.csv`;
   const leaving = h("div", { class: "leaving" });
   const tell = (lines: string[]): void => { replace(leaving, lines.map((line) => h("p", {}, visible(line).slice(0, 2000)))); };
-  tell(app.model.payload.runs[run].leaving);
+  const usual = app.model.payload.runs[run].leaving;
+  tell(said ? [] : usual);
   void app.details.get(key).then((detail) => {
-    if (detail !== null && detail.leaving.length > 0) tell(detail.leaving);
+    if (detail !== null && detail.leaving.length > 0 && !(said && detail.leaving.join() === usual.join())) tell(detail.leaving);
   });
   const root = h(
     "div",
@@ -158,8 +160,15 @@ export function homePart(app: App): Part {
       root,
       h("h2", { tabindex: -1 }, "Release & export"),
       wanted.length === 0 && h("p", {}, "Choose a solution, or put some on the shortlist: their commands appear here."),
-      wanted.map((key) => h("article", {}, h("h3", {}, short(model.name(model.find(key)), 80)), store.state.shortlist.get(key) && h("p", { class: "note" }, visible(store.state.shortlist.get(key) ?? "")), commands(app, key))),
-      wanted.length > 0 && [...new Set(wanted.map((key) => splitKey(key)[0]))].map((run) => repeatRun(app, run)),
+      [...new Set(wanted.map((key) => splitKey(key)[0]))].map((run) => {
+        const mine = wanted.filter((key) => splitKey(key)[0] === run);
+        return [
+          runs.length > 1 && h("h3", {}, short(runs[run].called, 80)),
+          h("div", { class: "leaving" }, runs[run].leaving.map((line) => h("p", {}, visible(line).slice(0, 2000)))),
+          mine.map((key) => h("article", {}, h("h3", {}, capital(short(model.name(model.find(key)), 80))), store.state.shortlist.get(key) && h("p", { class: "note" }, visible(store.state.shortlist.get(key) ?? "")), commands(app, key, true))),
+          repeatRun(app, run),
+        ];
+      }),
       h("h3", {}, "The front"),
       h("div", { class: "row" }, button("Save the front and the shortlist as CSV", () => {
         download("front.csv", new Blob([frontCsv(app)], { type: "text/csv" }));

@@ -111,6 +111,11 @@ function hasse(app: App, picture: LatticePicture, values: (number | null)[], ste
     table,
   );
   if (width > 640) drawn.classList.add("span");
+  // Where the page is narrower, this node is what is seen first.
+  requestAnimationFrame(() => {
+    const body = drawn.querySelector(".scrolls");
+    if (body !== null) body.scrollLeft = (body.scrollWidth - body.clientWidth) / 2;
+  });
   return drawn;
 }
 

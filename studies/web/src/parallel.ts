@@ -239,7 +239,10 @@ export function parallelPart(app: App): Part {
     }
   }
 
+  let told = 0;
   function showRanges(): void {
+    if (store.moving && performance.now() - told < 100) return; // nobody reads numbers faster than that
+    told = performance.now();
     let seen = 0;
     let within = 0;
     for (let i = 0; i < app.model.n; i++) {

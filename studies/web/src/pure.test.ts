@@ -164,6 +164,11 @@ describe("the guided choice", () => {
     assert.deepEqual([worthless(axes[0], 1), worthless(axes[0], 2), worthless(axes[1], 100), worthless(axes[1], 0)], [true, false, true, false]);
   });
 
+  test("the least group that a study allows protects somebody", () => {
+    const three = { ...axes[0], bounds: [3, 23] as [number, number] };
+    assert.deepEqual([worthless(three, 3), worthless(three, 1)], [false, true]);
+  });
+
   test("where nothing meets all limits, each says how near it lets the others come", () => {
     const ranges = [limit(axes[0], 50), limit(axes[1], 20)];
     assert.deepEqual(nearest([k, il], axes, ranges, all), [

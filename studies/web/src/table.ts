@@ -5,7 +5,7 @@ import { count, num, short } from "./format";
 import { ordered } from "./model";
 import { ORIGINAL, OWN_FRONT } from "./types";
 
-const PAGE = 50;
+const PAGE = window.innerWidth <= 560 ? 20 : 50;
 
 export function tablePart(app: App): Part {
   const { store } = app;
@@ -60,7 +60,7 @@ export function tablePart(app: App): Part {
         const arrow = active ? (descending ? " ▾" : " ▴") : "";
         return h(
           "th",
-          { scope: "col", class: numeric ? "number" : null, "aria-sort": active ? (descending ? "descending" : "ascending") : null },
+          { scope: "col", class: `${numeric ? "number " : ""}${["kind", "generation"].includes(name) ? name : ""}`, "aria-sort": active ? (descending ? "descending" : "ascending") : null },
           button(`${short(label, 50)}${arrow}`, () => { sortBy(name); }, { class: "sort", "data-column": name }),
           axis && h("span", { class: "way" }, axis.sense === "min" ? "smaller is better" : "larger is better"),
         );
@@ -90,11 +90,12 @@ export function tablePart(app: App): Part {
       "tr",
       { "data-i": i, "aria-current": store.state.current === key ? "true" : null },
       h("td", { class: "star" }, model.kind[i] !== ORIGINAL && star),
-      h("th", { scope: "row" }, button(short(name, 32), () => { store.set({ current: key }); }, { class: "link", "data-key": key })),
-      h("td", {}, model.kindName(i), model.kind[i] !== ORIGINAL && !app.details.has(key) && h("span", { class: "muted unpictured", title: "this report holds no pictures of it" }, " · no pictures")),
+      h("th", { scope: "row" }, button(short(name, 32), () => { store.set({ current: key }); }, { class: "link", "data-key": key }),
+        model.kind[i] !== ORIGINAL && h("span", { class: "small muted" }, ` ${model.kindName(i)}`)),
+      h("td", { class: "kind" }, model.kindName(i), model.kind[i] !== ORIGINAL && !app.details.has(key) && h("span", { class: "muted unpictured", title: "this report holds no pictures of it" }, " · no pictures")),
       runs.length > 1 && h("td", {}, short(model.runName(model.run[i]), 24)),
       model.axes.map((_, a) => h("td", { class: "number" }, num(model.value(a, i)))),
-      h("td", { class: "number" }, points.generation[i] >= 0 ? points.generation[i] : "–"),
+      h("td", { class: "number generation" }, points.generation[i] >= 0 ? points.generation[i] : "–"),
     );
     return line;
   }

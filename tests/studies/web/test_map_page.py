@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import re
 import shutil
+import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 from sdc_problems.studies.store.reader import Run
-from sdc_problems.studies.web.payload import FRONT, OWN_FRONT, Source, overview
+from sdc_problems.studies.web.payload import BASELINE, FRONT, ORIGINAL, OWN_FRONT, Source, overview
 from sdc_problems.studies.web.report import render
 
 pytestmark = pytest.mark.browser
@@ -153,7 +154,7 @@ def test_a_finger_selects_and_taps(show: Any) -> None:
 
 
 def test_on_a_small_screen_the_map_comes_before_its_controls(show: Any) -> None:
-    tab = show(lambda document: None, width=360)
+    tab = show(lambda document: only(document, 0, 1), width=360)
     page = tab.page
     stage = page.get_by_role("application").bounding_box()
     assert stage["y"] < page.locator(".controls").bounding_box()["y"]
@@ -163,10 +164,41 @@ def test_on_a_small_screen_the_map_comes_before_its_controls(show: Any) -> None:
         "() => [...document.querySelectorAll('.stage[role], .controls, .guide')].map(e => e.className.split(' ')[0])"
     )
     assert order[0] == "stage", "for the keyboard, too"
+    assert page.evaluate("(s => s.scrollWidth <= s.clientWidth)(document.querySelector('.solutions .scroll'))")
+    assert page.locator(".solutions tbody tr").first.locator("th .small").is_visible()
     page.set_viewport_size({"width": 1280, "height": 900})
     page.wait_for_function(
         "() => document.querySelector('.controls').compareDocumentPosition(document.querySelector('.stage')) & 4"
     )
+
+
+@pytest.mark.parametrize("width", [360, 1440])
+def test_the_original_s_label_covers_no_point(show: Any, width: int) -> None:
+    def crowd(document: dict[str, Any]) -> None:
+        """Baselines run away from the original to the right, where its label would stand."""
+        only(document, 1, 2)
+        points = document["points"]
+        for column in points.values():
+            del column[60:]
+        many = len(points["kind"])
+        points["kind"] = [BASELINE] * (many - 1) + [ORIGINAL]
+        points["id"] = [f"baseline-{i}" for i in range(many - 1)] + ["original"]
+        points["values"] = [[i + 1, 100 - i / 9] for i in range(many - 1)] + [[0, 100]]
+
+    page = show(crowd, width=width).page
+    page.wait_for_selector(".stage .mark")
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Save “Risk–utility map” as SVG").click()
+    picture = ET.fromstring(Path(waiting.value.path()).read_text())
+    space = "{http://www.w3.org/2000/svg}"
+    label = next(text for text in picture.iter(f"{space}text") if text.text == "original" and text.get("text-anchor"))
+    x, y = float(label.attrib["x"]), float(label.attrib["y"]) - 4
+    marks = [mark.attrib["points"].split() for mark in picture.iter(f"{space}polygon")]
+    assert len(marks) > 50
+    for mark in marks:
+        corners = [tuple(map(float, corner.split(","))) for corner in mark]
+        left, top = (sum(c[i] for c in corners) / len(corners) for i in (0, 1))
+        assert abs(left - x) > 23 + 4 or abs(top - y) > 7 + 4
 
 
 def test_several_runs_have_one_front_and_one_box(

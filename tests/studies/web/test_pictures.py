@@ -43,7 +43,8 @@ def test_transition_matrices(small: Any, kind: Any) -> None:
     for shown, P, counts in zip(matrices, problem.matrices(x), problem.frequencies, strict=True):
         np.testing.assert_allclose(shown["shares"], P, atol=5e-4)
         stays = [float(f"{p:.3f}") for p in P.diagonal()]
-        assert shown["rows"] == [[shown["name"], f"kept with probability {min(stays):.4g}–{max(stays):.4g}"]]
+        said = "–".join(dict.fromkeys([f"{min(stays):.4g}", f"{max(stays):.4g}"]))
+        assert shown["rows"] == [[shown["name"], f"kept with probability {said}"]]
         for row, chances, records in zip(shown["records"], P, counts, strict=True):
             for flow, chance in zip(row, chances, strict=True):
                 if flow is None:
@@ -51,6 +52,16 @@ def test_transition_matrices(small: Any, kind: Any) -> None:
                 else:
                     assert flow == round(chance * records)
                     assert flow == 0 or flow >= LEAST
+
+
+def test_probabilities_that_are_equal_are_said_once(small: Any) -> None:
+    problem = PRAMProblem(small.data, columns=["workclass"], replicates=1)
+    half = np.full_like(problem.matrices(list(problem.baselines().values())[-1])[0], 0.0)
+    np.fill_diagonal(half, 500)
+    half[:, 0] += 500 - half[:, 0]
+    drawn = described(problem, problem.genome(half.astype(int).ravel()))["pictures"]
+    first = float(problem.matrices(half.astype(int).ravel())[0][0, 0])
+    assert drawn[0]["rows"][0][1] == "kept with probability " + ("0.5" if first == 0.5 else f"0.5–{first:.4g}")
 
 
 def test_a_large_matrix_is_left_out(small: Any) -> None:
