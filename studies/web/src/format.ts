@@ -56,6 +56,7 @@ export function quoted(word: string): string {
   return /^[A-Za-z0-9_./:@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
+/** A sentence with a capital; a symbol such as k stays small. */
 export function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  return /^[a-z] /.test(text) && !text.startsWith("a ") ? text : text.charAt(0).toUpperCase() + text.slice(1);
 }

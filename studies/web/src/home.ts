@@ -51,17 +51,19 @@ export function frontCsv(app: App): string {
   return [head, ...rows].map((row) => row.map(csvCell).join(",")).join("\r\n") + "\r\n";
 }
 
-/** Commands of a solution; what leaves unchanged is said with each, unless it was `said` for the whole run. */
-export function commands(app: App, key: string, said = false): HTMLElement {
+/** Commands of a solution; what leaves unchanged is said with it, or `usual` is told that it is as in the whole run. */
+export function commands(app: App, key: string, usual?: () => void): HTMLElement {
   const [run, id] = splitKey(key);
   const folder = quoted(app.model.payload.runs[run].name);
   const file = `released-${id.replace(/[^A-Za-z0-9-]+/g, "-").slice(0, 40)}.csv`;
   const leaving = h("div", { class: "leaving" });
   const tell = (lines: string[]): void => { replace(leaving, lines.map((line) => h("p", {}, visible(line).slice(0, 2000)))); };
-  const usual = app.model.payload.runs[run].leaving;
-  tell(said ? [] : usual);
+  const whole = app.model.payload.runs[run].leaving;
+  tell(usual === undefined ? whole : []);
   void app.details.get(key).then((detail) => {
-    if (detail !== null && detail.leaving.length > 0 && !(said && detail.leaving.join() === usual.join())) tell(detail.leaving);
+    const mine = detail === null || detail.leaving.length === 0 ? whole : detail.leaving;
+    if (usual !== undefined && mine.join() === whole.join()) usual();
+    else tell(mine);
   });
   const root = h(
     "div",
@@ -162,10 +164,12 @@ export function homePart(app: App): Part {
       wanted.length === 0 && h("p", {}, "Choose a solution, or put some on the shortlist: their commands appear here."),
       [...new Set(wanted.map((key) => splitKey(key)[0]))].map((run) => {
         const mine = wanted.filter((key) => splitKey(key)[0] === run);
+        const once = h("div", { class: "leaving" });
+        const usual = (): void => { replace(once, runs[run].leaving.map((line) => h("p", {}, visible(line).slice(0, 2000)))); };
         return [
           runs.length > 1 && h("h3", {}, short(runs[run].called, 80)),
-          h("div", { class: "leaving" }, runs[run].leaving.map((line) => h("p", {}, visible(line).slice(0, 2000)))),
-          mine.map((key) => h("article", {}, h("h3", {}, capital(short(model.name(model.find(key)), 80))), store.state.shortlist.get(key) && h("p", { class: "note" }, visible(store.state.shortlist.get(key) ?? "")), commands(app, key, true))),
+          once,
+          mine.map((key) => h("article", {}, h("h3", {}, capital(short(model.name(model.find(key)), 80))), store.state.shortlist.get(key) && h("p", { class: "note" }, visible(store.state.shortlist.get(key) ?? "")), commands(app, key, usual))),
           repeatRun(app, run),
         ];
       }),

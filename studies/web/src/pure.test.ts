@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { scale, ticks } from "./axes";
 import { compact, joined } from "./distributions";
 import { candidates, limit, nearest, price, roles, worthless } from "./choice";
-import { binLabel, duration, num, quoted, short, visible } from "./format";
+import { binLabel, capital, duration, num, quoted, short, visible } from "./format";
 import { csvCell } from "./home";
 import { events } from "./live";
 import { Model, keyOf, ordered, skewed, splitKey, staircase } from "./model";
@@ -274,4 +274,8 @@ describe("repeated parts", () => {
     const said = { says: "a long sentence" };
     assert.deepEqual(put, { schema: "x", details: { a: said, b: [said, "a long sentence", { one: "a long sentence", two: 2 }], c: null } });
   });
+});
+
+test("sentences begin with a capital, symbols stay small", () => {
+  assert.deepEqual(["k = 5 is met", "a node", "solution 1-1"].map(capital), ["k = 5 is met", "A node", "Solution 1-1"]);
 });

@@ -35,9 +35,9 @@ export function filePart(asking: Asking, folder: string, found: (scan: Scan) => 
       const entry = (name: string, act: () => void): HTMLElement => h("li", {}, button(short(name, 60), act, { class: "link" }));
       replace(list,
         here.parent !== here.folder && entry("↑ one folder up", () => { void look(here.parent); }),
-        here.folders.map((name) => entry(`${name}/`, () => { void look(join(here.folder, name)); })),
-        here.files.map((name) => entry(name, () => { void open(join(here.folder, name)); })),
-        here.files.length === 0 && h("li", { class: "muted" }, "No table here."));
+        here.files.map((name) => entry(name, () => { void open(join(here.folder, name)); })), // first: they are what is looked for
+        here.files.length === 0 && h("li", { class: "muted" }, "No table here."),
+        here.folders.map((name) => entry(`${name}/`, () => { void look(join(here.folder, name)); })));
     } catch (error) {
       asking.fail(error);
     }
