@@ -394,7 +394,8 @@ class Hierarchy(OpenedLate):
             lacking = np.flatnonzero(where < 0)
             raise SDCError(
                 f"{self._called(attribute)} lacks {len(lacking)} of the attribute's {len(where)} values (not shown:"
-                f" they are data); the first is number {lacking[0] + 1} of them in order; add a row for each"
+                f" they are data); the first is number {lacking[0] + 1} of them in order;"
+                " `sdc hierarchy check --values` lists them"
             )
         return np.ascontiguousarray(self._arrays["codes"][:, where])
 

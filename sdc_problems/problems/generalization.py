@@ -447,10 +447,14 @@ class PBGProblem(SDCProblem):
                 f"{suppressed:,} of {n:,} records ({100 * suppressed / n:.2g} %) are suppressed: they stay in"
                 f" classes of fewer than {k}."
             )
-        alike = f"Every record left looks like at least {k - 1:,} others (k = {k:,})"
+        others = "other" if k == 2 else "others"
+        alike = f"Every record left looks like at least {k - 1:,} {others} (k = {k:,})"
+        if k == 1:
+            alike = "At least one record left is unique (k = 1)"
         if "l" in figures:
             l = int(figures["l"])
-            alike += f", among whom {self.sensitive} has at least {l} different values (ℓ = {l})"
+            alone = f", which tells its value of {self.sensitive} (ℓ = 1)"
+            alike += alone if k == 1 else f", among whom {self.sensitive} has at least {l} different values (ℓ = {l})"
         loss = f"{figures['glm_percent']:.3g} % of the detail is lost (GLM {figures['glm']:,.0f})."
         return (*sentences, *left_as_they_are(self.data, self.attributes), alike + ".", loss)
 

@@ -83,7 +83,9 @@ class Demand:
         if self.t is not None:
             number(self.t, "t", low=0.0, high=1.0)
         if self.of_sensitive and not data.sensitive:
-            raise SDCError(f"{' and '.join(self.of_sensitive)} concerns sensitive values: name the sensitive columns")
+            raise SDCError(
+                f"{' and '.join(self.of_sensitive)} concerns sensitive values: name the sensitive columns (--sensitive)"
+            )
         for name in data.sensitive if self.of_sensitive else ():
             shares = np.bincount(data.codes(name)[:, 0]) / len(data)
             shares = shares[shares > 0]

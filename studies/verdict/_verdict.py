@@ -328,12 +328,12 @@ def _measured(data: Microdata, names: Sequence[str]) -> pd.DataFrame:
 def _utility(report: Report, *, all_measured: bool = True) -> str:
     coarser = "generalized" if report.generalised or not report.n_stars else "starred"
     lost = [
-        f"{what} lost {report.value(name):.3g} %"
-        for name, what in (
-            ("pil", "the statistics of the numbers"),
-            ("il_categorical", "the categories"),
-            ("entropy_loss_percent", f"the {coarser} columns"),
-            *([("glm_percent", f"the {coarser} columns")] if not report.has("entropy_loss_percent") else []),
+        f"{what} lost {report.value(name):.3g} %{measured}"
+        for name, what, measured in (
+            ("pil", "the statistics of the numbers", ""),
+            ("il_categorical", "the categories", ""),
+            ("entropy_loss_percent", f"the {coarser} columns", " of their information (entropy)"),
+            *([("glm_percent", f"the {coarser} columns", " (GLM)")] if not report.has("entropy_loss_percent") else []),
         )
         if report.has(name) and report.value(name) > 0
     ]

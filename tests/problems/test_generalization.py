@@ -256,6 +256,9 @@ def test_describe_says_what_happens_to_each_attribute() -> None:
     )
     bottom = tested.describe([0, 0, 0, 1])
     assert bottom[0] == "age is unchanged."
+    assert bottom[-2] == (
+        f"At least one record left is unique (k = 1), which tells its value of {tested.sensitive} (ℓ = 1)."
+    )
     figures = tested.figures([1, 3, 0, 4])
     sentences = tested.describe([1, 3, 0, 4])
     assert any(f"{figures['suppressed']:.0f} of 60 records" in s for s in sentences) == (figures["suppressed"] > 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
@@ -53,11 +54,13 @@ def command(
     for source in sources:
         if source.closed:
             click.echo(f"{source.run.name}: without pictures, because {source.closed}", err=True)
-    with click.progressbar(length=1, label="solutions", file=sys.stderr) as bar:
+    seen = sys.stderr.isatty()  # elsewhere a bar would be a stray word
+    with click.progressbar(length=1, label="solutions", file=sys.stderr) if seen else nullcontext() as bar:
 
         def progress(done: int, total: int) -> None:
-            bar.length = total
-            bar.update(done - bar.pos)
+            if bar is not None:
+                bar.length = total
+                bar.update(done - bar.pos)
 
         html = report(sources, details=details, solutions=solutions, points=points, progress=progress)
     write_atomically(resolved(out), html)

@@ -197,7 +197,7 @@ def command(
         sought = searched(data, search, hierarchies=hierarchies, k=k, max_risk=max_risk, seconds=seconds, seed=seed)
         rows_seed = seed if rows_seed is None and not keep_order else rows_seed
         steps, seed, seconds = sought.recipe, sought.seed, None
-    with warnings_as_notes(), naming_recipe(recipe):
+    with warnings_as_notes(), naming_recipe(recipe), naming_options():
         done = protect(
             data if graph is None else graph,
             out,
@@ -255,8 +255,13 @@ def command(
         show_costs(done, explain)
     for promise in done.guarantees:
         found, promised = number(promise.found), number(promise.promised)
-        screen.print(f"checked in the file: {promise.name} {found} (promised {promised})")
-    screen.print(f"guarantee: {done.promise}")
+        of = f" ({plain(', '.join(promise.columns), 200)})" if promise.columns else ""
+        screen.print(f"checked in the file: {promise.name} {found} (promised {promised}){of}")
+    mixed = dict.fromkeys(
+        f"{g.name} = {number(g.promised)}" for g in done.guarantees if g.name in ("l", "entropy_l", "t")
+    )
+    further = f"; of the sensitive columns {', '.join(mixed)}" if mixed else ""
+    screen.print(f"guarantee: {done.promise}{further}")
     screen.print(f"written: {plain(str(done.places.file), 500)}")
     if done.places.edges and done.places.markup is None:
         screen.print(f"links: {plain(str(done.places.links), 500)}")

@@ -553,3 +553,15 @@ def test_a_page_of_too_many_records_is_refused_before_the_work(folder: Path, mon
     assert isinstance(refused, SDCError)
     assert f"up to {N - 1} records, and the table has {N}: leave it out" in str(refused)
     assert not (folder / "out.csv").exists()
+
+
+def test_a_person_reads_what_is_promised_of_which_columns(folder: Path) -> None:
+    where = ["protect", str(folder / "in.csv"), "--out", str(folder / "out.csv"), "--columns", "age", "--k", "3"]
+    where += ["--method", "mondrian", "--keep", "", "--identifiers", "name"]
+    assert "(--sensitive)" in str(CliRunner().invoke(cli, [*where, "--l", "2"]).exception)
+    text = " ".join(CliRunner().invoke(cli, [*where, "--l", "2", "--sensitive", "ill"]).stdout.split())
+    assert "(promised 3) (age)" in text
+    assert "(promised 2) (age, ill)" in text
+    assert "counted in the written file; of the sensitive columns l = 2" in text
+    assert "the generalized columns lost" in text
+    assert "of their information (entropy)" in text
