@@ -39,8 +39,8 @@ def protected(method: str, out: str, *more: str, columns: str = COLUMNS) -> list
 COMMANDS = {
     "protect --method mdav": protected("mdav", "mdav.csv", "--k", "5"),
     "protect --method memetic": protected("memetic", "any.csv", "--k", "5"),
-    "protect --method rank-swap": protected("rank-swap", "any.csv"),
-    "protect --method swap-records": protected("swap-records", "any.csv"),
+    "protect --method rank-swap": protected("rank-swap", "any.csv", "--percent", "5"),
+    "protect --method swap-records": protected("swap-records", "any.csv", "--percent", "5"),
     "protect --method suppress-cells": protected("suppress-cells", "any.csv", "--k", "5", columns=TOWNS),
     "protect --k 5": ["protect", "in.csv", "--k", "5", "--columns", COLUMNS, "--keep", TOWNS, "--out", "any.csv"],
     "evaluate": ["evaluate", "in.csv", "mdav.csv", "--quasi-identifiers", COLUMNS],
