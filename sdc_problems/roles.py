@@ -106,7 +106,7 @@ class Combination:
     columns
         The columns.
     singled_out
-        Records that are unique in these columns in them.
+        Records that are unique in these columns.
     separation
         Share of pairs of records that they tell apart.
     """

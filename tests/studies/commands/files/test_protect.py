@@ -231,7 +231,7 @@ def test_the_same_seed_writes_the_same_bytes(folder: Path) -> None:
         ({"columns": "town", "more": ["--kinds", "town=numeric"]}, "town"),
         ({"more": ["--method", "mdva"]}, "did you mean 'mdav'"),
         ({"more": ["--method", "univariate"]}, "for one column, not for 2"),
-        ({"more": ["--method", "exhaustive"]}, "at most 12"),
+        ({"more": ["--method", "exhaustive"]}, "up to 12 records"),
         ({"more": ["--method", "v-mdav", "--gamma", "-1"]}, "gamma"),
         ({"more": ["--method", "hybrid", "--macrogroup", "2"]}, "macrogroup must be a whole number ≥ 4"),
         ({"file": "missing.csv"}, "missing.csv"),
