@@ -53,7 +53,7 @@ def test_every_name_loads_or_says_how(nowhere: Path) -> None:
 
 @pytest.mark.parametrize("name", ["census", "tarragona", "eia"])
 def test_the_casc_files_come_from_r(name: str, nowhere: Path) -> None:
-    with pytest.raises(SDCError, match=r"no stable address: the R package sdcMicro .* write\.csv\(\w+, '\w+\.csv'"):
+    with pytest.raises(SDCError, match=r"cannot be downloaded: the R package sdcMicro .* write\.csv\(\w+, '\w+\.csv'"):
         load(name)
     with pytest.raises(SDCError, match="sdcMicro"):
         ensure(name)

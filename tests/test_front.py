@@ -55,7 +55,7 @@ def test_the_front_of_a_search_from_its_result_population_or_rows() -> None:
         np.testing.assert_array_equal(pbg.front(found).F, front.F)
     worst = result.pop[:1].copy()
     assert len(pbg.front(Population.merge(result.pop, worst)).F) == len(front.F)
-    with pytest.raises(SDCError, match="same objectives"):
+    with pytest.raises(SDCError, match="other objectives"):
         problem(objectives=("k", "glm", "suppressed")).front(result)
 
 

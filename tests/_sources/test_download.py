@@ -306,7 +306,7 @@ def test_offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(socket, "getaddrinfo", nowhere)
     monkeypatch.setenv("no_proxy", "*")
-    with pytest.raises(SDCFailure, match=r"data\.example cannot be found: is this machine offline\? put it there"):
+    with pytest.raises(SDCFailure, match=r"data\.example cannot be found: is this machine offline\? Or: put it there"):
         fetch("https://data.example/file", tmp_path / "file", by_hand="put it there yourself")
 
 
