@@ -73,7 +73,7 @@ def make(name: str, size: int, measure: str, *, single: bool = False, **options:
 
 
 class Known:
-    """What is known of each node of a lattice, told by checks that hold for all finer or coarser ones too."""
+    """Knowledge of each node of a lattice, by checks that hold for all finer or coarser ones too."""
 
     def __init__(self, problem: PBGProblem, least: float, seconds: float) -> None:
         self.engine, self.least, self.checked = problem.engine, least, 0

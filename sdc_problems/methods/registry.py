@@ -67,7 +67,7 @@ class Partitioned(NamedTuple):
     labels: NDArray[Any]
     """One group number per record."""
     sentences: tuple[str, ...]
-    """What is told beside the sizes of the groups."""
+    """Sentences that stand beside the sizes of the groups."""
 
 
 @dataclass(frozen=True)
