@@ -50,7 +50,7 @@ def ranks(values: FloatArray) -> FloatArray:
 def row_keys(codes: IntArray) -> tuple[IntArray, int]:
     """One number per record, equal exactly where the records are, in lexicographic order; and a bound above it.
 
-    Mixed radix; when the product of the domains would leave 64 bits, the key so far is relabelled first, so that
+    Mixed radix; when the product of the domains would leave 64 bits, the key so far is relabeled first, so that
     it never exceeds records × one domain.
     """
     return column_keys(codes.T)

@@ -1,6 +1,6 @@
 """Attacks on files whose cells were changed one by one, and the risk scores made of them.
 
-A search that minimises the usual scores finds files that they praise although everybody can read them: rows shifted
+A search that minimizes the usual scores finds files that they praise although everybody can read them: rows shifted
 against each other, categories renamed. These measures see such files.
 """
 

@@ -8,7 +8,7 @@ import numpy as np
 from sdc_problems._validation import BoolArray, FloatArray, IntArray, points, table, vector
 from sdc_problems.errors import SDCError
 
-_FARTHEST = float(2**53)  # beyond it a double does not tell neighbouring boxes apart
+_FARTHEST = float(2**53)  # beyond it a double does not tell neighboring boxes apart
 
 
 def sides(epsilon: object, n_obj: int) -> FloatArray:
@@ -32,9 +32,9 @@ def directions(maximized: object, n_obj: int) -> BoolArray:
 
 
 def boxes(F: object, epsilon: object, *, maximized: object) -> IntArray:
-    """Box of each minimised objective vector, in the same sense: a smaller box index is better.
+    """Box of each minimized objective vector, in the same sense: a smaller box index is better.
 
-    The grid starts at 0 in the *natural* objective. With a minimised objective ``f`` the index is
+    The grid starts at 0 in the *natural* objective. With a minimized objective ``f`` the index is
     ``floor(f / e)``; with a maximized one, stored as ``f = -v``, the box of the value is ``floor(v / e)`` and
     its index here is ``-floor(v / e)``. (Cutting ``f`` itself would put 4.9 and 5.0 of a maximized objective
     with ``e = 5`` into one box, where they belong to the boxes 0 and 1.)
@@ -42,7 +42,7 @@ def boxes(F: object, epsilon: object, *, maximized: object) -> IntArray:
     Parameters
     ----------
     F
-        Objective vectors as pymoo holds them: solutions × objectives, minimised.
+        Objective vectors as pymoo holds them: solutions × objectives, minimized.
     epsilon
         Box side per objective, or one for all; positive.
     maximized

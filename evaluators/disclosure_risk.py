@@ -96,7 +96,7 @@ def interval_disclosure_rank(X: object, Y: object, *, percent: float = 10.0, kin
 
 
 def dr_linkage(X: object, Y: object, *, percent: float = 10.0) -> float:
-    """``0.5 · ID + 0.5 · DLD``: the risk that attribute groups are optimised against (Balasch-Masoliver 2010, §3.3).
+    """``0.5 · ID + 0.5 · DLD``: the risk that attribute groups are optimized against (Balasch-Masoliver 2010, §3.3).
 
     Both parts are taken on the z-scores of the original: ID is :func:`interval_disclosure_value` there, DLD is
     :func:`~sdc_problems.evaluators.linkage.distance_linkage` from the original to the protected file, where a tie is no

@@ -1,4 +1,4 @@
-"""Indicators of a front against the best known one, on minimised objective vectors as pymoo holds them."""
+"""Indicators of a front against the best known one, on minimized objective vectors as pymoo holds them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def convergence_error(F: object, front: object) -> float:
     Parameters
     ----------
     F
-        Solutions × objectives, minimised.
+        Solutions × objectives, minimized.
     front
         The true (or best known) front, same objectives.
 
@@ -84,7 +84,7 @@ def representation_ratio(F: object, front: object, epsilon: object, *, maximized
     Parameters
     ----------
     F
-        Solutions × objectives, minimised.
+        Solutions × objectives, minimized.
     front
         The true front, same objectives.
     epsilon
@@ -121,7 +121,7 @@ def hypervolume(F: object, reference_point: object) -> float:
     Parameters
     ----------
     F
-        Solutions × objectives, minimised.
+        Solutions × objectives, minimized.
     reference_point
         One number per objective; solutions that are not better in every objective add nothing.
 
@@ -146,7 +146,7 @@ def igd_plus(F: object, front: object) -> float:
     Parameters
     ----------
     F, front
-        Solutions × objectives, minimised; both should be on comparable scales.
+        Solutions × objectives, minimized; both should be on comparable scales.
 
     Returns
     -------
@@ -170,7 +170,7 @@ def additive_epsilon(F: object, front: object) -> float:
     Parameters
     ----------
     F, front
-        Solutions × objectives, minimised.
+        Solutions × objectives, minimized.
 
     Examples
     --------

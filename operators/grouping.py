@@ -159,7 +159,7 @@ MUTATIONS: dict[str, type[GroupingMutation]] = {
 """The five mutations of §3.4.2 by the names used in logs."""
 
 FINE = {"group_create": 1, "group_eliminate": 2, "group_split": 1, "element_swap": 10, "element_move": 10}
-"""Mostly single attributes: what reaches the most points of a front, where every point has its own neighbours."""
+"""Mostly single attributes: what reaches the most points of a front, where every point has its own neighbors."""
 
 
 class AnyGroupingMutation(GroupingMutation):

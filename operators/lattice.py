@@ -42,7 +42,7 @@ def _thresholds(top: int, n: int, rng: np.random.Generator) -> NDArray[np.int64]
 
 
 class LatticeSampling(Sampling):
-    """Random nodes; the fully specialised and the fully generalised node are always among them.
+    """Random nodes; the fully specialized and the fully generalized node are always among them.
 
     Those two are trivially minimal: nothing loses less, nothing protects more (Dewri et al. 2010, §6). A sample
     of a single node is random. Half of the thresholds are the largest possible, the others are drawn evenly by factors.

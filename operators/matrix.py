@@ -1,6 +1,6 @@
 """Operators of transition matrices: integer entries 0..1000, all matrices of a candidate row after row in one array.
 
-Entry 250 of 1000 in a row that sums to 1000 means probability 0.25; rows are normalised when they are decoded, so
+Entry 250 of 1000 in a row that sums to 1000 means probability 0.25; rows are normalized when they are decoded, so
 every array is a set of matrices. Genes that must stay 0 (outside a band) have upper bound 0. The operators ask the
 problem for its bounds and for ``sizes``, the number of categories of each attribute.
 """
@@ -24,7 +24,7 @@ BITS = 10
 
 
 def gray_encode(values: NDArray[Any]) -> NDArray[Any]:
-    """Reflected binary (Gray) code of non-negative integers: neighbours differ in one bit.
+    """Reflected binary (Gray) code of non-negative integers: neighbors differ in one bit.
 
     Examples
     --------

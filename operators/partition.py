@@ -252,7 +252,7 @@ class WholeGroupCrossover(Crossover):
 
     Each group of the giver is inherited with probability 1/2. Of the receiver's groups, those without an inherited
     record stay whole, and the rest keep their remaining records if these are enough. Records that are left join the
-    group of their nearest neighbour that has a group with room (any group, if the problem has no neighbours).
+    group of their nearest neighbor that has a group with room (any group, if the problem has no neighbors).
     """
 
     def __init__(self, prob: float = 0.5) -> None:
@@ -322,9 +322,9 @@ def _join_nearest(
 class RecordMutation(Mutation):
     """A few records move to, or change places with a record of, another group; sizes stay within the limits.
 
-    The other group is that of one of the record's neighbours, or a random record's if the problem has no neighbours. A
+    The other group is that of one of the record's neighbors, or a random record's if the problem has no neighbors. A
     record moves if its group can spare it and the other has room; otherwise two records change places, and sometimes
-    they do so in any case. Now and then a large group is cut in two, or two small neighbours become one.
+    they do so in any case. Now and then a large group is cut in two, or two small neighbors become one.
 
     Blind moves rarely make a good partition of many records better. So some rows are handed to the problem's
     ``refined``, if it has one, for a number of proposals that is drawn over two orders of magnitude.

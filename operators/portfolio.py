@@ -211,7 +211,7 @@ def efficiency(child: NDArray[np.float64], parents: NDArray[np.float64]) -> NDAr
     Parameters
     ----------
     child
-        Costs of the children, one row each; any number of costs to be minimised.
+        Costs of the children, one row each; any number of costs to be minimized.
     parents
         Costs of the parents: children × parents × costs; NaN where a child has fewer parents.
 

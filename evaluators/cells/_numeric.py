@@ -520,7 +520,7 @@ def interval_of(f: Any, s: Any) -> float:
 
 @kernel()
 def _score(total: Any, count: Any, cells: int, n: int, p: int, n_quantiles: int, aim: Any) -> float:
-    """Score that a walk minimises: ``aim`` holds the weights of loss and risk, 1 for the larger of the two, and PRL."""
+    """Score that a walk minimizes: ``aim`` holds the weights of loss and risk, 1 for the larger of the two, and PRL."""
     risk = 50.0 * count[INTERVAL] / cells + 25.0 * total[LINKS] / n + 0.25 * aim[3]
     loss = _mean_loss(total, p, n_quantiles)
     if aim[2] > 0.0:

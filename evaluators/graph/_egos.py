@@ -1,4 +1,4 @@
-"""Egos: each node with its neighbours and all links among them, compared exactly.
+"""Egos: each node with its neighbors and all links among them, compared exactly.
 
 Two egos are the same if one maps onto the other, root on root, link on link and label on label. Colors from refinement
 tell most of them apart; those with the same colors are compared by a search for such a map.
@@ -66,7 +66,7 @@ def _inner_links(
     way: NDArray[np.int8],
     flag: NDArray[np.int64],
 ) -> int:
-    """Links among the neighbours of each node; only counted if there is no room for them."""
+    """Links among the neighbors of each node; only counted if there is no room for them."""
     n = len(pointer) - 1
     place = np.full(n, -1, dtype=np.int64)
     used = 0
@@ -139,7 +139,7 @@ def egos(arcs: Arcs) -> Egos:
 
     Notes
     -----
-    Memory for each link among neighbours of a node: three times the triangles, twice over.
+    Memory for each link among neighbors of a node: three times the triangles, twice over.
     """
     n = arcs.n
     source = np.repeat(np.arange(n), np.diff(arcs.out_ptr))
@@ -310,7 +310,7 @@ def _classes(
     single: bool,
     flag: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Classes of labelled egos; object s·n + v is the ego of v with row s of the labels."""
+    """Classes of labeled egos; object s·n + v is the ego of v with row s of the labels."""
     n = len(start) - 1
     out = np.full(len(keys), -1, dtype=np.int64)
     heads = np.empty(len(keys), dtype=np.int64)

@@ -16,7 +16,7 @@ from sdc_problems._kernel import kernel
 def profiles(
     in_ptr: NDArray[np.int64], into: NDArray[np.int32], codes: NDArray[np.int32], n_categories: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
-    """Neighbours of each node by their category: pointer, categories and counts."""
+    """Neighbors of each node by their category: pointer, categories and counts."""
     n = len(in_ptr) - 1
     pointer = np.zeros(n + 1, dtype=np.int64)
     category = np.empty(len(into), dtype=np.int32)
@@ -150,7 +150,7 @@ def structure_loss(
     labels: NDArray[np.int64],
     directed: bool,
 ) -> float:
-    """Normalised structural loss of super-nodes: what is lost when only numbers of links between clusters are told."""
+    """Normalized structural loss of super-nodes: what is lost when only numbers of links between clusters are told."""
     n = len(labels)
     n_clusters = labels.max() + 1
     start = np.zeros(n_clusters + 1, dtype=np.int64)

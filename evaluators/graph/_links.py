@@ -112,7 +112,7 @@ def arcs(edges: object, n: object, *, directed: bool = False, name: str = "edges
 
 
 def pairs_of_links(pointer: NDArray[np.int64]) -> float:
-    """Number of pairs of links that share a node: steps of whatever looks at the neighbours of neighbours."""
+    """Number of pairs of links that share a node: steps of whatever looks at the neighbors of neighbors."""
     return float((np.diff(pointer).astype(np.float64) ** 2).sum())
 
 

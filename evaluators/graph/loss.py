@@ -281,7 +281,7 @@ def homophily(original: object, released: object, edges: object, *, directed: bo
 
 
 def nsil(clusters: object, edges: object, *, directed: bool = False) -> float:
-    """Normalised structural information loss of super-nodes.
+    """Normalized structural information loss of super-nodes.
 
     ``Σ 2e(1 − e/pairs)`` over clusters (e inner links, pairs = s(s − 1)/2) and pairs of clusters (pairs = s·t),
     divided by n(n − 1)/4: the expected error of a reader who spreads the told number of links evenly over the pairs.

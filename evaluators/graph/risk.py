@@ -16,12 +16,12 @@ from sdc_problems.evaluators.graph.structure import links_among_neighbours
 
 
 class EgoMatches(NamedTuple):
-    """Nodes found by their neighbourhood.
+    """Nodes found by their neighborhood.
 
     Attributes
     ----------
     found
-        Number of nodes of the release whose neighbourhood is that of each original node.
+        Number of nodes of the release whose neighborhood is that of each original node.
     right
         Chance of each node to be picked by an intruder who picks one of these.
     """
@@ -50,9 +50,9 @@ def matches(found: Egos, rows: NDArray[np.int64]) -> EgoMatches:
 
 
 def ego_matches(original: object, released: object, edges: object, *, directed: bool = False) -> EgoMatches:
-    """Nodes that someone finds in the release who knows the attributes of a node and its neighbours, and their links.
+    """Nodes that someone finds in the release who knows the attributes of a node and its neighbors, and their links.
 
-    The ego of a node is the node, its neighbours and all links among them. A node is found if some ego of the release
+    The ego of a node is the node, its neighbors and all links among them. A node is found if some ego of the release
     maps onto its own, root on root, every node having its original attributes (Marés 2013, Eq. 6.10).
 
     Parameters
@@ -71,7 +71,7 @@ def ego_matches(original: object, released: object, edges: object, *, directed: 
     Notes
     -----
     Exact. Egos are told apart by refined colors; where these agree, a map is searched, which takes exponential time at
-    worst, in neighbourhoods that are more regular than people's.
+    worst, in neighborhoods that are more regular than people's.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def ego_matches(original: object, released: object, edges: object, *, directed: 
 
 
 def ego_risk(original: object, released: object, edges: object, *, directed: bool = False) -> float:
-    """Share of nodes whose neighbourhood with its attributes is found in the release (Marés 2013, Eq. 6.9).
+    """Share of nodes whose neighborhood with its attributes is found in the release (Marés 2013, Eq. 6.9).
 
     Being found is not being told apart: see ``risk_right`` of `ego_matches`.
 
@@ -134,9 +134,9 @@ class Exposure(NamedTuple):
     degree
         By the number of links.
     links
-        By the number of links and of links among the neighbours.
+        By the number of links and of links among the neighbors.
     ego
-        By the whole neighbourhood; None where these were not compared.
+        By the whole neighborhood; None where these were not compared.
     """
 
     degree: int
@@ -158,7 +158,7 @@ def exposure(edges: object, n: object, k: object, *, directed: bool = False, ego
     directed
         Whether a link is one arc, from its first node to its second.
     egos
-        Whether neighbourhoods are compared, which takes the time.
+        Whether neighborhoods are compared, which takes the time.
 
     Returns
     -------

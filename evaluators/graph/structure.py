@@ -30,7 +30,7 @@ class Structure:
     transitivity
         Share of the pairs of links at a node that are closed by a third.
     clustering
-        Mean over the nodes of the share of pairs of neighbours that are linked.
+        Mean over the nodes of the share of pairs of neighbors that are linked.
     degree_assortativity
         Correlation of the degrees at both ends of links; 0 where all are equal.
     components
@@ -56,7 +56,7 @@ class Structure:
 
 @kernel()
 def _among(pointer: NDArray[np.int64], near: NDArray[np.int32], flag: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Arcs among the neighbours of each node; ``near`` is sorted within each node."""
+    """Arcs among the neighbors of each node; ``near`` is sorted within each node."""
     n = len(pointer) - 1
     mark = np.full(n, -1, dtype=np.int64)
     out = np.zeros(n, dtype=np.int64)
@@ -96,7 +96,7 @@ def _steps(pointer: NDArray[np.int64], near: NDArray[np.int32], root: int) -> tu
 
 
 def links_among_neighbours(links: Arcs) -> NDArray[np.int64]:
-    """Number of links (or of arcs, where links lead one way) among the neighbours of each node."""
+    """Number of links (or of arcs, where links lead one way) among the neighbors of each node."""
     pointer, near = _both_ways(links)
     if not links.directed:
         out: NDArray[np.int64] = _triangles(pointer, near) // 2

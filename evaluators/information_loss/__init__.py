@@ -1,4 +1,4 @@
-"""Information loss of protected tables: numeric, categorical and generalised data."""
+"""Information loss of protected tables: numeric, categorical and generalized data."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def category_distance(a: object, b: object, *, kind: str, n_categories: int) -> 
 def dbil(X: object, Y: object, *, kinds: object = "nominal", n_categories: object = None) -> float:
     """Distance-based information loss: the mean distance of a category to the one that replaced it.
 
-    ``100 · Σ d(x_ij, y_ij) / (n·p)`` over all cells (Marés 2013, Eq. 2.8–2.9, normalised), with the distances of
+    ``100 · Σ d(x_ij, y_ij) / (n·p)`` over all cells (Marés 2013, Eq. 2.8–2.9, normalized), with the distances of
     :func:`category_distance`.
 
     Parameters

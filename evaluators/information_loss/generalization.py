@@ -1,4 +1,4 @@
-"""Information loss of generalised tables: coarser values and suppressed records."""
+"""Information loss of generalized tables: coarser values and suppressed records."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from sdc_problems.evaluators.information_loss.categorical import conditional_ent
 
 
 def glm(leaves: object, n_categories: object, *, suppressed: object = None) -> float:
-    """General loss metric: the share of its domain a generalised value may stand for, over all cells.
+    """General loss metric: the share of its domain a generalized value may stand for, over all cells.
 
     ``Σ (leaves_ij - 1) / (|D_j| - 1)`` over records and attributes, where ``leaves_ij`` is the number of original
-    categories under the generalised value (Iyengar 2002; Dewri et al. 2010, §7). A suppressed record counts 1 for each
+    categories under the generalized value (Iyengar 2002; Dewri et al. 2010, §7). A suppressed record counts 1 for each
     attribute; an attribute of one category can lose nothing unless it is suppressed.
 
     Parameters
@@ -189,7 +189,7 @@ def average_class_size(classes: object, *, k: float | None = None, suppressed: o
 
 
 def entropy_loss(X: object, Y: object, *, suppressed: object = None, stars: object = None) -> float:
-    """Non-uniform entropy: the information, in bits, needed to tell the original values from the generalised ones.
+    """Non-uniform entropy: the information, in bits, needed to tell the original values from the generalized ones.
 
     ``-Σ log2 P(x_ij | y_ij)`` over all cells, with the probabilities of the file (Gionis & Tassa 2009): unlike
     :func:`glm` it knows that merging two rare values costs less than merging two frequent ones. A starred cell costs
@@ -198,7 +198,7 @@ def entropy_loss(X: object, Y: object, *, suppressed: object = None, stars: obje
     Parameters
     ----------
     X, Y
-        Codes of the original and of the generalised values, same shape and row order; the codes of the two tables
+        Codes of the original and of the generalized values, same shape and row order; the codes of the two tables
         are unrelated.
     suppressed
         One boolean per record (its row of Y still says which records shared its values before).

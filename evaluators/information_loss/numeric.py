@@ -36,7 +36,7 @@ def location_and_scale(X: object) -> tuple[FloatArray, FloatArray]:
 
 
 def z_scores(X: object, *, reference: object = None) -> FloatArray:
-    """Columns centred and divided by their population standard deviation; a constant column becomes 0.
+    """Columns centered and divided by their population standard deviation; a constant column becomes 0.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ class Lattice(NamedTuple):
 
     The code of attribute ``a`` is ``(keys[word[a]] >> shift[a]) & mask[a]``. Level ``to``'s code of code ``v`` at
     level ``of`` is ``lift[lift_at[a, of, to] + v]``; what a suppressed record of code ``v`` at level ``l`` loses
-    beyond its generalisation, times ``span[a]``, is ``relief[relief_at[a, l] + v]``; ``level_loss[a, l]`` is the
+    beyond its generalization, times ``span[a]``, is ``relief[relief_at[a, l] + v]``; ``level_loss[a, l]`` is the
     loss of all records, times ``span[a]``. ``reference`` counts each sensitive value in the whole table.
     """
 
@@ -436,7 +436,7 @@ def walk(
 
     The last attribute of ``order`` turns fastest, like the last digit of a counter; where an attribute turns, the
     table of the node one level below is grouped one level further and those behind it start from it again. Two tables
-    are held per attribute: the node that it turned to last and room for the next; each fits the node that generalises
+    are held per attribute: the node that it turned to last and room for the next; each fits the node that generalizes
     only that attribute by one level, with at most ``rooms[:, 0]`` classes and ``rooms[:, 1]`` pairs.
 
     What comes back has a row per node, its last step of suppression, or per step of each node if ``every``: the

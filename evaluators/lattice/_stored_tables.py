@@ -33,7 +33,7 @@ class StoredTables:
         self._memory = memory
         self._used = 0
         self._tables: OrderedDict[bytes, tuple[int, ClassTable]] = OrderedDict()
-        # Levels and sizes by place; a free place generalises nothing. A search over boxes asks some thousand times a
+        # Levels and sizes by place; a free place generalizes nothing. A search over boxes asks some thousand times a
         # second, so that nothing here may take a loop over all that is kept.
         self._levels = np.full((16, n_attributes), _NOWHERE, dtype=np.int16)
         self._sizes: Ints = np.zeros(16, dtype=np.int64)
@@ -41,7 +41,7 @@ class StoredTables:
         self._free = list(range(16))
 
     def nearest(self, levels: Ints) -> tuple[Ints, ClassTable]:
-        """The smallest table of a node that this one generalises, and that node."""
+        """The smallest table of a node that this one generalizes, and that node."""
         refining = np.flatnonzero((self._levels <= levels.astype(np.int16)).all(axis=1))
         if len(refining) == 0:
             return self._base

@@ -1,4 +1,4 @@
-"""The lattice engine: every node of a generalisation lattice, measured on tables of classes instead of records."""
+"""The lattice engine: every node of a generalization lattice, measured on tables of classes instead of records."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ _FASTER = 10.0  # than in plain form is a node in compiled code
 
 
 class LatticeEngine:
-    """Measures of any node of a generalisation lattice.
+    """Measures of any node of a generalization lattice.
 
-    A node says to which level of its hierarchy each attribute is generalised; records that then agree in all
+    A node says to which level of its hierarchy each attribute is generalized; records that then agree in all
     attributes form a class. Classes of fewer records than a threshold are suppressed, the threshold being as large as
     it can be without losing more than ``max_suppressed`` records (Dewri et al. 2010, §6), or a smaller one that is
     given with the node. Of what is left:
@@ -368,7 +368,7 @@ class LatticeEngine:
         -----
         Every node but the finest is grouped from a direct predecessor, walking the lattice like a counter. Besides
         the result, each thread holds two tables per attribute, each at most as large as that of the node which
-        generalises this attribute alone by one level.
+        generalizes this attribute alone by one level.
         """
         out = np.empty((self.n_nodes, len(self.measures)))
         for numbers, _, values in self._walks(every=False, progress=progress):
@@ -479,9 +479,9 @@ class LatticeEngine:
     def _walking_order(self) -> tuple[Ints, Ints]:
         """Attributes from the slowest to the fastest turning, and the room that a table of each may need.
 
-        If generalising an attribute shrank every table by the same factors r(1), r(2), … as it shrinks the base
+        If generalizing an attribute shrank every table by the same factors r(1), r(2), … as it shrinks the base
         table, the work of the walk would be least with the attributes in falling order of
-        (1 + r(1) + … - r(top)) / (r(1) + r(2) + …), by exchange of neighbours.
+        (1 + r(1) + … - r(top)) / (r(1) + r(2) + …), by exchange of neighbors.
         """
 
         def worth(a: int) -> float:
@@ -494,9 +494,9 @@ class LatticeEngine:
 
     @cached_property
     def _shrinkage(self) -> dict[int, tuple[list[float], tuple[int, int]]]:
-        """Per attribute: size of the base table when it alone is generalised, as shares; classes and pairs at level 1.
+        """Per attribute: size of the base table when it alone is generalized, as shares; classes and pairs at level 1.
 
-        No table of a node that generalises the attribute is larger than the one of level 1.
+        No table of a node that generalizes the attribute is larger than the one of level 1.
         """
         found = {}
         for a, n in enumerate(self.n_levels.tolist()):

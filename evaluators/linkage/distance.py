@@ -349,7 +349,7 @@ def distance_linkage(
         ``"numeric"``, ``"ordinal"`` or ``"nominal"``, for all attributes or one word per attribute.
     n_categories
         Domain size per attribute (entries of numeric ones are ignored); the largest code plus one if not given.
-    standardise
+    standardize
         Divide numeric attributes by their population standard deviation in X (z-scores; a constant attribute
         counts nothing). False takes them as they are.
     engine

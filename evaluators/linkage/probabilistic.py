@@ -61,7 +61,7 @@ def _scrambled(n: int, salt: int) -> IntArray:
     """A fixed order of 0 … n-1, another one for each salt, unrelated to the natural one (mixed numbers, sorted).
 
     Equally good assignments are told apart by the order in which the solver meets the rows. Both tables are in
-    lexicographic order, so meeting them in that order would pair neighbours, and so favour the truth.
+    lexicographic order, so meeting them in that order would pair neighbors, and so favor the truth.
     """
     z = (np.arange(1, n + 1, dtype=np.uint64) + np.uint64(salt << 32)) * np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

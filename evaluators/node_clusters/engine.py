@@ -55,7 +55,7 @@ _EGO = {"ego_risk", "ego_risk_right", "score_mean", "score_max"}
 
 
 class Profiles:
-    """Neighbours of each node by category, of all attributes."""
+    """Neighbors of each node by category, of all attributes."""
 
     def __init__(self, table: NodeTable, arcs: Arcs) -> None:
         found = [profiles(arcs.in_ptr, arcs.into, table.codes[j], table.size[j]) for j in range(len(table.codes))]
@@ -164,7 +164,7 @@ class NodeClusterEngine:
     Notes
     -----
     A candidate costs O(np) for the values of its clusters and Σ |profile| over the changed cells for ``aamil``, a
-    node's profile being its neighbours by category; ``mixing`` and ``homophily`` O(p · arcs), ``nsil`` O(arcs). Memory
+    node's profile being its neighbors by category; ``mixing`` and ``homophily`` O(p · arcs), ``nsil`` O(arcs). Memory
     O(p · arcs) at worst.
 
     Examples
@@ -199,7 +199,7 @@ class NodeClusterEngine:
 
     @cached_property
     def profiles(self) -> Profiles:
-        """Neighbours of each node by category."""
+        """Neighbors of each node by category."""
         return Profiles(self.table, self.arcs)
 
     @cached_property
@@ -321,7 +321,7 @@ class NodeClusterEngine:
         return np.ascontiguousarray(both[:, 0].T), np.ascontiguousarray(both[:, 1].T)
 
     def ego_matches(self, labels: NDArray[Any], attributes: Sequence[int] | None = None) -> Any:
-        """Nodes found by their neighbourhood with some attributes (all by default): `EgoMatches`."""
+        """Nodes found by their neighborhood with some attributes (all by default): `EgoMatches`."""
         wide = labels.astype(np.int64)
         cells = self._labels_of_egos(wide, *self.values(wide))
         chosen = cells[list(range(self.p)) if attributes is None else list(attributes)]

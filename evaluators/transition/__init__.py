@@ -1,4 +1,4 @@
-"""Engine of transition matrices: loss and disclosure of randomising by them."""
+"""Engine of transition matrices: loss and disclosure of randomizing by them."""
 
 from __future__ import annotations
 

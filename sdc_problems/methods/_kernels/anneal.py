@@ -74,8 +74,8 @@ def anneal(
 ) -> None:
     """Propose moves at one temperature; labels (below n // k) change in place.
 
-    A record is proposed to relocate to, or to swap with a member of, the group of one of its neighbours; now and then
-    a group is dissolved among its members' neighbours, or made of k neighbours whose groups can spare them. Every group
+    A record is proposed to relocate to, or to swap with a member of, the group of one of its neighbors; now and then
+    a group is dissolved among its members' neighbors, or made of k neighbors whose groups can spare them. Every group
     keeps k to 2k − 1 records. A proposal that costs c is accepted with probability exp(−c / temperature).
     """
     n, limit, n_groups = len(labels), 2 * k - 1, len(labels) // k

@@ -96,7 +96,7 @@ def _minima(
         starts[level + 2] = base + top
         level, step = level + 1, 2 * step
     while level > 0:
-        # Interpolate: the minimum of a row lies between those of its neighbours, which are known.
+        # Interpolate: the minimum of a row lies between those of its neighbors, which are known.
         step //= 2
         at, stop = starts[level], starts[level + 1]
         for row in range(step - 1, n_rows, 2 * step):

@@ -1,6 +1,6 @@
 """Compiled MDAV: the points that remain are kept compacted, one attribute after the other.
 
-A distance pass then runs over contiguous memory and vectorises although no kernel here may reorder a sum: the
+A distance pass then runs over contiguous memory and vectorizes although no kernel here may reorder a sum: the
 order in which a point's squared differences are added is fixed (attribute 0, 1, …), so ties are exact, and ties
 are always decided by the record's number.
 """

@@ -218,7 +218,7 @@ def _cut_regions(
 ) -> None:
     """Cut the regions on the stack until none waits or the budget of steps is spent.
 
-    ``state`` holds how many wait and how many are labelled.
+    ``state`` holds how many wait and how many are labeled.
     """
     p, n = P.shape
     scratch = np.empty(n, dtype=np.int32)

@@ -34,7 +34,7 @@ def _walk(P: Any, tree: Any, place: Any, path: Any, here: Any, at: int, until: i
 def nearest_next(
     P: NDArray[np.float64], center: NDArray[np.float64], progress: Progress | None = None
 ) -> NDArray[np.int64]:
-    """Path from the point farthest from a centre on to the nearest point not yet visited; ties to the first of them."""
+    """Path from the point farthest from a center on to the nearest point not yet visited; ties to the first of them."""
     n, d = P.shape
     path, here = np.empty(n, dtype=np.int64), center.copy()
     place, left = np.empty(n, dtype=np.int32), np.ones(n, dtype=np.bool_)
@@ -58,7 +58,7 @@ def _members(
 ) -> int:
     """Records of the groups from ``turn`` on, each next one the nearest of its group; returns the next turn.
 
-    ``rest`` holds the records group by group from ``start`` on; the first of the path is the farthest from the centre.
+    ``rest`` holds the records group by group from ``start`` on; the first of the path is the farthest from the center.
     """
     d = P.shape[1]
     here = np.empty(d)

@@ -1,4 +1,4 @@
-"""Compiled ruin and recreate: a neighbourhood of groups is melted, cooled, and kept where that has improved it.
+"""Compiled ruin and recreate: a neighborhood of groups is melted, cooled, and kept where that has improved it.
 
 Within a window the distances of all pairs fit in the cache, and so do the sums of each record's distances to each
 group. From them the effect of any move follows in O(1), whatever the number of attributes: the sum of squares of a
@@ -14,7 +14,7 @@ from sdc_problems._kernel import kernel
 from sdc_problems.methods._kernels.random import below, bits, uniform
 
 _GROUP_MOVE = 0.03  # share of proposals that dissolve or create a whole group
-_ANYWHERE = 0.06  # share of proposals that look beyond the nearest neighbours
+_ANYWHERE = 0.06  # share of proposals that look beyond the nearest neighbors
 _STEP = 64  # moves at one temperature
 _LARGEST = 480  # records in a window
 _COLD = 0.003  # last temperature, in mean squared errors per record of the window
@@ -131,7 +131,7 @@ def _anneal(
                     reach[a] = 0.0
                     continue
             elif n_free and size[a] > k:
-                # Create a group of i and its neighbours whose groups can spare them.
+                # Create a group of i and its neighbors whose groups can spare them.
                 g = free[n_free - 1]
                 for q in range(-1, n_near):
                     x = i if q < 0 else near[i, q]

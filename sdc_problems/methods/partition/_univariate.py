@@ -53,7 +53,7 @@ def microaggregate_univariate(x: object, k: int, *, progress: Progress | None = 
     the shortest path over the positions between sorted values is optimal. The best start of a last run never moves back
     as its end moves on, so SMAWK (Aggarwal et al., 1987) finds those of k ends in O(k). The error of a run is updated
     value by value and put together at one boundary (no differences of prefix sums, which lose the small errors of
-    neighbouring values in large files). O(n) time after sorting, whatever k; O(n) memory. Of runs with equal cost the
+    neighboring values in large files). O(n) time after sorting, whatever k; O(n) memory. Of runs with equal cost the
     shorter one is taken.
 
     Examples
@@ -88,7 +88,7 @@ def mhm(
         Smallest group: 2 … n/2.
     order
         ``"mdav"``: the groups of MDAV, each next group the one with the nearest centroid, each next record the nearest
-        of its group. ``"nearest"``: each next record the nearest of all that are left. Both start far from the centre.
+        of its group. ``"nearest"``: each next record the nearest of all that are left. Both start far from the center.
     standardize
         Whether attributes are standardized to z-scores first.
     progress

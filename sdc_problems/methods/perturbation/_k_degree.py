@@ -104,11 +104,11 @@ def k_degree_sequence(degrees: object, k: int, *, even: bool = False) -> NDArray
 def _short_of_partners(near: list[set[int]], lack: NDArray[np.int64]) -> bool:
     """Whether the first ℓ nodes by what they lack need more links than they can get, for some ℓ.
 
-    They can get one from each of themselves that is no neighbour yet, and from every other node as many as it lacks or
-    as there are of them that are no neighbours of it (Liu and Terzi 2008, a necessary condition).
+    They can get one from each of themselves that is no neighbor yet, and from every other node as many as it lacks or
+    as there are of them that are no neighbors of it (Liu and Terzi 2008, a necessary condition).
     """
     order = np.argsort(-lack, kind="stable")
-    inside = np.zeros(len(lack), dtype=np.int64)  # neighbours among the first ℓ
+    inside = np.zeros(len(lack), dtype=np.int64)  # neighbors among the first ℓ
     needed, first = 0, np.zeros(len(lack), dtype=np.bool_)
     for size, v in enumerate(order[: int((lack > 0).sum())].tolist(), 1):
         needed += int(lack[v])
@@ -143,7 +143,7 @@ def k_degree(edges: object, n: int, k: int, *, rng: np.random.Generator) -> NDAr
     Notes
     -----
     The degrees are those of `k_degree_sequence` with an even sum. Links are added from the node that lacks most to
-    those that lack most and are not its neighbours (Liu and Terzi's Supergraph); where none is left, an added link is
+    those that lack most and are not its neighbors (Liu and Terzi's Supergraph); where none is left, an added link is
     replaced by two. An error says if there can be no such graph, because nodes lack more links than others can take,
     or if none was found; other degrees are not probed.
 
@@ -170,7 +170,7 @@ def k_degree(edges: object, n: int, k: int, *, rng: np.random.Generator) -> NDAr
         added[min(u, v), max(u, v)] = None
 
     def replaced(v: int, w: int) -> bool:
-        """Whether an added link gave way to one of v and one of w, which are neighbours or the same."""
+        """Whether an added link gave way to one of v and one of w, which are neighbors or the same."""
         known = list(added)
         for place in rng.permutation(len(known)).tolist():
             for a, b in (known[place], known[place][::-1]):

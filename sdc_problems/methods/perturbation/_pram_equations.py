@@ -150,7 +150,7 @@ def _values(rows: npt.NDArray[np.int16], t: FloatArray) -> FloatArray:
 
 
 def weights_to_matrices(values: FloatArray) -> FloatArray:
-    """Map raw values to transition matrices: negative or non-finite cells count as 0, rows are normalised."""
+    """Map raw values to transition matrices: negative or non-finite cells count as 0, rows are normalized."""
     with np.errstate(invalid="ignore"):
         weights = np.where(np.isfinite(values) & (values > 0), values, 0.0)
     largest = weights.max(axis=-1, keepdims=True)
