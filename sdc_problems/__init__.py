@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path as _Path
 from typing import TYPE_CHECKING
 
-# Where symlinks are not checked out (Windows), the folders on top of the repository are found by this extra path.
+# Where symlinks are not checked out (Windows), this extra path finds the folders at the top of the repository.
 if not (_Path(__file__).parent / "operators").is_dir():
     __path__.append(str(_Path(__file__).resolve().parent.parent))
 
@@ -43,5 +43,5 @@ if TYPE_CHECKING:  # the one list of what the package exports: `attach` reads it
     from sdc_problems.studies.store.reader import Run as Run
     from sdc_problems.studies.verdict import verdict as verdict
 
-# The only place above `studies` that names it: nothing is imported here before it is asked for.
+# The only place above `studies` that names it: nothing is imported here until it is asked for.
 __getattr__, __dir__, __all__ = _attach(__name__, __file__)

@@ -1,4 +1,4 @@
-"""Files that a person names: regular ones of bounded size, no pipe or device that would be read forever."""
+"""Files that a person names: regular files of bounded size, not pipes or devices, which might never end."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ LIMIT = "SDC_LARGEST_FILE"
 _DEFAULT = 16.0
 _GIB = 2**30
 _NO_FILES = ("idna", "punycode", "unicode-escape", "raw-unicode-escape")
-"""Codecs of Python for names and source text."""
+"""Python codecs for names and source text, not for text files."""
 
 
 def input_file(path: str | os.PathLike[str], *, largest: float | None = None) -> Path:
-    """Path of a file to read, once it is known to be a regular file of bounded size.
+    """Path of a file to read, after checking that it is a regular file of bounded size.
 
-    What the system says about it (there is no such file, a link that leads to itself) stays an OSError: the caller
-    knows what was looked for.
+    Errors of the operating system (no such file, a link that leads to itself) stay an OSError: the caller knows what
+    it was looking for.
 
     Parameters
     ----------
     path
         The file.
     largest
-        Bytes it may have; by default 16 GiB, or what the environment variable SDC_LARGEST_FILE says, in GiB.
+        Most bytes it may have; by default 16 GiB, or the environment variable SDC_LARGEST_FILE, in GiB.
 
     Examples
     --------
@@ -41,10 +41,10 @@ def input_file(path: str | os.PathLike[str], *, largest: float | None = None) ->
     found = Path(path)
     try:
         state = found.stat()
-    except ValueError:  # only a character that no path has
+    except ValueError:  # only for a character that no path may contain
         raise SDCError(f"{str(path)!r} is not a path: it has a character that is not allowed in file names") from None
     if stat.S_ISDIR(state.st_mode):
-        return found  # opening it says what it is
+        return found  # opening it gives the error
     if not stat.S_ISREG(state.st_mode):
         kind = "a pipe" if stat.S_ISFIFO(state.st_mode) else "a socket" if stat.S_ISSOCK(state.st_mode) else "a device"
         raise SDCError(f"{found} is not a regular file but {kind}: copy its contents to a file first")
@@ -61,7 +61,7 @@ def input_file(path: str | os.PathLike[str], *, largest: float | None = None) ->
 
 
 def largest_file() -> float:
-    """Limit of the bytes that are read of one file, unpacked if it is packed, in GiB."""
+    """Limit, in GiB, of the bytes that are read from one file, after unpacking."""
     text = os.environ.get(LIMIT, "")
     if not text:
         return _DEFAULT
@@ -75,7 +75,7 @@ def largest_file() -> float:
 
 
 def resolved(path: str | os.PathLike[str]) -> Path:
-    """Absolute path without links; a link that leads to itself is left for who opens it to say.
+    """Absolute path without links; a link that leads to itself is returned, and opening it gives the error.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def resolved(path: str | os.PathLike[str]) -> Path:
 
 
 def check_encoding(encoding: str) -> None:
-    """Refuse a name that no encoding of text files has.
+    """Refuse a name that is no encoding of text files.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def check_encoding(encoding: str) -> None:
     try:
         "".encode(encoding)
         known = codecs.lookup(encoding).name not in _NO_FILES
-    except (LookupError, ValueError):  # of the latter: a character that no name has, a codec that always fails
+    except (LookupError, ValueError):  # ValueError: a character that no name has, or a codec that always fails
         known = False
     if not known:
         raise SDCError(f"unknown encoding {encoding[:60]!r}: usual ones are 'utf-8', 'cp1252' and 'latin-1'")

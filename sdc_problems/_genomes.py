@@ -1,4 +1,4 @@
-"""Keys of genomes: what every memory of measured solutions looks them up by, and which of them it does not know."""
+"""Keys of genomes, by which measured solutions are remembered, and the genomes that are not known yet."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def row_keys(X: NDArray[Any]) -> list[bytes]:
 
 
 def first_unknown(keys: Iterable[bytes], known: Container[bytes]) -> dict[bytes, int]:
-    """Place of the first row of each key that is not known yet, in the order of the rows.
+    """First row of each key that is not known yet, in the order of the rows.
 
     Examples
     --------

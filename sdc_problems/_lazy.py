@@ -12,8 +12,8 @@ from typing import Any
 def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Make a package's ``__getattr__``, ``__dir__`` and ``__all__`` from the imports that only type checkers see.
 
-    The lines ``from module import name as name`` below ``if TYPE_CHECKING:`` are the one place that says what the
-    package exports: type checkers follow them, and the same lines are read here to import a name when it is asked for.
+    The lines ``from module import name as name`` below ``if TYPE_CHECKING:`` are the only list of what the package
+    exports: type checkers read them, and they are read here to import a name when it is asked for.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
 
 
 def attach_part(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Make the same of a package whose names the package above it exports: that list is the only one.
+    """Make the same for a package whose names are exported by the package above it, in that package's list.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def attach_part(package: str) -> tuple[Callable[[str], Any], Callable[[], list[s
 
 
 def exports(file: str) -> dict[str, tuple[str, str]]:
-    """Module and name of each export of an ``__init__.py``, in their order."""
+    """Module and name of each export of an ``__init__.py``, in order."""
     for node in ast.parse(Path(file).read_bytes()).body:
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
             return {

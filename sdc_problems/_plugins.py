@@ -14,27 +14,27 @@ Named = TypeVar("Named")
 
 
 def import_from_here() -> None:
-    """Modules of the current folder can be imported, as by ``python -m``."""
+    """Make modules of the current folder importable, as ``python -m`` does."""
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
 
 
 def entries(group: str, taken: Container[str]) -> dict[str, importlib.metadata.EntryPoint]:
-    """Entry points of a group by name; none takes a name of ours.
+    """Entry points of a group by name, without those whose names are taken.
 
     Parameters
     ----------
     group
         Name of the group.
     taken
-        Our names.
+        Names that are taken, such as the package's own.
     """
     found = importlib.metadata.entry_points(group=group)
     return {entry.name: entry for entry in sorted(found, key=lambda entry: entry.name) if entry.name not in taken}
 
 
 def loaded(entry: importlib.metadata.EntryPoint, kind: type[Named]) -> Named:
-    """Object of an entry point, which has a ``name`` that is the entry's; if not, one sentence names its package.
+    """Load the object of an entry point; the error for a wrong class or name says which package it is from.
 
     Parameters
     ----------

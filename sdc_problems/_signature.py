@@ -28,7 +28,7 @@ class _Unknown:
 REQUIRED: Final = _Required()
 """Default of a parameter that has none."""
 UNKNOWN: Final = _Unknown()
-"""Type of a parameter without annotation, or with one that names what only a type checker imports."""
+"""Type of a parameter that has no annotation, or one that only a type checker can resolve."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Parameter:
     default
         Its default, or ``REQUIRED``.
     help
-        What the docstring says of it, on one line; may be empty.
+        Its description in the docstring, on one line; may be empty.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Parameter:
 
 
 def parameters(target: Callable[..., Any]) -> dict[str, Parameter]:
-    """Parameters of a function, or of a class' constructor and of those that its ``**kwargs`` are handed on to.
+    """Parameters of a function, or of a class' constructor and of the constructors that get its ``**kwargs``.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def parameters(target: Callable[..., Any]) -> dict[str, Parameter]:
 
 
 def _functions(target: Callable[..., Any]) -> Iterator[tuple[Callable[..., Any], str]]:
-    """A function with its docstring; of a class its constructors, the nearest first, each with its class' docstring."""
+    """A function with its docstring; for a class its constructors, nearest first, each with its class' docstring."""
     if not isinstance(target, type):
         yield target, target.__doc__ or ""
         return
@@ -116,12 +116,12 @@ def _resolved(annotation: Any, namespace: Mapping[str, Any]) -> Any:
     holder.__annotations__ = {"it": annotation}
     try:
         return typing.get_type_hints(holder, globalns=dict(namespace), include_extras=True)["it"]
-    except NameError:  # imported for type checkers only
+    except NameError:  # imported only for type checkers
         return UNKNOWN
 
 
 def _described(text: str, namespace: Mapping[str, Any]) -> dict[str, str]:
-    """Text of the section "Parameters" on each; "As for :class:`Other`." is looked up there."""
+    """Description of each parameter in the section "Parameters"; "As for :class:`Other`." is looked up there."""
     found: dict[str, str] = {}
     for names, words in _entries(inspect.cleandoc(text)):
         reference = re.fullmatch(r"As for :class:`~?([\w.]+)`\.", words)
@@ -159,5 +159,5 @@ def _entries(text: str) -> Iterator[tuple[list[str], str]]:
 
 
 def _plain(words: list[str]) -> str:
-    """One line, with single backticks."""
+    """Join words to one line with single backticks."""
     return re.sub(r"``(.+?)``", r"`\1`", " ".join(word for word in words if word))

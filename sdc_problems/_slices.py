@@ -1,9 +1,9 @@
-"""Slices of long computations: bounded, told to whoever listens, with room for Ctrl-C between them.
+"""Slices of long computations: bounded work, progress for a listener, and a chance for Ctrl-C in between.
 
-Ctrl-C is heard only while Python itself runs, not in a compiled kernel or in one call of numpy over a million records.
-So whatever may take more than a second goes through here: as `slices` of bounded work; by `telling` how far it is,
-where a kernel works off a budget of `SLICE` steps a call; or by a flag that it looks at (`watched`), where it can be
-cut in neither way.
+Python notices Ctrl-C only between its own instructions, not in a compiled kernel or in one numpy call over a million
+records. So whatever may take more than a second goes through here: as `slices` of bounded work; by `telling` its
+progress, where a kernel gets a budget of `SLICE` steps per call; or, where it cannot be cut into slices, with a flag
+that the kernel checks (`watched`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Listener = Callable[[str, int, int], object]
-"""Called as ``listener(what, done, total)``; what it raises ends the computation."""
+"""Called as ``listener(what, done, total)``; an exception that it raises ends the computation."""
 
 T = TypeVar("T")
 
@@ -33,12 +33,12 @@ _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 @contextmanager
 def listening(listener: Listener | None) -> Iterator[None]:
-    """Tell a listener of every long computation inside; those of other threads are not told.
+    """Tell a listener the progress of every long computation inside, except those of other threads.
 
     Parameters
     ----------
     listener
-        Called between slices with what is done, how much of it, and how much there is. None silences them.
+        Called between slices with the name of the items, how many are done, and how many there are. None silences them.
 
     Examples
     --------
@@ -58,14 +58,14 @@ def listening(listener: Listener | None) -> Iterator[None]:
 
 
 def tell(what: str, done: int, total: int) -> None:
-    """Tell the listener, if there is one, how much of something is done."""
+    """Tell the listener, if there is one, how many items are done."""
     listener = _listener.get()
     if listener is not None:
         listener(what, done, total)
 
 
 def telling(what: str) -> Progress:
-    """The listener as a function of what is done and how much there is, for kernels that take a ``progress``."""
+    """The listener as a function of the items done and their total, for kernels that take a ``progress``."""
     return lambda done, total: tell(what, done, total)
 
 
@@ -76,18 +76,19 @@ def watched(
     steps: float = math.inf,
     part: tuple[int, int, int] | None = None,
 ) -> T:
-    """Run a kernel that cannot be cut in slices, but looks at a flag: in a thread, while this one hears Ctrl-C.
+    """Run a kernel that cannot be cut into slices in a thread, with a flag that stops it after Ctrl-C.
 
     Parameters
     ----------
     run
-        Calls the kernel with a flag of three numbers: it ends soon after the first is not 0, whatever it returns then,
-        and writes into the others how much is done and how much there is.
+        Calls the kernel with a flag of three numbers. The kernel ends soon after the first one is not 0 (its result is
+        then not used) and writes into the other two how much is done and how much there is.
     what
-        Name of what it works through.
+        Name of the items.
     steps
-        Elementary steps that it takes at most, if that is known: little work needs no thread.
+        Largest number of elementary steps, if known: a small number needs no thread.
     part
+        For a part of a larger computation: what is done already, what this part adds, and the total.
         Where this is a part of more: what is done already, how much more this does, and how much there is in all.
     """
     from concurrent.futures import ThreadPoolExecutor
@@ -105,25 +106,25 @@ def watched(
                     return found.result(timeout=_LOOK)
                 except TimeoutError:
                     if found.done():
-                        raise  # by the kernel itself
+                        raise  # the kernel itself raised it
                     done, total = int(flag[1]), int(flag[2])
                     if part is not None:
                         done, total = part[0] + part[1] * min(done, total) // max(total, 1), part[2]
                     tell(what, done, total)
         finally:
-            flag[0] = 1  # where it has ended nobody looks any more
+            flag[0] = 1  # if the kernel has ended, nothing reads it
 
 
 class Pace:
-    """Budget of a kernel for its next slice: steps that took a fifth of a second on the clock before.
+    """Budget of a kernel for its next slice: the number of steps that took a fifth of a second so far.
 
-    Where other work has the processor, or steps take longer than one thinks, slices become smaller. For kernels whose
+    If other work uses the processor, or steps take longer than expected, slices become smaller. Only for kernels whose
     results do not depend on where they stop.
 
     Parameters
     ----------
     steps
-        Budget of the first slice, and the largest.
+        Budget of the first slice, and the largest budget.
 
     Examples
     --------
@@ -137,7 +138,7 @@ class Pace:
         self._begin = time.monotonic()
 
     def next(self, done: int) -> int:
-        """Budget of the next slice, after one of so many steps since this was last asked."""
+        """Budget of the next slice, after ``done`` steps since the last call."""
         now = time.monotonic()
         if done > 0:
             wanted = int(done * _LOOK / max(now - self._begin, 1e-9))
@@ -147,21 +148,21 @@ class Pace:
 
 
 def slices(n: int, *, steps: float, what: str) -> Iterator[tuple[int, int]]:
-    """Ranges of items that together are 0 … n, each of bounded work.
+    """Ranges of items that cover 0 … n − 1, each of bounded work.
 
     Parameters
     ----------
     n
         Number of items.
     steps
-        Elementary steps that one item takes at most, such as the records that it is compared with times attributes.
+        Largest number of elementary steps for one item, such as the records it is compared with times attributes.
     what
-        Name of the items for a person who waits: "records", "pairs of columns" …
+        Name of the items for the progress display: "records", "pairs of columns" …
 
     Yields
     ------
     low, high
-        Items low … high − 1. What fits in one slice is a single range and is not told.
+        Items low … high − 1. If everything fits in one slice, it is a single range and no progress is told.
     """
     size = max(1, int(SLICE / max(steps, 1.0)))
     for low in range(0, n, size):

@@ -1,6 +1,6 @@
-"""Checks that every function of arrays begins with: each failure is an SDCError that names the argument.
+"""Checks of arguments, for every function of arrays: each failure is an SDCError that names the argument.
 
-A check returns the array in the type the caller works with; the caller's array is never changed.
+A check returns the array in the type that the caller works with; the caller's array is never changed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _numbers(value: object, name: str) -> npt.NDArray[Any]:
 def _finite(array: npt.NDArray[Any], name: str) -> None:
     if array.dtype.kind != "f":
         return
-    # The sum is finite whenever every value is, up to overflow: one pass without a temporary settles most calls.
+    # The sum is finite if every value is, except for overflow: one pass without a temporary array is usually enough.
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(array.sum()):
             return
@@ -64,7 +64,7 @@ def _filled(array: npt.NDArray[Any], name: str) -> None:
 
 
 def table(X: object, name: str) -> FloatArray:
-    """Records × attributes as finite float64, at least one of each; a vector is one attribute.
+    """Records × attributes as finite float64, at least one of each; a vector becomes one attribute.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def table(X: object, name: str) -> FloatArray:
 
 
 def code_table(X: object, name: str) -> IntArray:
-    """Records × attributes as int64 category codes ≥ 0, at least one of each; a vector is one attribute.
+    """Records × attributes as int64 category codes ≥ 0, at least one of each; a vector becomes one attribute.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def code_table(X: object, name: str) -> IntArray:
 
 
 def points(F: object, name: str) -> FloatArray:
-    """Objective vectors as finite float64, solutions × objectives; a vector is one solution."""
+    """Objective vectors as finite float64, solutions × objectives; a vector becomes one solution."""
     array = _numbers(F, name)
     _filled(array, name)
     return table(array[None, :] if array.ndim == 1 else array, name)
@@ -172,7 +172,7 @@ def cell_mask(value: object, shape: tuple[int, ...], name: str) -> BoolArray:
 
 
 def same_shape(X: npt.NDArray[Any], Y: npt.NDArray[Any], name_x: str = "X", name_y: str = "Y") -> None:
-    """Both tables have the same records and attributes."""
+    """Check that both tables have the same records and attributes."""
     if X.shape != Y.shape:
         raise SDCError(f"{name_x} and {name_y} must have the same shape: {X.shape} and {Y.shape}")
 
@@ -208,7 +208,7 @@ def number(value: object, name: str, *, low: float, high: float) -> float:
 
 
 def kinds(value: object, p: int, known: Sequence[str], name: str = "kinds") -> tuple[str, ...]:
-    """One kind per attribute; a single word serves all.
+    """One kind per attribute; a single word is for all of them.
 
     Examples
     --------
@@ -225,7 +225,7 @@ def kinds(value: object, p: int, known: Sequence[str], name: str = "kinds") -> t
 
 
 def domain_sizes(value: object, *tables: IntArray, name: str = "n_categories") -> IntArray:
-    """Number of categories per attribute; ``None`` counts up to the largest code of the given tables.
+    """Number of categories per attribute; for ``None``, the largest code of the given tables plus 1.
 
     Examples
     --------
@@ -243,7 +243,7 @@ def domain_sizes(value: object, *tables: IntArray, name: str = "n_categories") -
 
 
 def choice(value: object, name: str, known: Sequence[str]) -> str:
-    """One of the known words."""
+    """Check that a word is one of the known ones."""
     if not isinstance(value, str) or value not in known:
         near = did_you_mean(value, known) if isinstance(value, str) else ""
         raise SDCError(f"{name} must be one of {', '.join(map(repr, known))}, not {value!r}{near}")

@@ -1,8 +1,8 @@
-"""Datasets: embedded synthetic tables and a social graph, and the public ones of the literature.
+"""Datasets: embedded synthetic tables and a social graph, and public tables of the literature.
 
-``load("people")``, ``load("firms")`` and ``load("crawl")`` need nothing. The public files are looked for in the folder
-``$SDC_DATA_HOME``, then in the user's cache (:func:`cache_home`); what UCI publishes under a stable address is
-downloaded into that cache, and for the others the error message says where a person gets the file and where it belongs.
+``load("people")``, ``load("firms")`` and ``load("crawl")`` need no files. Public files are looked for in the folder
+``$SDC_DATA_HOME``, then in the user's cache (:func:`cache_home`). Files that UCI publishes at a stable address are
+downloaded into that cache; for the others, the error message says where to get the file and where to put it.
 Every table must have the digest that the catalogue lists, wherever it came from.
 
 The parsers of UCI's own formats are tested on files in those formats; the download is tested on a local server. Neither
@@ -60,10 +60,10 @@ class Dataset:
     ----------
     data
         The microdata; for a graph, one record per vertex.
-    hierarchies
+        Generalization hierarchy of each attribute; empty for files whose attributes have none.
         Attribute to its generalization hierarchy; empty for files whose attributes have none.
     about
-        Origin, licence or citation, size and treatment of missing values, as one paragraph.
+        Origin, license or citation, size and treatment of missing values, as one paragraph.
     edges
         For a graph: pairs of record positions (from 0), as published; None for a table.
     """
@@ -90,7 +90,7 @@ class Dataset:
 
 
 class Listing(NamedTuple):
-    """Line of the catalogue: a table and the place of its file (None: not on this machine)."""
+    """Line of the catalogue: a table and the path of its file (None if it is not on this machine)."""
 
     name: str
     title: str
@@ -101,7 +101,7 @@ class Listing(NamedTuple):
 
 
 def names() -> tuple[str, ...]:
-    """Return the names that :func:`load` knows.
+    """Return the names that :func:`load` accepts.
 
     Examples
     --------
@@ -119,16 +119,16 @@ def load(name: str, *, download: bool = True, progress: Progress | None = None) 
     name
         One of :func:`names`.
     download
-        Whether a file that is not on this machine may be fetched from its publisher.
+        Whether a file that is not on this machine may be downloaded from its publisher.
     progress
-        Called with the bytes received and expected while a file is fetched; without it a bar is shown on stderr where
-        that is a terminal.
+        Called with the bytes received and the bytes expected during a download; without it, a progress bar is shown if
+        stderr is a terminal.
 
     Raises
     ------
     SDCError
-        For an unknown name, or for a file that is missing and has no stable address, or is not the published one; the
-        message says where to get it and where to put it. Failing downloads are an ``SDCFailure``.
+        For an unknown name, or for a file that is not the published one, or is missing and has no stable address; the
+        message says where to get it and where to put it. A failed download is an ``SDCFailure``.
 
     Examples
     --------
@@ -146,21 +146,21 @@ def load(name: str, *, download: bool = True, progress: Progress | None = None) 
 
 
 def people(records: int = _people.RECORDS, *, seed: int = _people.SEED) -> Dataset:
-    """Draw the embedded table: synthetic, census-like records of invented people.
+    """Draw the embedded table: synthetic, census-like records of invented persons.
 
     Parameters
     ----------
     records
-        Number of records, at least 50; the first records of a larger table are the smaller one.
+        Number of records, at least 50; a smaller table is the beginning of a larger one.
     seed
         The same seed gives the same records on every platform.
 
     Notes
     -----
-    Eight quasi-identifiers of the kinds of the Adult census file (age, workclass, education, marital status,
-    ethnicity, sex, birthplace, income) with hierarchies of the lengths 6, 3, 3, 3, 1, 1, 4, 1; occupation and diagnosis
-    are sensitive; hours, wage and savings are numeric. The attributes depend on each other as they do in a census:
-    marital status and schooling on age, income on schooling, age, hours and occupation, diagnosis on age and sex.
+    Eight quasi-identifiers like those of the Adult census file (age, workclass, education, marital status,
+    ethnicity, sex, birthplace, income) with hierarchies of 6, 3, 3, 3, 1, 1, 4 and 1 levels; occupation and diagnosis
+    are sensitive; hours, wage and savings are numeric. The attributes depend on each other as in a census:
+    marital status and schooling on age; income on schooling, age, hours and occupation; diagnosis on age and sex.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def people(records: int = _people.RECORDS, *, seed: int = _people.SEED) -> Datas
 
 
 def crawl(n: int = _crawl.NODES, m: int | None = None, *, seed: int = _crawl.SEED) -> Dataset:
-    """Draw a social graph of the size and kind of those that Marés (2013) crawled: places, topics, links.
+    """Draw a social graph like those that Marés (2013) crawled, in size and kind: places, topics, links.
 
     Parameters
     ----------
@@ -204,10 +204,10 @@ def crawl(n: int = _crawl.NODES, m: int | None = None, *, seed: int = _crawl.SEE
 
     Notes
     -----
-    Every node but the first links to an earlier one, drawn uniformly, and takes its place and its topics with
-    probability 0.4 each. Else a place is drawn by Zipf's law of exponent 0.9 from 336, and three of 18 topics by one of
-    exponent 0.8. Further links are uniform pairs, kept with probability 0.2, and 0.4 more for each of the same first
-    topic and the same country.
+    Every node but the first links to an earlier one, drawn uniformly, and copies its place and its topics with
+    probability 0.4 each. Otherwise a place is drawn from 336 by Zipf's law with exponent 0.9, and three of 18 topics
+    with exponent 0.8. Further links are uniform pairs, kept with probability 0.2, plus 0.4 if the first topic is the
+    same and 0.4 if the country is the same.
 
     Examples
     --------
@@ -235,12 +235,12 @@ def crawl(n: int = _crawl.NODES, m: int | None = None, *, seed: int = _crawl.SEE
 
 
 def firms() -> Dataset:
-    """Load the embedded table of numbers: invented firms, for groupings and microaggregation.
+    """Load the embedded numeric table: invented firms, for grouping and microaggregation.
 
     Notes
     -----
     Sixteen positive whole numbers in four blocks (size, capital, energy, trade): each column's logarithm is normal,
-    with a part that all columns share and one that those of its block share.
+    with a part that all columns share and a part that the columns of its block share.
 
     Examples
     --------
@@ -264,7 +264,7 @@ def firms() -> Dataset:
 
 
 def catalogue() -> list[Listing]:
-    """List every table, and where its file is now."""
+    """List every table with the path of its file."""
     embedded = Listing("people", "Synthetic census-like people (embedded)", _people.RECORDS, 13, None, False)
     graph = Listing("crawl", "Synthetic social graph with places and topics (embedded)", _crawl.NODES, 5, None, False)
     numbers = Listing(
@@ -282,7 +282,7 @@ def catalogue() -> list[Listing]:
 
 
 def ensure(name: str, *, progress: Progress | None = None) -> Path:
-    """Make sure that a public file is on this machine and is the published one; return its path.
+    """Make sure that a public file is on this machine and is the published one, and return its path.
 
     Parameters
     ----------

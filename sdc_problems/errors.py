@@ -1,4 +1,4 @@
-"""Exceptions of the package: they name the place of an error and what to do about it."""
+"""Exceptions of the package: they say where an error is and what to do about it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class SDCFailure(SDCError):
 
 
 class SDCWarning(UserWarning):
-    """Warning about input that is accepted, although it is probably not what was meant."""
+    """Warning about input that is accepted but probably not intended."""
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """``"; did you mean 'age'?"`` when a known word is near, else an empty string.
+    """``"; did you mean 'age'?"`` if a known word is similar, otherwise an empty string.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """
     words = [str(k) for k in known]
     near = difflib.get_close_matches(word, words, n=1)
-    if word not in near:  # capitals are what is missed first
+    if word not in near:  # a difference in case is the most frequent one
         folded = {k.casefold(): k for k in reversed(words)}
         alike = difflib.get_close_matches(word.casefold(), folded, n=1)
         if alike and (not near or alike[0] == word.casefold()):

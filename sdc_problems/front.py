@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
     from sdc_problems.objective import Objective
 
-MANY = 4  # objectives from which on a front may hold nearly everything
-ENOUGH = 100  # solutions of which a share says something
+MANY = 4  # number of objectives from which on a front may hold nearly all solutions
+ENOUGH = 100  # smallest number of solutions for which a share is meaningful
 NEARLY_ALL = 0.5
 
 
 class _Fields(NamedTuple):
     X: NDArray[Any]
-    """Solutions, one per row: the first of those with equal F, or all of them if ties were asked for."""
+    """Solutions, one per row: the first of those with equal F, or all of them with ``ties=True``."""
     F: NDArray[np.float64]
-    """Their objective values, minimised."""
+    """Their objective values, minimized."""
     n_candidates: int
-    """Number of different solutions that it is the front of; of an exact one all, measured or proven to be worse."""
+    """Number of different solutions that this is the front of; if exact, all, measured or proven to be worse."""
 
 
 class Front(_Fields):
@@ -46,13 +46,13 @@ class Front(_Fields):
     """
 
     objectives: tuple[Objective, ...] = ()
-    """Objectives that the columns of F are; a problem's own methods know them."""
+    """Objectives, one per column of F; set by the problem's own methods."""
 
     n_measured: int | None = None
-    """Number of solutions that were measured, where bounds ruled out the others; None if it is not known."""
+    """Number of solutions measured, if the others were ruled out by bounds; None if it is not known."""
 
     def of(self, objectives: Sequence[Objective], *, n_measured: int | None = None) -> Front:
-        """Same front with its objectives (the columns of F) and the number of measured solutions."""
+        """The same front with its objectives (the columns of F) and the number of solutions measured."""
         made = Front(*self)
         made.objectives = tuple(objectives)
         made.n_measured = n_measured if n_measured is not None else self.n_measured
@@ -62,9 +62,9 @@ class Front(_Fields):
         return Front(**{**self._asdict(), **fields}).of(self.objectives, n_measured=self.n_measured)
 
     def to_frame(self) -> pd.DataFrame:
-        """Table of the front: each objective in its own unit by its name, and the solution in the column ``x``.
+        """Table of the front: a column for each objective, in its own unit, and the solution in the column ``x``.
 
-        Without objectives the columns are ``f1``, ``f2`` …, minimised.
+        Without objectives, the columns are ``f1``, ``f2`` …, minimized.
         """
         import pandas as pd
 
@@ -87,7 +87,7 @@ class Front(_Fields):
         return table_view(said, heads, self._natural().tolist())
 
     def degenerate(self) -> str | None:
-        """Say in a sentence why this front offers no choice worth searching for, if it does not."""
+        """Say in a sentence why this front offers no choice worth a search; None if it does."""
         n, n_obj = self.F.shape
         if n_obj > 1 and n == 1 < self.n_candidates:
             return (
@@ -111,18 +111,18 @@ class Front(_Fields):
 
 
 Part = tuple[NDArray[Any], NDArray[np.float64], NDArray[np.bool_]]
-"""Rows of X, their F, minimised, and which of them meet the requirements."""
+"""Rows of X, their F (minimized), and a mask of those that meet the requirements."""
 
 
 def minimal(parts: Iterable[Part], *, ties: bool = False) -> Front:
-    """Return the front of solutions that come in parts; only the minimal ones so far are kept.
+    """Return the front of solutions that come in parts; only the front so far is kept in memory.
 
     Parameters
     ----------
     parts
-        At least one part, which may be empty.
+        At least one part; a part may be empty.
     ties
-        Whether all solutions with equal F are kept, in the order they came in, or the first only.
+        Whether all solutions with equal F are kept, in the order in which they came, or only the first.
     """
     X: NDArray[Any] | None = None
     F = np.empty((0, 0))
@@ -132,7 +132,7 @@ def minimal(parts: Iterable[Part], *, ties: bool = False) -> Front:
         new_X, new_F = all_X[met], all_F[met]
         X, F = (new_X, new_F) if X is None else (np.concatenate([X, new_X]), np.concatenate([F, new_F]))
         kept = np.flatnonzero(moocore.is_nondominated(F, keep_weakly=True)) if len(F) else np.zeros(0, dtype=np.int64)
-        # Of equal F the first in the order of X comes first, in whichever order they were measured.
+        # Among equal F the first in the order of X comes first, in whichever order they were measured.
         kept = kept[np.lexsort((*X[kept].T[::-1], *F[kept].T[::-1]))]
         if not ties and len(kept):
             kept = kept[np.r_[True, (F[kept][1:] != F[kept][:-1]).any(axis=1)]]

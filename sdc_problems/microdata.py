@@ -1,4 +1,4 @@
-"""Microdata: the table type that everything starts from; typed columns, roles and integer codes, validated once."""
+"""Microdata: the table type of the package, with typed columns, roles and integer codes, validated once."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ class Attribute:
 
     @property
     def categories(self) -> Array:
-        """The values in code order: numbers, booleans or datetimes of their own type, text as Python strings.
+        """The values in code order: numbers, booleans or datetimes in their own type, text as Python strings.
 
-        Sorted, unless an order was given. A category of missing values comes last and is called "?".
+        Sorted, unless an order was given. The category of missing values comes last and is called "?".
         """
         values = typed_values(self._column())
         if self.has_missing:
@@ -91,7 +91,7 @@ class Attribute:
 
     @property
     def holds_numbers(self) -> bool:
-        """Whether the categories are numbers, for any kind (except one for missing values)."""
+        """Whether the categories (except one for missing values) are numbers, whatever the kind."""
         return self._spec["storage"] in ("int", "float")
 
     @property
@@ -101,18 +101,18 @@ class Attribute:
 
     @property
     def codes(self) -> NDArray[np.int32]:
-        """Codes of the cells, one per record: the table's own array, which cannot be written to."""
+        """Codes of the cells, one per record: the table's own read-only array."""
         return self._column().codes
 
     @property
     def numbers(self) -> NDArray[np.float64]:
-        """The categories of a numeric attribute as numbers, NaN for the missing values."""
+        """The categories of a numeric attribute as numbers; NaN for missing values."""
         if self.kind is not Kind.NUMERIC:
             raise SDCError(f"column {self.name!r} is {self.kind.value}: only numeric columns are numbers")
         return np.append(self._column().floats(), [np.nan] * self.has_missing)
 
     def cells(self, codes: NDArray[np.integer]) -> pd.Series[Any]:
-        """Return the cells that codes stand for, of the type that the column has in a frame."""
+        """Return the cells that the codes stand for, in the type that the column has in a frame."""
         column = replace(self._column(), codes=np.asarray(codes, dtype=np.int32))
         return column_to_series(column, self.n_categories - 1 if self.has_missing else None)
 
@@ -120,15 +120,15 @@ class Attribute:
 class Microdata(OpenedLate):
     """A table of records about persons, households or firms, ready for every evaluator.
 
-    Made by `from_csv` or `from_frame`. Immutable: each column is kept as integer codes over its distinct values,
+    Made by `from_csv` or `from_frame`. Immutable: each column is kept as integer codes for its distinct values,
     in arrays that all processes share (`arrays`), so that a pickle is small whatever the number of records.
 
-    Kinds are inferred when they are not given: numbers are numeric; dates, times and ordered pandas categoricals
-    ordinal (dates in order of time; declared numeric, they count in days since 1970-01-01); everything else, booleans
-    too, is nominal. In a CSV file, digits with leading zeros ("007") or more than 18 of them are codes and stay
-    text. Text that is dates is ordinal, in the order of time, if all of it is and day and month can be told apart.
+    Kinds are inferred if they are not given. Numbers are numeric. Dates, times and ordered pandas categoricals are
+    ordinal (dates in order of time; if declared numeric, they count in days since 1970-01-01). Everything else, also
+    booleans, is nominal. In a CSV file, digits with leading zeros ("007") or more than 18 digits are codes and stay
+    text. A text column is ordinal, in order of time, if all its cells are dates and day and month can be told apart.
 
-    Rows in error messages count records from 1, without the header.
+    Row numbers in error messages count records from 1, without the header.
 
     Examples
     --------
@@ -151,7 +151,7 @@ class Microdata(OpenedLate):
     _late = ("_meta", "_attributes")
 
     def __init__(self, arrays: SharedArrays) -> None:
-        """Open the arrays of another Microdata (its `arrays`)."""
+        """Open the arrays of another Microdata (its attribute `arrays`)."""
         self._arrays = arrays
         self._digest: str | None = None
         if arrays.at_hand:
@@ -196,22 +196,22 @@ class Microdata(OpenedLate):
         quasi_identifiers, sensitive, identifiers
             Names of the columns with these roles; all others are "other".
         kinds
-            Column to "numeric", "ordinal" or "nominal"; inferred for those not named.
+            Column to "numeric", "ordinal" or "nominal"; inferred for columns that are not named.
         orders
             Column to its categories from first to last; makes the column ordinal.
         missing
-            What to do about missing values: "error" names the first one; "drop" leaves out every record that
-            has one in a column with a role, or in any column if none has one (`n_dropped` says how many);
+            What to do about missing values: "error" reports the first one; "drop" leaves out every record that
+            has one in a column with a role, or in any column if none has a role (`n_dropped` says how many);
             "category" makes them the last category, "?", of ordinal and nominal columns; "star" does so too, and
-            a verdict takes such a cell as compatible with every value. Numbers have no such category: missing in a
-            column with a role they make it ordinal, with an SDCWarning (an SDCError if its kind is given as numeric).
+            a verdict treats such a cell as compatible with every value. A numeric column has no such category: if it has
+            a role and missing values, it becomes ordinal, with an SDCWarning (an SDCError if it is declared numeric).
         na_values
-            Text that stands for a missing value; ``()`` for none. Blanks around a cell are no part of it.
+            Text that stands for a missing value; ``()`` for none. Blanks around a cell are ignored.
         delimiter, encoding, decimal, thousands
             How the file is written.
         chunksize
-            Records read at a time. The result is the same for any value; memory holds one chunk of text, four
-            bytes per cell and the distinct values.
+            Number of records to read at a time. The result is the same for any value; memory holds one chunk of text,
+            four bytes per cell and the distinct values.
         """
         file = CSVFile(
             path,
@@ -233,10 +233,10 @@ class Microdata(OpenedLate):
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str], **options: Any) -> Microdata:
-        """Read a table, by the ending of its name: CSV, Parquet, XLSX (the first sheet), SPSS, Stata or SAS.
+        """Read a table; the ending of its name says the format: CSV, Parquet, XLSX (first sheet), SPSS, Stata or SAS.
 
-        Options as in `from_csv`; those that say how a CSV file is written are refused for the others. Numbers of SPSS
-        and Stata whose values have labels are categories, unless ``kinds`` says otherwise.
+        Options as in `from_csv`; those that say how a CSV file is written are refused for other formats. Numbers of
+        SPSS and Stata whose values have labels are categories, unless ``kinds`` says otherwise.
 
         Parameters
         ----------
@@ -271,9 +271,9 @@ class Microdata(OpenedLate):
         missing: str = "error",
         na_values: Sequence[str] = NA_VALUES,
     ) -> Microdata:
-        """Take a DataFrame of pandas (numpy, nullable or Arrow types) or polars, an Arrow table, or a dict of columns.
+        """Take a pandas (numpy, nullable or Arrow types) or polars DataFrame, an Arrow table, or a dict of columns.
 
-        The table is not modified. Options as in `from_csv`. Besides missing values of the table's own kind, text in
+        The input is not modified. Options as in `from_csv`. Besides the missing values of the input's own kind, text in
         `na_values` counts as missing.
         """
         frame = pandas_frame(frame)
@@ -326,7 +326,7 @@ class Microdata(OpenedLate):
     def with_roles(
         self, *, quasi_identifiers: Sequence[str] = (), sensitive: Sequence[str] = (), identifiers: Sequence[str] = ()
     ) -> Microdata:
-        """The same records with other roles; columns not named become "other"."""
+        """The same records with other roles; columns that are not named become "other"."""
         roles = named_roles(self.names, quasi_identifiers, sensitive, identifiers)
         for name, role in roles.items():
             if role is Role.QUASI_IDENTIFIER:
@@ -339,12 +339,12 @@ class Microdata(OpenedLate):
         return Microdata(SharedArrays({**self._arrays, _META: encode_meta(meta)}, copy=False))
 
     def take(self, records: ArrayLike) -> Microdata:
-        """Some of the records, in the order given, with the categories and roles of the whole table.
+        """Select records, in the order given; categories and roles remain those of the whole table.
 
         Parameters
         ----------
         records
-            Their numbers, from 0; the index is numbered anew.
+            Their numbers, from 0; the index of the result is new.
 
         Examples
         --------
@@ -381,12 +381,12 @@ class Microdata(OpenedLate):
 
     @property
     def n_dropped(self) -> int:
-        """Records left out because of missing values (``missing="drop"``)."""
+        """Number of records left out because of missing values (``missing="drop"``)."""
         return int(self._meta["n_dropped"])
 
     @property
     def rows(self) -> NDArray[np.int64]:
-        """Position of each record in the file or frame it was read from, counted from 0; gaps where some were dropped.
+        """Position of each record in the file or frame it was read from, counted from 0; dropped records leave gaps.
 
         Examples
         --------
@@ -415,7 +415,7 @@ class Microdata(OpenedLate):
         return tuple(self._attributes.values())
 
     def attribute(self, name: str) -> Attribute:
-        """The attribute of that name."""
+        """The attribute with that name."""
         try:
             return self._attributes[name]
         except KeyError:
@@ -441,7 +441,7 @@ class Microdata(OpenedLate):
 
     @property
     def digest(self) -> str:
-        """SHA-256 (hexadecimal) over names, kinds, roles and cells; not over the index or pandas' types."""
+        """SHA-256 (hexadecimal) of names, kinds, roles and cells, but not of the index or of pandas' types."""
         if self._digest is None:
             said: list[Any] = [
                 [s["name"], s["kind"], s["role"], s["storage"], s["missing"]] for s in self._meta["columns"]
@@ -458,7 +458,7 @@ class Microdata(OpenedLate):
         return self.attribute(name).categories
 
     def codes(self, names: str | Sequence[str] | None = None) -> NDArray[np.int32]:
-        """Category codes, one row per record and one column per attribute; a copy that you may change.
+        """Category codes, one row per record and one column per attribute, as a copy that may be changed.
 
         Parameters
         ----------
@@ -472,7 +472,7 @@ class Microdata(OpenedLate):
         return codes
 
     def values(self, names: str | Sequence[str] | None = None) -> NDArray[np.float64]:
-        """Numbers, one row per record: numeric attributes as they are, ordinal ones as their codes.
+        """Numbers, one row per record: numeric attributes as they are, ordinal attributes as their codes.
 
         Parameters
         ----------
@@ -513,9 +513,9 @@ class Microdata(OpenedLate):
         return [self.attribute(name) for name in ([names] if isinstance(names, str) else names)]
 
     def frame(self) -> pd.DataFrame:
-        """A fresh DataFrame with the original cells, column order and index.
+        """A new DataFrame with the original cells, column order and index.
 
-        Nullable and Arrow columns come back with numpy types, unsigned and small types as they were; text that
+        Nullable and Arrow columns come back with numpy types, unsigned and small types unchanged; text that
         stood for a missing value comes back as a missing value.
         """
         import pandas as pd
@@ -539,7 +539,7 @@ class Microdata(OpenedLate):
         return frame
 
     def summary(self) -> str:
-        """A table of the attributes: kinds, roles and numbers of categories; no cell values.
+        """Table of the attributes: kinds, roles and numbers of categories; no cell values.
 
         Examples
         --------
@@ -589,7 +589,7 @@ class Microdata(OpenedLate):
 
 
 def _refuse_gaps(attribute: Attribute) -> None:
-    """Numbers have no value for a missing cell."""
+    """Refuse missing values in a numeric attribute, which has no number for them."""
     if attribute.kind is Kind.NUMERIC and attribute.has_missing:
         raise SDCError(
             f"column {attribute.name!r} has missing values, kept because it had no role when the table was read: read"

@@ -14,7 +14,7 @@ from sdc_problems.errors import SDCError, did_you_mean
 BETTER = {"min": "Smaller is better.", "max": "Larger is better."}
 CONCERNS = ("risk", "loss", "")
 
-COLUMNS = ("id", "seed", "feasible", "meets_requirements")  # of the tables in which objectives stand by their names
+COLUMNS = ("id", "seed", "feasible", "meets_requirements")  # other columns of tables that have one per objective
 
 OwnFunction = Callable[[NDArray[Any], NDArray[Any]], float]
 
@@ -28,28 +28,28 @@ class Objective:
     name
         Short name, as given in ``objectives=(...)``.
     label
-        What an axis or a table column says.
+        Text for an axis or a table column.
     sense
-        Whether a person wants it small or large. Large ones are stored negated in ``F``.
+        Whether a small or a large value is wanted. Values to be maximized are stored negated in ``F``.
     bounds
         Smallest and largest possible value in natural units (may be infinite).
     unit
         ``"%"``, ``"records"``, or empty.
     meaning
-        What it counts or measures, in one or two plain sentences; which way is better is added by ``sentence``.
+        Explanation of what it counts or measures, in one or two plain sentences; ``sentence`` adds which way is better.
     formula
-        The same exactly, as plain text.
+        The exact definition, as plain text.
     source
         Where it was defined.
     concerns
-        ``"risk"`` if a better value protects people more, ``"loss"`` if it keeps more of the data, empty if it mixes
-        both or is neither.
+        ``"risk"`` if a better value protects people more, ``"loss"`` if it keeps more of the data, empty if it is a
+        mixture of both or neither.
     formerly
-        Names it had in earlier versions: whoever gives one is told the new name.
+        Names in earlier versions: an error for one of them gives the new name.
     function
-        Only for an objective of one's own: ``function(released, original)`` of two tables of integer codes, records ×
-        protected attributes. Equal codes in a column are equal cells, numeric and ordinal values keep their order,
-        and -1 is a suppressed cell.
+        Only for an objective that a user writes: ``function(released, original)`` of two tables of integer codes,
+        records × protected attributes. Equal codes in a column are equal cells, numeric and ordinal values keep their
+        order, and -1 is a suppressed cell.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class Objective:
 
     @property
     def sentence(self) -> str:
-        """Meaning, and which way is better."""
+        """The meaning, and which way is better."""
         return f"{self.meaning} {BETTER[self.sense]}".lstrip()
 
     def __str__(self) -> str:
@@ -89,12 +89,12 @@ class Objective:
 
 
 def by_name(*objectives: Objective) -> dict[str, Objective]:
-    """Return a catalogue: objectives by their names, in the order given."""
+    """Return a catalogue: objectives by name, in the order given."""
     return {objective.name: objective for objective in objectives}
 
 
 def find_objective(name: object, catalogue: Mapping[str, Objective], *, what: str = "objective") -> Objective:
-    """Look up an objective; the error gives the new name of a former one, or similar names.
+    """Look up an objective; the error for an earlier name gives the new one, otherwise similar names.
 
     Examples
     --------
@@ -120,9 +120,9 @@ def choose_objectives(
     Parameters
     ----------
     objectives
-        Names of the catalogue, or an `Objective` of one's own with a ``function``.
+        Names of the catalogue, or an `Objective` that a user wrote, with a ``function``.
     catalogue
-        What the problem can measure, by name.
+        Objectives that the problem can measure, by name.
 
     Examples
     --------
@@ -151,7 +151,7 @@ def choose_objectives(
 
 
 def _own(objective: Objective, catalogue: Mapping[str, Objective]) -> Objective:
-    """Check an objective given as such: one of the catalogue's, or one with a function and a name of its own."""
+    """Check an `Objective` given as an object: one of the catalogue, or one with a function and a name of its own."""
     known = catalogue.get(objective.name)
     if objective == known:
         return objective

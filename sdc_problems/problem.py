@@ -38,8 +38,8 @@ OPERATORS = (
     "; operators made for real numbers, which are pymoo's defaults, do not fit: give the algorithm the problem's own,"
     " such as NSGA2(pop_size=100, **problem.operators())"
 )
-"""Advice about rows that are no whole numbers."""
-FEW = 64  # variables up to which a search may come to measure everything
+"""Advice in the error about rows that are not whole numbers."""
+FEW = 64  # number of variables up to which a search may measure every solution
 AT_ONCE = 5000  # candidates that an enumeration measures at a time
 
 INSTEAD = {
@@ -58,7 +58,7 @@ INSTEAD = {
     "xl": "the data and the parameters say what the bounds are",
     "xu": "the data and the parameters say what the bounds are",
 }
-"""Arguments that constructors of pymoo, or ours of earlier versions, take, and what to write here instead."""
+"""Arguments of pymoo's constructors or of earlier versions, and what to write here instead."""
 
 
 class _Compiled:
@@ -74,60 +74,60 @@ class SDCProblem(Problem, ABC):
     """Anonymization task over fixed-length small-integer arrays.
 
     A subclass sets its parameters, calls ``super().__init__``, and provides ``_compile``, ``_measure``,
-    ``_operators``, ``decode``, ``describe``, ``release`` and ``baselines``; one that lacks any of them
-    cannot be made. A copy, such as pymoo's wrappers change, is a new problem over the same data and the same engine. A
-    pickle holds the parameters and the data's handle only (the engine is compiled again where it is first used).
+    ``_operators``, ``decode``, ``describe``, ``release`` and ``baselines``; without all of them, it cannot be
+    instantiated. A copy (pymoo's wrappers change theirs) is a new problem over the same data and the same engine. A
+    pickle holds only the parameters and the handle of the data; the engine is compiled again when it is first used.
 
     Parameters
     ----------
     data
         The table.
     objectives
-        What is optimised, in the order of the columns of ``F``: names of the catalogue, or an `Objective` of one's own
-        with a function of the released and the original codes (see ``_tables``).
+        Quantities to optimize, in the order of the columns of ``F``: names of the catalogue, or an `Objective` of your
+        own with a function of the released and the original codes (see ``_tables``).
     catalogue
-        Objectives that the task can measure, by name; if not given, those of ``objectives``.
+        Objectives that the task can measure, by name; by default, those in ``objectives``.
     require
-        What a solution must meet, by names of the catalogue (they need not be optimised): ``{"k": 5}`` is at least 5 of
-        an objective that is maximised and at most 5 of one that is minimised; ``{"k": {"min": 5, "max": 50}}`` says it
-        in full. pymoo gets it as inequality constraints, in natural units.
+        Requirements of a solution, by names of the catalogue (which need not be optimized): ``{"k": 5}`` is at least 5
+        for an objective that is maximized and at most 5 for one that is minimized; ``{"k": {"min": 5, "max": 50}}``
+        gives both bounds. pymoo gets them as inequality constraints, in natural units.
     n_var, xl, xu
-        Length of a row of ``X`` and its integer bounds (scalars or arrays).
+        Length of a row of ``X``, and its integer bounds (scalars or arrays).
     dtype
         Integer type of ``X``.
 
     Notes
     -----
-    What a subclass provides, or finds here, and only the class itself calls:
+    Methods that a subclass provides or finds here, and that only the class itself calls:
 
     ``_compile()``
-        Return what evaluation needs of the data; kept as ``self.engine``, and called once in each process.
+        Return what evaluation needs from the data; kept as ``self.engine``, and called once in each process.
     ``_measure(X, names)``
         Return the named objectives of each row of ``X``: rows × names, in the unit that a person reads. Rows are of
         ``dtype``, within bounds, and not always in canonical form.
     ``_operators()``
         Return ``sampling``, ``crossover``, ``mutation`` and ``repair``, by pymoo's names for them.
     ``_tables(x)``
-        Yield pairs of tables, released and original, records × protected columns, as integer codes. Equal codes of a
+        Yield pairs of tables, released and original, records × protected columns, as integer codes. Equal codes in a
         column are equal cells, in both tables; -1 is a suppressed cell. Objectives that a user writes are functions of
-        such a pair (the mean over the pairs counts). It is optional, but `ProblemContract` asks for it.
+        such a pair; their value is the mean over the pairs. Optional, but `ProblemContract` asks for it.
     ``_publishable()``
-        Call it in ``release``: a frame with every column of the data and a star in each identifier, without the index,
-        in which ``release`` replaces the protected columns.
+        Call it in ``release``. It returns a frame with every column of the data, a star in each identifier and no
+        index; ``release`` replaces the protected columns.
     ``_own_figures(x)``
-        Call it in a ``figures`` of your own: the objectives that a user has written, of a row that is checked.
+        Call it in a ``figures`` of your own. It returns the objectives that a user has written, for a checked row.
     ``_check_objective(objective)``
         Raise an SDCError if the data lack what a chosen objective needs. Optional.
 
     *Canonical form.* If several rows of ``X`` mean the same solution, the ``repair`` of ``_operators`` turns each into
-    one of them and leaves that one as it is. Rows are compared by their bytes: without a repair a search measures the
-    same solution again and again, and a front lists it as often. If every row is a solution of its own, the repair is
+    one of them and leaves that one unchanged. Rows are compared by their bytes: without a repair, a search measures the
+    same solution repeatedly, and a front lists it repeatedly. If every row is a different solution, the repair is
     pymoo's ``NoRepair()``. A row that a user gives need not be in canonical form, so ``_measure``, ``decode`` and
     ``release`` read it as the solution that it means.
 
     Examples
     --------
-    The repair of an encoding in which all values from 3 on mean the same:
+    The repair of an encoding in which all values of 3 or more mean the same:
 
     >>> import numpy as np
     >>> from pymoo.core.population import Population
@@ -140,7 +140,7 @@ class SDCProblem(Problem, ABC):
     """
 
     def __new__(cls, *args: object, **options: object) -> Self:
-        """Refuse what constructors elsewhere take, with what to write instead."""
+        """Refuse arguments of pymoo's constructors or of earlier versions, and say what to write instead."""
         for name in INSTEAD.keys() & options.keys():
             known = inspect.signature(cls.__init__).parameters
             if name not in known and not any(p.kind is p.VAR_KEYWORD for p in known.values()):
@@ -148,7 +148,7 @@ class SDCProblem(Problem, ABC):
         made: Self = super().__new__(cls)
         return made
 
-    data: Any  # pymoo keeps a dict of this name; ours is the Microdata, set below
+    data: Any  # pymoo has a dict of this name; ours is the Microdata, set below
     known_front: NDArray[np.float64] | None = None
     """Front as pymoo's displays and indicators ask for it by ``pareto_front()``; instances of the suite know theirs."""
 
@@ -178,7 +178,7 @@ class SDCProblem(Problem, ABC):
         self._state(objectives, require)
 
     def _state(self, objectives: Sequence[str | Objective], require: Mapping[str, Required] | None) -> None:
-        """State objectives and requirements, with an engine that is still to be compiled for them."""
+        """Set objectives and requirements, and an engine that is still to be compiled for them."""
         self.objectives = choose_objectives(objectives, self.catalogue)
         known = {**self.catalogue, **by_name(*self.objectives)}
         self.requirements: tuple[Requirement, ...] = read_requirements(require, known)
@@ -202,14 +202,14 @@ class SDCProblem(Problem, ABC):
     def with_objectives(
         self, objectives: Sequence[str | Objective], *, require: Mapping[str, Required] | None = None
     ) -> Self:
-        """Same task on the same data with other objectives and requirements; this problem is not changed.
+        """The same task on the same data with other objectives and requirements; this problem is not changed.
 
         Parameters
         ----------
         objectives
-            What is optimised instead.
+            Quantities to optimize instead.
         require
-            What a solution must meet instead; nothing if not given.
+            Requirements of a solution instead; none if not given.
         """
         other = copy.copy(self)
         other._state(objectives, require)
@@ -223,20 +223,20 @@ class SDCProblem(Problem, ABC):
 
     @abstractmethod
     def _measure(self, X: NDArray[Any], names: Sequence[str]) -> NDArray[np.float64]:
-        """Values of the named objectives of the catalogue in natural units: a row for each row of ``X``.
+        """Values of the named objectives in natural units: one row for each row of ``X``, one column for each name.
 
-        The rows are of ``self.dtype`` and within bounds, the names some of those in ``self.measured_objectives``.
+        The rows are of ``self.dtype`` and within bounds; the names are some of those in ``self.measured_objectives``.
         """
 
     def _check_objective(self, objective: Objective) -> None:
         """Raise an SDCError if the data lack what a chosen objective of the catalogue needs."""
 
     def _tables(self, x: NDArray[Any]) -> Iterable[tuple[NDArray[Any], NDArray[Any]]]:
-        """Pairs of tables, released and original, for objectives of one's own; the mean over the pairs counts.
+        """Pairs of tables, released and original, for objectives that a user writes (the mean over pairs).
 
         Records × protected attributes, as integer codes: equal codes in a column are equal cells, in both tables,
         numeric and ordinal values keep their order, and -1 is a suppressed cell. A problem that does not provide it
-        takes no objective of one's own.
+        takes no such objective.
         """
         raise NotImplementedError
 
@@ -245,15 +245,15 @@ class SDCProblem(Problem, ABC):
         """Sampling, crossover, mutation and repair, by pymoo's names for them; ``operators`` adds `NeverTwice`."""
 
     def _n_genomes(self) -> int | None:
-        """Return how many different rows there are at most, or None: a search ends when all are measured."""
+        """Largest number of different rows, or None if unknown: a search ends when all are measured."""
         return self.n_candidates if self.n_var <= FEW else None
 
     @abstractmethod
     def decode(self, x: ArrayLike) -> Any:
-        """Decode a row to a small frozen object that says what it does; nothing is measured, so no engine is needed."""
+        """Decode a row to a small frozen object that describes it; nothing is measured, so no engine is needed."""
 
     def figures(self, x: ArrayLike) -> Mapping[str, float]:
-        """Measure a row: its objectives in natural units and further figures of the task, by name.
+        """Measure a row: its objectives in natural units and other figures of the task, by name.
 
         By default, these are the objectives that are optimized or required.
         """
@@ -266,7 +266,7 @@ class SDCProblem(Problem, ABC):
 
     @abstractmethod
     def release(self, x: ArrayLike, *, seed: int | None = None) -> pd.DataFrame:
-        """Return the protected table; if it does not meet the promised guarantee, an SDCError is raised.
+        """Return the protected table; an SDCError if it does not meet the promised guarantee.
 
         Start from ``self._publishable()``: same columns and order of rows, but no identifiers and no index.
         """
@@ -274,14 +274,14 @@ class SDCProblem(Problem, ABC):
     def coded_release(
         self, x: ArrayLike, *, seed: int | None = None, suppressed: Literal["drop", "star"] | None = None
     ) -> pd.DataFrame:
-        """Release with columns of text as codes, for large tables; by default the same as `release`.
+        """Release with text columns as codes, for large tables; by default the same as `release`.
 
         Parameters
         ----------
         x, seed
-            As of `release`.
+            As for `release`.
         suppressed
-            The same, for a problem that suppresses records; None for any other.
+            As for the `release` of a problem that suppresses records; None for other problems.
         """
         options: dict[str, Any] = {} if suppressed is None else {"suppressed": suppressed}
         return self.release(x, seed=seed, **options)
@@ -302,12 +302,12 @@ class SDCProblem(Problem, ABC):
     def operators(self, *, eliminate_duplicates: bool = True) -> dict[str, Any]:
         """Operators made for this encoding, as the keyword arguments of pymoo's algorithms.
 
-        Their duplicate elimination remembers all that the search has measured: nothing is measured twice.
+        Their duplicate elimination remembers every solution that the search has measured: none is measured twice.
 
         Parameters
         ----------
         eliminate_duplicates
-            Whether the duplicate elimination is among them. MOEA/D takes none, because it needs duplicates:
+            Whether duplicate elimination is included. MOEA/D does not take it, because it needs duplicates:
             ``MOEAD(ref_dirs, **problem.operators(eliminate_duplicates=False))``.
         """
         chosen = self._operators()
@@ -325,21 +325,21 @@ class SDCProblem(Problem, ABC):
     def enumerate_front(
         self, progress: Callable[[int, int], object] | None = None, *, limit: int = 1_000_000, ties: bool = False
     ) -> Front:
-        """Exact front: the solutions that no other solution beats, by measuring all of them or an equivalent method.
+        """Exact front: the solutions that no other solution beats, by measuring all solutions or an equivalent method.
 
         Parameters
         ----------
         progress
-            Called as ``progress(candidates done, candidates in all)`` now and then.
+            Called as ``progress(candidates done, candidates in all)`` from time to time.
         limit
-            Largest number of candidates to try, or of steps where a programme needs fewer.
+            Largest number of candidates to try, or of steps if an exact algorithm needs fewer.
         ties
-            Whether all solutions with equal F are returned, or the first only; all of them need measuring all.
+            Whether all solutions with equal F are returned, or only the first; for all, every solution is measured.
 
         Raises
         ------
         SDCError
-            If there are more than the limit; it says how many.
+            If there are more candidates than the limit; the message says how many.
         """
         rows = None if ties or self.requirements else self._programme(progress, limit)
         if rows is None:
@@ -350,17 +350,17 @@ class SDCProblem(Problem, ABC):
         return found._replace(n_candidates=self.n_candidates).of(self.objectives).warned()
 
     def _programme(self, progress: Callable[[int, int], object] | None, limit: int) -> NDArray[Any] | None:
-        """Rows among which the exact front is, found without measuring all; None where there is no way but that."""
+        """Rows that include the exact front, found by an exact algorithm; None if every solution must be measured."""
         return None
 
     def front(self, found: Any) -> Front:
-        """Front that a search has found, as a table (``to_frame``) and a view for notebooks.
+        """Front that a search has found, with a table (``to_frame``) and a display for notebooks.
 
         Parameters
         ----------
         found
-            pymoo's ``Result``, a ``Population``, or rows of X, which are measured. Of a result the number of solutions
-            measured is that of its search.
+            pymoo's ``Result``, a ``Population``, or rows of X, which are measured. For a result, the number of
+            solutions measured is that of its search.
 
         Examples
         --------
@@ -393,7 +393,7 @@ class SDCProblem(Problem, ABC):
     def enumerate_parts(
         self, progress: Callable[[int, int], object] | None = None, *, limit: int = 1_000_000
     ) -> Iterator[Part]:
-        """Measure every solution, part by part: rows of X, their F, and which of them meet the requirements.
+        """Measure every solution, part by part: rows of X, their F, and a mask of those that meet the requirements.
 
         Parameters
         ----------
@@ -406,13 +406,13 @@ class SDCProblem(Problem, ABC):
         return self._enumerated(progress, n)
 
     def seconds_to_enumerate(self) -> float | None:
-        """Estimate the seconds that ``enumerate_front`` takes on this machine; None if that is not known."""
+        """Estimate the seconds that ``enumerate_front`` takes on this machine; None if unknown."""
         return None
 
     def best_of_each(self, *, limit: int = 1_000_000) -> dict[str, NDArray[Any]]:
-        """Best solution for each objective, by measuring all of them; named as baselines are.
+        """Best solution for each objective, found by measuring all solutions; named like the baselines.
 
-        Of several with the best value the one that is best in the other objectives, in their order, is taken.
+        Among several with the best value, the one that is best in the other objectives, in their order, is taken.
 
         Parameters
         ----------
@@ -427,7 +427,7 @@ class SDCProblem(Problem, ABC):
         return found
 
     def _size_in_words(self) -> str:
-        """Say how many candidates there are."""
+        """Number of candidates, in words."""
         n = self.n_candidates
         return f"there are {n:,} candidates" if n < 10**15 else f"there are about 10^{math.log10(n):.0f} candidates"
 
@@ -443,7 +443,7 @@ class SDCProblem(Problem, ABC):
             progress(n, n)
 
     def _part(self, X: NDArray[Any], values: NDArray[np.float64]) -> Part:
-        """Rows with their F, and which of them meet the requirements."""
+        """Rows with their F, and a mask of those that meet the requirements."""
         met: NDArray[np.bool_] = np.all(self._violations(values) <= 0, axis=1)
         return X, self.minimized(values[:, : len(self.objectives)]), met
 
@@ -460,10 +460,10 @@ class SDCProblem(Problem, ABC):
             yield X[list(fresh.values())]
 
     def _calc_pareto_front(self, *args: object, **kwargs: object) -> NDArray[np.float64] | None:
-        return self.known_front  # never enumerated here: displays ask for it in every run
+        return self.known_front  # never enumerate here: displays ask for it in every run
 
     def natural(self, F: ArrayLike) -> NDArray[np.float64]:
-        """Objective values as a person reads them: ``F`` stores maximized ones negated."""
+        """Objective values in the sense that a person reads; ``F`` stores maximized ones negated."""
         values: NDArray[np.float64] = np.asarray(F, dtype=float) * self._signs
         return values
 
@@ -472,7 +472,7 @@ class SDCProblem(Problem, ABC):
         return self.natural(values)  # flipping the sign undoes itself
 
     def genomes(self, X: ArrayLike) -> NDArray[Any]:
-        """Rows checked and cast to the problem's dtype: whole numbers within bounds, or an SDCError says where."""
+        """Rows checked and cast to the problem's dtype; an SDCError says where a value is not valid."""
         X = np.atleast_2d(np.asarray(X))
         if X.ndim != 2 or X.shape[1] != self.n_var:
             raise SDCError(f"X must have {self.n_var} columns, not shape {X.shape}")
@@ -499,7 +499,7 @@ class SDCProblem(Problem, ABC):
         return row
 
     def _publishable(self) -> pd.DataFrame:
-        """Return the table that every release starts from: identifiers starred, without the index that may be one."""
+        """Return the table that every release starts from: identifiers starred, and no index, which may identify."""
         frame: pd.DataFrame = self.data.frame().reset_index(drop=True)
         for name in self.data.identifiers:
             frame[name] = STAR
@@ -530,7 +530,7 @@ class SDCProblem(Problem, ABC):
         return values
 
     def _own_figures(self, x: NDArray[Any]) -> dict[str, float]:
-        """Objectives of one's own of a checked row, by name: means over the pairs of tables."""
+        """Values of the objectives that a user wrote for a checked row, by name: means over the pairs of tables."""
         functions = {o.name: o.function for o in self.measured_objectives if o.function is not None}
         if not functions:
             return {}
@@ -543,13 +543,13 @@ class SDCProblem(Problem, ABC):
         return {name: float(np.mean(values)) for name, values in found.items()}
 
     def _violations(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """By how much each bound of the requirements is missed, in natural units; not above 0 where it is met."""
+        """Violation of each bound of the requirements, in natural units; a bound is met where it is not above 0."""
         names = [objective.name for objective in self.measured_objectives]
         sides = [r.violations(values[:, names.index(r.objective.name)]) for r in self.requirements]
         return np.concatenate([np.zeros((len(values), 0)), *sides], axis=1)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Parameters and shared arrays only; bounds that are all the same (one per record) as one number."""
+        """Keep parameters and shared arrays only; bounds that are all equal (one per record) become one number."""
         state = {**self.__dict__, "cache": {}}
         del state["_compiled"]
         for side in ("xl", "xu"):

@@ -26,7 +26,7 @@ class Requirement:
     objective
         The objective.
     low, high
-        Bounds in natural units, both attainable; infinite where there is none.
+        Bounds in natural units, both inclusive; infinite where there is none.
 
     Examples
     --------
@@ -43,16 +43,16 @@ class Requirement:
 
     @classmethod
     def read(cls, objective: Objective, wanted: Required, *, what: str = "require") -> Requirement:
-        """Read a requirement: a single number is the worst acceptable value.
+        """Read a requirement; a single number is the worst acceptable value.
 
         Parameters
         ----------
         objective
-            The objective: at least the number if it is maximised, at most the number if it is minimised.
+            The objective: at least the number if it is maximized, at most the number if it is minimized.
         wanted
             A number, or a mapping with ``min``, ``max`` or both.
         what
-            What an error calls the place.
+            Name of the place, for an error.
         """
         place = f"{what} of {objective.name!r}"
         if isinstance(wanted, Mapping):
@@ -69,7 +69,7 @@ class Requirement:
         return cls(objective, -math.inf if low is None else low, math.inf if high is None else high)
 
     def violations(self, values: ArrayLike) -> NDArray[np.float64]:
-        """Violation of each bound, one column per bound, as in pymoo: a bound is met where it is not above 0."""
+        """Violation of each bound, one column per bound; as in pymoo, a bound is met where this is not above 0."""
         column = np.asarray(values, dtype=float)
         sides = [self.low - column] * (self.low > -math.inf) + [column - self.high] * (self.high < math.inf)
         return np.stack(sides, axis=-1)
@@ -96,16 +96,16 @@ class Requirement:
 def read_requirements(
     require: Mapping[str, Required] | None, catalogue: Mapping[str, Objective], *, what: str = "require"
 ) -> tuple[Requirement, ...]:
-    """Read requirements by the names of objectives.
+    """Read requirements by names of objectives.
 
     Parameters
     ----------
     require
-        What is wanted, by name: see `Requirement.read`.
+        The requirements, by name: see `Requirement.read`.
     catalogue
-        The objectives that may be named.
+        Objectives that may be named.
     what
-        What an error calls the place.
+        Name of the place, for an error.
 
     Examples
     --------

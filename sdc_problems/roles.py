@@ -14,12 +14,12 @@ from sdc_problems._tables.texts import check_digits_97, looks_like_postal_codes,
 from sdc_problems.errors import SDCError
 from sdc_problems.microdata import Attribute, Kind, Microdata, Role
 
-_LOOKED_AT = 5000  # distinct values of a column whose look is judged
+_LOOKED_AT = 5000  # number of distinct values of a column that are looked at
 _MOSTLY = 0.9  # share of values that must look alike, or of records whose value occurs once
-_OWN = {Kind.NUMERIC: _MOSTLY, Kind.ORDINAL: 0.5, Kind.NOMINAL: 0.5}  # share of values that occur once from which on
-# a column singles people out by itself: fewer know an amount to the last digit than know a date or a name
-_WORK = 2_000_000_000  # records times combinations that are counted
-_ENOUGH = 0.95  # share of records singled out from which on no larger combination is looked for
+_OWN = {Kind.NUMERIC: _MOSTLY, Kind.ORDINAL: 0.5, Kind.NOMINAL: 0.5}  # share of values that occur once, from which on
+# a column singles people out by itself: fewer people know an amount to the last digit than a date or a name
+_WORK = 2_000_000_000  # most records times combinations that are counted
+_ENOUGH = 0.95  # share of records singled out from which on no larger combination is searched for
 
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,}")
 _PHONE = re.compile(r"(?:\+|00|\(?0)[\d\s()/.\-]{6,20}")
@@ -32,7 +32,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Words of column names, English, German, French, Spanish, Italian.
+# Words of column names: English, German, French, Spanish, Italian.
 _RECORD = _words(
     "id nr no num number nummer numero key uuid guid mrn record case patient patientnr caseid kennung matricule code"
     " accession personnummer pid"
@@ -73,13 +73,13 @@ class ColumnFacts:
     Attributes
     ----------
     name, kind
-        The column, and its kind as it was read.
+        The column, and its kind as read.
     distinct, missing
-        Different values, and records without one.
+        Number of different values, and of records without one.
     once
-        Records whose value occurs once.
+        Number of records whose value occurs once.
     distinction
-        Different values by records.
+        Number of different values divided by that of records.
     separation
         Share of pairs of records that the column tells apart.
     role, reason
@@ -106,9 +106,9 @@ class Combination:
     columns
         The columns.
     singled_out
-        Records that are unique in these columns.
+        Number of records that are unique in these columns.
     separation
-        Share of pairs of records that they tell apart.
+        Share of pairs of records that these columns tell apart.
     """
 
     columns: tuple[str, ...]
@@ -124,19 +124,19 @@ class Scan:
     ----------
     records
         Number of records.
-    columns
+        Facts about each column, in the order of the table.
         The facts, in the order of the table.
     combinations
-        For one column, two, … five: those that single out the most records; exact among `searched`. It begins where
-        any record is singled out, and ends where nearly all are or more columns add nothing.
+        For each number of columns, the columns that single out the most records; exact among `searched`. The first
+        one singles out at least one record; the list ends where nearly all are singled out or more columns add nothing.
     searched
-        Columns that the combinations were sought among.
+        Columns among which combinations were searched for.
     not_searched
-        Columns that tell fewer records apart than those, and would have made too many combinations.
+        Columns left out of that search because they tell fewer records apart and there were too many combinations.
     everything
-        Records that all columns but direct identifiers single out together.
+        Number of records that all columns but direct identifiers single out together.
     harmless
-        Columns without a role that single out nobody together: they may leave as they are.
+        Columns without a role that together single out nobody: they may be released unchanged.
     """
 
     records: int
@@ -155,17 +155,17 @@ class Scan:
 def scan(data: Microdata, *, largest: int = 5, progress: Callable[[int, int], object] | None = None) -> Scan:
     """Propose a role for each column of a table, and find the combinations that single out the most records.
 
-    Nothing is decided: a column's name and look say what others may know about a person, and only the holder of the
-    data knows what they do know.
+    It decides nothing: a column's name and values suggest what others may know about a person, but only the holder of
+    the data knows what they do know.
 
     Parameters
     ----------
     data
-        The table; the roles that it has play no part.
+        The table; its current roles are ignored.
     largest
-        Most columns of a combination.
+        Largest number of columns in a combination.
     progress
-        Told how many combinations of how many are counted.
+        Called with the number of combinations counted and their total.
 
     Notes
     -----
@@ -188,7 +188,7 @@ def scan(data: Microdata, *, largest: int = 5, progress: Callable[[int, int], ob
     open_ones.sort(key=lambda f: -f.separation)
     could = {f.name for f in open_ones}
     while len(open_ones) > 1 and _work(len(open_ones), largest) * data.n_records > _WORK:
-        open_ones.pop()  # the one that tells least apart
+        open_ones.pop()  # the column that tells the fewest pairs apart
     names = [f.name for f in open_ones]
     found = _combinations(data, names, largest, progress)
     needed = {name for combination in found for name in combination.columns}
@@ -224,7 +224,7 @@ def _facts(data: Microdata, attribute: Attribute) -> ColumnFacts:
 
 
 def direct_identifier(data: Microdata, column: str) -> str | None:
-    """Reason why a column looks as if it identified a person by itself; None if it does not.
+    """Reason why a column seems to identify a person by itself; None if it does not.
 
     Examples
     --------
@@ -240,7 +240,7 @@ def direct_identifier(data: Microdata, column: str) -> str | None:
 def singling_out(data: Microdata, column: str) -> str | None:
     """Reason why a column singles people out by itself; None if it does not.
 
-    It looks like an identifier, or half of its values occur once; of numbers nine tenths.
+    It looks like an identifier, or half of its values (nine tenths for numbers) occur once.
 
     Examples
     --------
@@ -263,7 +263,7 @@ def _separation(counts: NDArray[np.int64], n: int) -> float:
 
 
 def _proposal(attribute: Attribute, counts: NDArray[np.int64]) -> tuple[Role, str]:
-    """Role by the look of the values and the words of the name; OTHER where neither says anything."""
+    """Role by the look of the values and the words of the name; OTHER if neither says anything."""
     words = {word.casefold() for word in _WORDS.findall(attribute.name)}
     if len(counts) < 2:
         return Role.OTHER, "one value" if len(counts) else "no values"
@@ -328,7 +328,7 @@ def _direct(attribute: Attribute, texts: Sequence[str], words: set[str], once: f
 
 
 def _has_decimals(attribute: Attribute) -> bool:
-    """Whether a column has numbers with decimals, which count or measure something."""
+    """Whether a column has numbers with decimals, which are amounts or measurements."""
     if attribute.kind is not Kind.NUMERIC:
         return False
     numbers = attribute.numbers
@@ -346,12 +346,12 @@ def _share(texts: Sequence[str], pattern: re.Pattern[str]) -> float:
 
 
 def _long(texts: Sequence[str], digits: int) -> bool:
-    """Whether nearly all have so many digits."""
+    """Whether nearly all texts have so many digits."""
     return sum(sum(c.isdigit() for c in text) >= digits for text in texts) >= _MOSTLY * len(texts)
 
 
 def _placed(facts: ColumnFacts, needed: set[str], found: Sequence[Combination]) -> ColumnFacts:
-    """A column that nothing was said of is a quasi-identifier where it singles people out with others."""
+    """Make a column without a proposal a quasi-identifier if it singles people out together with others."""
     if facts.role is not Role.OTHER or facts.reason:
         return facts
     if facts.name not in needed:
@@ -366,7 +366,7 @@ def _placed(facts: ColumnFacts, needed: set[str], found: Sequence[Combination]) 
 
 
 def _harmless(data: Microdata, others: Sequence[ColumnFacts]) -> tuple[str, ...]:
-    """Columns that single out nobody together, taken from those that tell the fewest records apart."""
+    """Columns that together single out nobody, taken from those that tell the fewest records apart."""
     group, taken = np.zeros(data.n_records, dtype=np.int64), set[str]()
     for facts in sorted(others, key=lambda f: f.separation):
         finer, n = _refined(group, data.codes(facts.name)[:, 0])
@@ -381,7 +381,7 @@ def _work(columns: int, largest: int) -> int:
 
 
 def _counts(codes: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Records of each combination of values."""
+    """Number of records for each combination of values."""
     group = np.zeros(len(codes), dtype=np.int64)
     for column in codes.T:
         group, _ = _refined(group, column)
@@ -389,7 +389,7 @@ def _counts(codes: NDArray[np.int32]) -> NDArray[np.int64]:
 
 
 def _refined(group: NDArray[np.int64], column: NDArray[np.int32]) -> tuple[NDArray[np.int64], int]:
-    """Groups split by a further column, numbered from 0, and how many."""
+    """Groups split by a further column, numbered from 0, and their number."""
     size = int(column.max()) + 1 if len(column) else 1
     keys = group * size + column
     room = (int(group.max()) + 1) * size if len(group) else 1
@@ -402,7 +402,7 @@ def _refined(group: NDArray[np.int64], column: NDArray[np.int32]) -> tuple[NDArr
 
 @dataclass
 class _Rest:
-    """Records that a combination does not single out: those it does stay so with any further column."""
+    """Records that a combination does not single out; those that it does remain so with any further column."""
 
     alone: int
     rows: NDArray[np.intp]
@@ -419,7 +419,7 @@ class _Rest:
 def _combinations(
     data: Microdata, names: Sequence[str], largest: int, progress: Callable[[int, int], object] | None
 ) -> list[Combination]:
-    """For each number of columns those that single out the most records; the first found of equal ones."""
+    """Columns that single out the most records, for each number of columns; among equals, the first found."""
     columns = data.codes(names) if names else np.empty((data.n_records, 0), dtype=np.int32)
     search = _Search(np.asfortranarray(columns), min(largest, len(names)), progress)
     found: list[Combination] = []
@@ -444,7 +444,7 @@ class _Search:
         self.total, self.done = _work(columns.shape[1], largest), 0
 
     def best(self, size: int) -> tuple[int, list[int]]:
-        """Most records that so many columns single out, and the columns."""
+        """Most records that so many columns single out, and these columns."""
         self.most, self.chosen = -1, list[int]()
         n = len(self.columns)
         self._extend(_Rest(0, np.arange(n), np.zeros(n, dtype=np.int64)), [], size)
@@ -465,7 +465,7 @@ class _Search:
             self._extend(rest.split(self.columns[:, j]), [*taken, j], lacking - 1)
 
     def _bound(self, rest: _Rest, following: range) -> int:
-        """Records that all columns that may follow single out together: none of them singles out more."""
+        """Number of records that all following columns single out together: a bound for each of them."""
         for j in following:
             if not len(rest.rows):
                 break

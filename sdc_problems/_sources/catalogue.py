@@ -1,7 +1,7 @@
 """The public files that ``datasets.load`` knows: columns, roles, origin, and the one digest each must have.
 
 The digest is of the parsed, canonical table (``_parsers.Table.digest``): a file that a person has put in place, one
-that an earlier call has cached and one that comes from the publisher in its own format must all fulfil it.
+that an earlier call has cached and one that comes from the publisher in its own format must all fulfill it.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ _STORAGE_OF_CELLS = {
 
 
 def column_from_series(series: pd.Series[Any], name: str) -> Column:
-    """Factorise a pandas column; it is only read."""
+    """Factorize a pandas column; it is only read."""
     import pandas as pd
 
     if isinstance(series.dtype, pd.SparseDtype):

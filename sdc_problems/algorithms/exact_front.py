@@ -16,7 +16,7 @@ from sdc_problems.errors import SDCError
 class ExactFront(Algorithm):
     """The exact front as an algorithm of one generation: nothing is left to chance, whatever the seed.
 
-    It asks ``problem.enumerate_front()``, which measures all solutions or finds the front by a programme, so that a
+    It asks ``problem.enumerate_front()``, which measures all solutions or finds the front by a program, so that a
     study can be sure where a search would only be likely to be right.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Objectives of a generalisation: anonymity of the classes of equal records, and what generalising them loses."""
+"""Objectives of a generalization: anonymity of the classes of equal records, and what generalizing them loses."""
 
 from __future__ import annotations
 

@@ -288,7 +288,7 @@ def spare(bounds: Floats, front: Floats, pivot: int | None) -> Floats:
     Parameters
     ----------
     bounds, front
-        Rows of minimised objectives.
+        Rows of minimized objectives.
     pivot
         Column that may get worse; None: where no row is better, infinity is returned.
 

@@ -35,7 +35,7 @@ def subset_front(
     groups
         Bit masks of the groups that may be used.
     costs
-        A row for each group; every column is minimised.
+        A row for each group; every column is minimized.
     limit
         Largest number of pairs of a set and a group to try.
     progress

@@ -15,7 +15,7 @@ def univariate_rows(x: NDArray[np.float64], smallest: int, largest: int) -> Iter
 
     Two groups whose values are not in the order of their means lose less when a value of one changes places with one of
     the other: whatever sizes are allowed, an optimal group is a run of the sorted values. Where 2k − 1 is allowed, no
-    larger group is needed, and Hansen and Mukherjee's algorithm gives the cut; above that, the programme below.
+    larger group is needed, and Hansen and Mukherjee's algorithm gives the cut; above that, the program below.
 
     Parameters
     ----------

@@ -277,7 +277,7 @@ class GOMMProblem(SDCProblem):
             yield np.array(rows, dtype=self.dtype)
 
     def _programme(self, progress: Callable[[int, int], object] | None, limit: int) -> NDArray[Any] | None:
-        """Subset programme where every objective is a sum over the groups: loss, interval disclosure, their number."""
+        """Subset program where every objective is a sum over the groups: loss, interval disclosure, their number."""
         names = [objective.name for objective in self.objectives]
         if not set(names) <= {"il_sse", "id_value", "n_groups"} or self.n_var > MOST:
             return None

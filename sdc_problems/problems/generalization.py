@@ -81,7 +81,7 @@ class PBGProblem(SDCProblem):
     """Generalize each quasi-identifier to a level of its hierarchy, so that records become alike.
 
     A row of X holds the level of every quasi-identifier, 0 for the values themselves: a node of the lattice of
-    generalisations. A few records in uncommon classes may be suppressed instead of generalising everybody further;
+    generalizations. A few records in uncommon classes may be suppressed instead of generalizing everybody further;
     the row ends in the threshold below which classes are, 1 for none.
 
     Parameters
@@ -279,7 +279,7 @@ class PBGProblem(SDCProblem):
     ) -> Front:
         """Exact front over every node with every threshold.
 
-        *Exact* is for full-domain generalisation: one level per attribute for all records, the hierarchies and the
+        *Exact* is for full-domain generalization: one level per attribute for all records, the hierarchies and the
         suppression as given. With ``suppression="free"`` no node with any threshold that the budget allows is better;
         with ``"budget"`` no node is, each suppressing as much as it may. Thresholds that suppress the same records
         are one solution, with the least of them.
@@ -384,7 +384,7 @@ class PBGProblem(SDCProblem):
     def baselines(self) -> dict[str, NDArray[Any]]:
         """Nothing generalized, everything, and solutions of Datafly for usual k; ``best_of_each`` has exact ones.
 
-        Datafly (Sweeney 2002) generalises the attribute with the most distinct values until the table is k-anonymous
+        Datafly (Sweeney 2002) generalizes the attribute with the most distinct values until the table is k-anonymous
         but for the records that may be suppressed.
         """
         bottom, top = (bound.astype(self.dtype) for bound in (self.xl, self.xu))
@@ -483,7 +483,7 @@ class PBGProblem(SDCProblem):
     def coded_release(
         self, x: ArrayLike, *, seed: int | None = None, suppressed: Literal["drop", "star"] | None = None
     ) -> pd.DataFrame:
-        """Return the generalised table of `release` with columns of text as codes; parameters as there."""
+        """Return the generalized table of `release` with columns of text as codes; parameters as there."""
         suppressed = "drop" if suppressed is None else suppressed
         if suppressed not in ("drop", "star"):
             raise SDCError(f"suppressed must be 'drop' or 'star', not {suppressed!r}")

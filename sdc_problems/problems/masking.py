@@ -84,7 +84,7 @@ class MaskingProblem(SDCProblem):
     A row of X holds all protected cells as codes, record after record: categories, or whole units of numbers above
     the smallest value of their column (10^-decimals, so that decimals and negative numbers become whole ones).
 
-    Nothing promises a smallest class: a file may hold records that occur once. The scores that are usually minimised
+    Nothing promises a smallest class: a file may hold records that occur once. The scores that are usually minimized
     also praise files that protect nobody, such as rows shifted against each other or categories renamed; ``guard``
     keeps a search away from them.
 

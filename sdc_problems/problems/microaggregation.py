@@ -208,7 +208,7 @@ class MicroaggregationProblem(SDCProblem):
         yield ranked(microaggregate(points, self.labels(x), kinds=self.kinds), points)
 
     def _operators(self) -> dict[str, Any]:
-        """Return random partitions, the crossover of whole groups, and moves between neighbouring groups."""
+        """Return random partitions, the crossover of whole groups, and moves between neighboring groups."""
         return {
             "sampling": RandomPartitions(),
             "crossover": WholeGroupCrossover(),
@@ -231,7 +231,7 @@ class MicroaggregationProblem(SDCProblem):
             yield np.array(rows, dtype=self.dtype)
 
     def _programme(self, progress: Callable[[int, int], object] | None, limit: int) -> NDArray[Any] | None:
-        """Optimal cuts of one numeric attribute for every k, or the subset programme where objectives are sums."""
+        """Optimal cuts of one numeric attribute for every k, or the subset program where objectives are sums."""
         names = {objective.name for objective in self.objectives}
         n, largest = len(self.data), min(self.largest, len(self.data))
         if names <= {"sse", "il_sse", "k"} and self.kinds == ("numeric",):

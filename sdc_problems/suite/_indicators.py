@@ -39,7 +39,7 @@ class Measured(Protocol):
 
     @property
     def front(self) -> FloatArray:
-        """Points of the front, minimised."""
+        """Points of the front, minimized."""
 
     @property
     def bound(self) -> FloatArray | None:

@@ -26,7 +26,7 @@ Proof = Callable[["SDCProblem", Mapping[str, Any], Progress | None], tuple[str, 
 
 
 def _enumeration(problem: SDCProblem, said: Mapping[str, Any], progress: Progress | None) -> tuple[str, Points]:
-    """Exact front: every solution, or a programme that is as good."""
+    """Exact front: every solution, or a program that is as good."""
     front = problem.enumerate_front(progress, limit=said["proof"].get("limit", 1_000_000))
     kept = apart(front.F)
     return "exact", Points(problem.natural(front.F[kept]), front.X[kept], None)

@@ -48,7 +48,7 @@ class Record:
     at, at_different
         Number of the evaluation that each solution came with, from 1, of all and of the different ones.
     F, X
-        Objectives, minimised, and the solutions.
+        Objectives, minimized, and the solutions.
     """
 
     instance: str

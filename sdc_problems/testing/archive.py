@@ -12,14 +12,14 @@ from pymoo.core.population import Population
 
 
 def dominated(F: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Mask of the rows that another row dominates (all minimised); the plain quadratic definition."""
+    """Mask of the rows that another row dominates (all minimized); the plain quadratic definition."""
     no_worse = (F[:, None, :] <= F[None, :, :]).all(axis=2)
     better = (F[:, None, :] < F[None, :, :]).any(axis=2)
     return np.asarray((no_worse & better).any(axis=0))
 
 
 class ArchiveContract:
-    """Inherit and define ``make(n_obj)``: an empty archive for that many minimised, non-negative objectives."""
+    """Inherit and define ``make(n_obj)``: an empty archive for that many minimized, non-negative objectives."""
 
     def make(self, n_obj: int) -> Any:
         """Build the archive under test."""

@@ -91,7 +91,7 @@ class Bars(Picture):
 
     @classmethod
     def of_sizes(cls, sizes: ArrayLike, *, title: str, across: str, up: str) -> Bars:
-        """Count how many things there are of each size, neighbours joined until a bar stands for at least five.
+        """Count how many things there are of each size, neighbors joined until a bar stands for at least five.
 
         Parameters
         ----------
@@ -255,7 +255,7 @@ class Neighbour:
 
 @dataclass(frozen=True, kw_only=True)
 class Lattice(Picture):
-    """A node of a lattice of levels, and its neighbours with what they score.
+    """A node of a lattice of levels, and its neighbors with what they score.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "text.parse_math": False,
 }
-# Okabe and Ito's colours, which people who see colours differently can tell apart.
+# Okabe and Ito's colors, which people who see colors differently can tell apart.
 FRONT, DOMINATED, BASELINE, ORIGINAL = "#0072b2", "#b8b8b8", "#d55e00", "#000000"
 MARKERS = ("o", "s", "^", "v", "P", "X", "h", "<")
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#999933", "#882255")

@@ -24,7 +24,7 @@ REFRESH = 0.5  # seconds between looks at the store
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A console that prints text as it is: no markup, no colours of numbers, nothing that steers the terminal."""
+    """A console that prints text as it is: no markup, no colors of numbers, nothing that steers the terminal."""
     from rich.console import Console
 
     return Console(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=stderr)

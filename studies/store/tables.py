@@ -77,7 +77,7 @@ class SeedState:
 class Solutions:
     """Solutions side by side: row i of every array belongs to ``ids[i]``.
 
-    ``F`` is minimised, ``values`` is in natural units. ``X`` is None unless genomes were asked for. A baseline has
+    ``F`` is minimized, ``values`` is in natural units. ``X`` is None unless genomes were asked for. A baseline has
     seed and generation -1.
     """
 

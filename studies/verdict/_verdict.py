@@ -121,7 +121,7 @@ def verdict(
         The table before protection; its kinds decide which measures apply.
     protected
         The table after it: the same columns but the direct identifiers, and the same records, in the same rows
-        unless `rows` or `shuffled` says otherwise. Quasi-identifiers may hold generalised labels; a suppressed cell is
+        unless `rows` or `shuffled` says otherwise. Quasi-identifiers may hold generalized labels; a suppressed cell is
         ``*`` or missing. If not given, the risk of the original as it is, as far as that needs no other file.
     quasi_identifiers, sensitive
         Names of columns; by default those with these roles in the original.
@@ -141,7 +141,7 @@ def verdict(
     linkage_limit
         Most records for which the probabilistic linkage is computed.
     leaf_counts
-        Leaves of the hierarchies behind generalised columns (``studies.verdict.leaves``). Without them GLM is taken
+        Leaves of the hierarchies behind generalized columns (``studies.verdict.leaves``). Without them GLM is taken
         over the values that occur, under a name of its own.
     missing_as_star
         Cells that were missing in the original already may stand for every value; else they are a value of their own.

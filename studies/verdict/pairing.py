@@ -339,7 +339,7 @@ def pair_files(
         columns |= {name: replace(columns[name], stars=_marked(columns[name])) for name in quasi_identifiers}
     starred = np.all([columns[name].stars for name in quasi_identifiers], axis=0)
     if starred.all():
-        starred[:] = False  # all generalised to the top: one group of everybody, and nobody left out
+        starred[:] = False  # all generalized to the top: one group of everybody, and nobody left out
     columns = {name: _settled(column, ~starred, name in quasi_identifiers) for name, column in columns.items()}
     others = [
         name
@@ -536,7 +536,7 @@ def _refuse_new_values(column: PairedColumn, kept: NDArray[np.bool_], new: NDArr
 
 
 def _no_mixture(name: str, numeric: list[bool], labels: list[str], codes: NDArray[Any]) -> None:
-    """Numbers beside words that are no intervals are a mistake, not a generalisation."""
+    """Numbers beside words that are no intervals are a mistake, not a generalization."""
     words = [
         not number and text not in SUPPRESSED and parse_interval(text) is None
         for number, text in zip(numeric, labels, strict=True)

@@ -203,7 +203,7 @@ def no_number(report: Report) -> str:
 
 
 def no_distance(report: Report, what: str) -> str:
-    """Reason for which generalised columns do not take part."""
+    """Reason for which generalized columns do not take part."""
     return f"{hold(report.generalised)} generalized labels, which have no {what}"
 
 
@@ -214,7 +214,7 @@ class Compared:
     columns: list[PairedColumn]
     records: NDArray[np.bool_]
     sets: list[list[Values] | None]
-    """Values that the labels of each generalised column may stand for."""
+    """Values that the labels of each generalized column may stand for."""
     perturbed: bool
     """Whether some value was replaced by another, so that nearness counts and not what a label may stand for."""
 

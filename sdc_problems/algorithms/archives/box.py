@@ -103,7 +103,7 @@ class BoxArchive:
     epsilon
         Side of a box: one number, or one per objective.
     offset
-        Where boxes are counted from: one number, or one per objective, on the minimised scale of ``F``.
+        Where boxes are counted from: one number, or one per objective, on the minimized scale of ``F``.
 
     Attributes
     ----------
@@ -114,8 +114,8 @@ class BoxArchive:
 
     Notes
     -----
-    All objectives are minimised. Boxes are counted outward from the offset in both directions: a value ``f`` lies
-    in box ``trunc((f - offset) / epsilon)``. A maximised objective is stored negated, so that a class size of 7
+    All objectives are minimized. Boxes are counted outward from the offset in both directions: a value ``f`` lies
+    in box ``trunc((f - offset) / epsilon)``. A maximized objective is stored negated, so that a class size of 7
     (``f = -7``) lies in the second box of side 5 from zero, exactly as if the sizes themselves had been counted;
     for objectives that are never negative these are the boxes of ``sdc_problems.evaluators.boxes``.
 
@@ -203,7 +203,7 @@ class BoxArchive:
         Parameters
         ----------
         F
-            Candidates × objectives, minimised.
+            Candidates × objectives, minimized.
         X
             Candidates × variables.
 

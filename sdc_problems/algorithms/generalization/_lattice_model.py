@@ -35,7 +35,7 @@ class LatticeModel:
 
     The covariance of two nodes is a part that grows with the levels they share, so that effects of single levels add
     up, and a part that falls off exponentially with the steps between them. How fast it falls, and whether the
-    objective or its logarithm is modelled, is what predicts the measured nodes best when each is left out in turn.
+    objective or its logarithm is modeled, is what predicts the measured nodes best when each is left out in turn.
 
     Parameters
     ----------
@@ -264,7 +264,7 @@ class _Factor:
 
 
 def _columns(F: FloatArray) -> FloatArray:
-    """Columns that are modelled of measured nodes: one, each objective, and the logarithm of each."""
+    """Columns that are modeled of measured nodes: one, each objective, and the logarithm of each."""
     return np.column_stack([np.ones(len(F)), F, to_scale(F, True)])
 
 

@@ -1,4 +1,4 @@
-"""PBG-EA: the evolutionary search for property based generalisations, as published."""
+"""PBG-EA: the evolutionary search for property based generalizations, as published."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ GENERATIONS = 100
 def dominance_fitness(F: ArrayLike) -> NDArray[np.int64]:
     """Sum, over the rows that dominate a row, of how many rows each of those dominates; 0 if nothing dominates it.
 
-    Dewri et al. (2010), §6, after SPEA2; all objectives are minimised.
+    Dewri et al. (2010), §6, after SPEA2; all objectives are minimized.
 
     Examples
     --------
@@ -124,7 +124,7 @@ class ArchiveSearch(Algorithm):
 class PBGEA(ArchiveSearch):
     """The evolutionary algorithm of Dewri et al. (2010), Algorithm 2, with the box archive of Algorithm 1.
 
-    The first population holds the fully specialised, the fully generalised and random nodes. Each generation, nodes of
+    The first population holds the fully specialized, the fully generalized and random nodes. Each generation, nodes of
     population and archive are selected by binary tournaments on their dominance fitness; pairs of them exchange tails
     at a random point; each attribute may step one level up or down.
 

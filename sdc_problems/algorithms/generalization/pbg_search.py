@@ -1,4 +1,4 @@
-"""PBGSearch: the minimal generalisations of a lattice in as few measurements as possible."""
+"""PBGSearch: the minimal generalizations of a lattice in as few measurements as possible."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ DECIMALS = 6  # of a score: what rounding may change must not decide
 class PBGSearch(ArchiveSearch):
     """Measure next what is most likely to enter the archive, by a model of everything measured so far.
 
-    1. Measure the fully specialised, the fully generalised and four random nodes per attribute.
+    1. Measure the fully specialized, the fully generalized and four random nodes per attribute.
     2. Model each objective over the lattice from the nodes measured (`LatticeModel`), with as much suppression as the
        budget allows: other thresholds of a node need no search, since all are known when it is measured.
     3. Consider every unmeasured node within two steps of a member of the archive. To enter, a node must reach a better
        box than each member in at least one objective; its score is by how many standard deviations its prediction
        falls short of that, for the member that is hardest to pass.
-    4. Measure a batch: one half the direct neighbours of members with the lowest scores; the other half any nodes, by
+    4. Measure a batch: one half the direct neighbors of members with the lowest scores; the other half any nodes, by
        the scores they would have if each objective could be as far off as it ever was. Go to 2.
 
     No node is measured twice. The search ends when the budget is spent or every node of the lattice is measured.
@@ -51,7 +51,7 @@ class PBGSearch(ArchiveSearch):
 
     Notes
     -----
-    Nothing here knows which objectives there are. Minimal generalisations lie close together in the lattice, because
+    Nothing here knows which objectives there are. Minimal generalizations lie close together in the lattice, because
     a step changes little: that is what the reach of two steps relies on. A termination given to pymoo may end the
     search earlier, never later. Where suppression is free it counts rows: each node with its largest threshold, and
     whatever else of the node enters the archive.

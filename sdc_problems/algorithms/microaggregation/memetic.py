@@ -56,7 +56,7 @@ class MemeticMicroaggregation(Algorithm):
 
     A population of partitions starts from MDAV and from the optimal cut of its path, and is improved for a moment, for
     those who stop early. Then, up to a quarter of the budget, each whole partition is annealed: records relocate and
-    swap, groups dissolve and form. Then neighbourhoods are melted and cooled one by one and kept only where they
+    swap, groups dissolve and form. Then neighborhoods are melted and cooled one by one and kept only where they
     improved. At half of the budget the worse half is given up, at three quarters all but the best, after the best has
     taken over every part that another one groups better. The first generation is the best heuristic's partition, so
     the result is never worse.
@@ -81,7 +81,7 @@ class MemeticMicroaggregation(Algorithm):
     Notes
     -----
     Numeric attributes only; the objective is ``sse`` or ``il_sse``. A swap or a relocation is evaluated from sums that
-    are kept up to date: O(p) in the whole file, O(1) in a neighbourhood. Every partition that is ever measured has
+    are kept up to date: O(p) in the whole file, O(1) in a neighborhood. Every partition that is ever measured has
     groups of k to 2k − 1 records. Memory is O(np), and O(480²) per worker. Above 200,000 records MDAV runs in blocks.
 
     Examples

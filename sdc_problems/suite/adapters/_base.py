@@ -120,13 +120,13 @@ class Adapted:
     vary
         Its operators, as functions of arrays.
     name, names, labels
-        Name of the task; names of its variables and of its objectives, one that is maximised with a minus.
+        Name of the task; names of its variables and of its objectives, one that is maximized with a minus.
     low, high, bounds
         Bounds of the variables: the lower, the upper, both.
     ranges
         The lower and the upper bound of each variable, by its name.
     n_var, n_obj, n_constr
-        Number of variables, of objectives, all minimised, and of constraints.
+        Number of variables, of objectives, all minimized, and of constraints.
     """
 
     def __init__(self, source: Source, rng: np.random.Generator) -> None:

@@ -1,7 +1,7 @@
 """Adapter of other languages: a candidate on each line of stdin, its objectives on a line of stdout.
 
 The protocol is that of external problems of the MOEA Framework: numbers separated by white space; objectives, all
-minimised, then one number for each requirement, 0 if it is met; an empty line or the end of the file ends it. Lines
+minimized, then one number for each requirement, 0 if it is met; an empty line or the end of the file ends it. Lines
 that begin with a word are ours: ``names``, ``objectives``, ``lower``, ``upper``, ``sample 100``, ``canonical x…``,
 ``mutate x…`` and ``cross x… y…``. The answer is one line for each row, two to ``cross``, with tabs between.
 """

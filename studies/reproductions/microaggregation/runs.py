@@ -155,7 +155,7 @@ def long_runs(n: int, d: int, scale: Scale, mutation: float, crossover: float, s
 
 
 def problem_of(X: NDArray[np.float64], *objectives: str) -> MicroaggregationProblem:
-    """Problem of a table of numbers, as the papers optimise it if no objectives are named."""
+    """Problem of a table of numbers, as the papers optimize it if no objectives are named."""
     names = [f"v{j}" for j in range(X.shape[1])]
     data = Microdata.from_frame(pd.DataFrame(X, columns=names), quasi_identifiers=names)
     return MicroaggregationProblem(data, K_MIN, objectives=objectives or ("sse",))

@@ -116,7 +116,7 @@ PLACES: dict[str, tuple[tuple[float, float], Literal["left", "center", "right"]]
 
 
 def _named(panel: Axes, points: Points, marker: str, colour: str, label: str, place: str) -> None:
-    """Draw points with their names; each group's names stand on another side, so that neighbours stay readable."""
+    """Draw points with their names; each group's names stand on another side, so that neighbors stay readable."""
     values = np.array(list(points.values()))
     panel.scatter(
         values[:, 0], values[:, 1], marker=marker, s=42, zorder=5, label=label,

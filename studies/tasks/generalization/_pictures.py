@@ -1,4 +1,4 @@
-"""Picture of a generalization: the node's levels, and its neighbours in the lattice with what they score."""
+"""Picture of a generalization: the node's levels, and its neighbors in the lattice with what they score."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Randomisation (PRAM): transition matrices entry by entry, or by one equation for all of them."""
+"""Randomization (PRAM): transition matrices entry by entry, or by one equation for all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Guarantees of a randomised file: values moved as the matrices allow, and nothing else changed."""
+"""Guarantees of a randomized file: values moved as the matrices allow, and nothing else changed."""
 
 from __future__ import annotations
 
