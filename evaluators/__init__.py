@@ -1,4 +1,4 @@
-"""Evaluators: measures of a candidate, as pure functions and compiled engines on arrays; never pymoo."""
+"""Evaluators: measures of candidates, as pure functions and compiled engines on arrays, without pymoo."""
 
 from __future__ import annotations
 

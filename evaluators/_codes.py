@@ -1,4 +1,4 @@
-"""Integer bookkeeping under the measures: row keys, dense labels, counts of pairs. Exact for any size of domain."""
+"""Integer helpers of the measures: row keys, dense labels and counts of pairs. Exact for domains of any size."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from sdc_problems._validation import FloatArray, IntArray
 
 _KEY_LIMIT = 2**62
 _DENSE, _MANY = 8, 1 << 22
-"""Cells of a dense table for each record, and the records above which it may have one only."""
+"""Most cells per record of a dense table, and the number of records above which it may have one cell per record."""
 
 
 def dense(codes: IntArray) -> tuple[IntArray, int]:
-    """Relabel as 0, 1, … in the order of the codes; returns the labels and how many there are.
+    """Relabel codes as 0, 1, … in their order; returns the labels and their number.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def dense(codes: IntArray) -> tuple[IntArray, int]:
 
 
 def ranks(values: FloatArray) -> FloatArray:
-    """Ranks 1, 2, … in ascending order; equal values share the mean of theirs.
+    """Ranks 1, 2, … in ascending order; equal values share their mean rank.
 
     Examples
     --------
@@ -48,16 +48,17 @@ def ranks(values: FloatArray) -> FloatArray:
 
 
 def row_keys(codes: IntArray) -> tuple[IntArray, int]:
-    """One number per record, equal exactly where the records are, in lexicographic order; and a bound above it.
+    """Key of each record and an exclusive upper bound on the keys.
 
-    Mixed radix; when the product of the domains would leave 64 bits, the key so far is relabeled first, so that
-    it never exceeds records × one domain.
+    Keys are equal exactly where records are equal, and in the lexicographic order of the records. They are mixed-radix
+    numbers; when the product of the domains would exceed 64 bits, the key so far is relabeled first, so that it never
+    exceeds records × one domain.
     """
     return column_keys(codes.T)
 
 
 def column_keys(columns: Iterable[npt.NDArray[np.integer[Any]]]) -> tuple[IntArray, int]:
-    """`row_keys` of columns, which are looked at one by one: a table of many records need not be held together."""
+    """`row_keys` of columns that are read one by one, so that a large table need not be in memory as a whole."""
     key = np.zeros(0, dtype=np.int64)
     size = 0
     for given in columns:
@@ -76,7 +77,7 @@ def column_keys(columns: Iterable[npt.NDArray[np.integer[Any]]]) -> tuple[IntArr
 
 
 def column_labels(columns: Iterable[npt.NDArray[np.integer[Any]]]) -> tuple[IntArray, int]:
-    """`row_labels` of columns, which are looked at one by one."""
+    """`row_labels` of columns that are read one by one."""
     return dense(column_keys(columns)[0])
 
 
@@ -94,7 +95,7 @@ def first_records(groups: IntArray, n_groups: int) -> IntArray:
 
 
 def row_labels(codes: IntArray) -> tuple[IntArray, int]:
-    """Dense label per record, equal exactly where the records are, in lexicographic order of the records.
+    """Dense label of each record, equal exactly where records are equal, in the lexicographic order of the records.
 
     Examples
     --------
@@ -105,7 +106,7 @@ def row_labels(codes: IntArray) -> tuple[IntArray, int]:
 
 
 class PairCounts(NamedTuple):
-    """The distinct pairs (a, b) that occur, sorted by a then b, and the number of times each does."""
+    """Distinct pairs (a, b) that occur, sorted by a and then b, and the count of each."""
 
     first: IntArray
     second: IntArray
@@ -131,10 +132,10 @@ def starts(sorted_labels: IntArray) -> IntArray:
 
 
 def unique_rows(X: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], IntArray, IntArray]:
-    """Distinct rows in lexicographic order, the row each record equals, and how many records each has.
+    """Distinct rows in lexicographic order, the index of each record's row, and the number of records of each row.
 
-    A sort per column: several times faster than ``np.unique(axis=0)``, which compares rows as byte strings and
-    tells 0.0 from -0.0.
+    Sorts by one column at a time: several times faster than ``np.unique(axis=0)``, which compares rows as byte strings
+    and distinguishes 0.0 from -0.0.
     """
     order = np.lexsort(X.T[::-1])
     ordered = X[order]

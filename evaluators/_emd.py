@@ -1,4 +1,4 @@
-"""Earth mover's distances of many classes from the whole table, without a classes × values array."""
+"""Earth mover's distances between many classes and the whole table, without a classes × values array."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sdc_problems._kernel import kernel
 
 
 def equal_emd(first: Any, count: Any, second: Any, size: Any, overall: Any, n: Any, emd: Any) -> None:
-    """Sum of the positive parts of (class share - table share), times n and the class size: whole numbers."""
+    """Sum of the positive parts of (class share - table share), times n and the class size, in whole numbers."""
     np.add.at(emd, first, np.maximum(count * n - overall[second] * size[first], 0))
 
 
@@ -18,8 +18,9 @@ def equal_emd(first: Any, count: Any, second: Any, size: Any, overall: Any, n: A
 def ordered_emd(begin: Any, count: Any, second: Any, size: Any, below: Any, sums: Any, n: Any, emd: Any) -> None:
     """Per class, the sum over the values of |cumulative class share - cumulative table share|, times n and its size.
 
-    Between two values of a class its cumulative share is level while the table's (``below``) climbs, so a bisection
-    finds where they cross and prefix sums (``sums``) do the rest: O(pairs · log m) instead of classes × m.
+    Between two values that occur in a class, its cumulative share is constant while that of the table (``below``)
+    rises. Bisection finds where they cross, and prefix sums (``sums``) give both parts of the sum: O(pairs · log m)
+    instead of O(classes · m).
     """
     m = len(below)
     for g in range(len(size)):

@@ -1,4 +1,4 @@
-"""Anonymity of a table: equivalence classes, k, the ℓ-diversity family, t-closeness, spread, and what to suppress.
+"""Anonymity of a table: equivalence classes, k, the ℓ-diversity family, t-closeness, spread, and suppression.
 
 The quasi-identifiers are grouped once (:func:`equivalence_classes`); every measure takes the class of each record
 and, where it needs them, the codes of one sensitive attribute.
@@ -35,8 +35,8 @@ def equivalence_classes(quasi_identifiers: Any) -> IntArray:
     Parameters
     ----------
     quasi_identifiers
-        Category codes ≥ 0, records × attributes; or a data frame, whose columns are coded here by their own
-        ``factorize`` (missing values are refused: say what they mean first).
+        Category codes ≥ 0, records × attributes; or a data frame, whose columns are coded by their own ``factorize``.
+        Missing values are an error: decide first what they mean.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def equivalence_classes(quasi_identifiers: Any) -> IntArray:
 
 
 def _coded(values: Any, name: str) -> IntArray:
-    """Codes of an array or of a data frame; pandas is not imported, its objects know how to factorize."""
+    """Codes of an array or of a data frame, whose columns factorize themselves, so that pandas is not imported."""
     if not hasattr(values, "columns"):
         return code_table(values, name)
     columns = []
@@ -78,7 +78,7 @@ def _sensitive(values: Any, n: int) -> IntArray:
 
 
 def class_sizes(classes: object) -> IntArray:
-    """Size of each record's own equivalence class: the property vector behind k (Dewri et al. 2010, §4).
+    """Size of each record's equivalence class: the property vector of k (Dewri et al. 2010, §4).
 
     Examples
     --------
@@ -112,7 +112,7 @@ def _pairs(classes: object, sensitive: Any) -> PairCounts:
 
 
 def sensitive_counts(classes: object, sensitive: Any) -> IntArray:
-    """Counts of each record's sensitive value in its class: the property vector behind ``spread_l``.
+    """Count of each record's sensitive value in its class: the property vector of ``spread_l``.
 
     Dewri et al. (2010), §7, property 2.
 
@@ -128,7 +128,7 @@ def sensitive_counts(classes: object, sensitive: Any) -> IntArray:
 
 
 def distinct_l(classes: object, sensitive: Any) -> int:
-    """Distinct ℓ-diversity: the fewest different sensitive values in any class (Machanavajjhala et al. 2006).
+    """Distinct ℓ-diversity: the smallest number of different sensitive values in a class (Machanavajjhala et al. 2006).
 
     Returns
     -------
@@ -144,9 +144,9 @@ def distinct_l(classes: object, sensitive: Any) -> int:
 
 
 def entropy_l(classes: object, sensitive: Any) -> float:
-    """Entropy ℓ-diversity: ``exp`` of the smallest entropy of the sensitive values of a class.
+    """Entropy ℓ-diversity: ``exp`` of the smallest entropy of the sensitive values in a class.
 
-    The table is entropy ℓ-diverse for every ℓ up to this number (Machanavajjhala et al. 2006, Def. 4.1).
+    The table is entropy ℓ-diverse for every ℓ up to this value (Machanavajjhala et al. 2006, Def. 4.1).
 
     Returns
     -------
@@ -162,12 +162,12 @@ def entropy_l(classes: object, sensitive: Any) -> float:
     size = np.bincount(pairs.first, weights=pairs.n)
     share = pairs.n / size[pairs.first]
     entropy = np.bincount(pairs.first, weights=-share * np.log(share))
-    # Rounding must not report a class of two values as more than 2-diverse, nor one of one value as less than 1.
+    # Rounding must not make a class with two values more than 2-diverse, nor one with a single value less than 1.
     return float(np.clip(np.exp(entropy), 1.0, np.bincount(pairs.first)).min())
 
 
 def _descending_tails(pairs: PairCounts) -> tuple[IntArray, IntArray, IntArray]:
-    """Per class: where its counts begin once sorted from the largest, the sorted counts, and their tail sums."""
+    """Start of each class among the sorted counts, the counts of each class from the largest, and their tail sums."""
     order = np.lexsort((-pairs.n, pairs.first))
     counts, group = pairs.n[order], pairs.first[order]
     begin = starts(group)
@@ -181,8 +181,8 @@ def recursive_c(classes: object, sensitive: Any, *, l: int) -> float:
     """Recursive (c, ℓ)-diversity: the bound on c for a given ℓ.
 
     A class with counts ``r_1 ≥ r_2 ≥ …`` is (c, ℓ)-diverse if ``r_1 < c (r_ℓ + r_ℓ+1 + …)`` (Machanavajjhala et al.
-    2006, Def. 4.2). The table is so for exactly the c *above* the number returned, the largest
-    ``r_1 / (r_ℓ + …)`` of a class.
+    2006, Def. 4.2). The bound is the largest ``r_1 / (r_ℓ + …)`` of any class: the table is (c, ℓ)-diverse for every c
+    *above* it, and for no other.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ def recursive_l(classes: object, sensitive: Any, *, c: float) -> int:
     Returns
     -------
     int
-        ≥ 0 (0: not even ℓ = 1, which a small c may refuse); higher is safer.
+        ≥ 0, where 0 means not even ℓ = 1 (possible if c is small); higher is safer.
 
     Examples
     --------
@@ -234,7 +234,7 @@ def recursive_l(classes: object, sensitive: Any, *, c: float) -> int:
     pairs = _pairs(classes, sensitive)
     begin, counts, tails = _descending_tails(pairs)
     group = np.repeat(np.arange(len(begin)), np.diff(np.r_[begin, len(counts)]))
-    # Tails shrink with the rank, so the ranks that pass are a prefix of each class.
+    # Tail sums decrease with the rank, so the ranks that satisfy the condition are a prefix of each class.
     passes = counts[begin][group] < factor * tails
     return int(np.bincount(group, weights=passes).min())
 
@@ -242,7 +242,7 @@ def recursive_l(classes: object, sensitive: Any, *, c: float) -> int:
 def class_closeness(
     classes: object, sensitive: Any, *, distance: str = "equal", n_values: int | None = None
 ) -> FloatArray:
-    """Earth mover's distance of each class's sensitive values from those of the whole table; see :func:`t_closeness`.
+    """Earth mover's distance between the sensitive values of each class and of the table; see :func:`t_closeness`.
 
     Examples
     --------
@@ -259,7 +259,7 @@ def class_closeness(
     n = len(groups)
     pairs = pair_counts(groups, values)
     size, overall = np.bincount(groups, minlength=m_classes), np.bincount(values, minlength=m)
-    # Whole numbers are exact (a class distributed as the table has distance 0); doubles serve beyond 64 bits.
+    # Whole numbers are exact (a class distributed as the table has distance 0); doubles are used beyond 64 bits.
     exact = (m if ordered else 1) * n * int(size.max()) < _EXACT
     emd = np.zeros(m_classes, dtype=np.int64 if exact else np.float64)
     if ordered:
@@ -277,10 +277,11 @@ def class_closeness(
 
 
 def t_closeness(classes: object, sensitive: Any, *, distance: str = "equal", n_values: int | None = None) -> float:
-    """The largest earth mover's distance of a class's sensitive values from those of the table (Li et al. 2007).
+    """t-closeness: the largest earth mover's distance between sensitive values of a class and of the table.
 
     Equal distance: ``½ Σ |p_i - q_i|``, for nominal values. Ordered distance:
-    ``Σ_i |Σ_{j ≤ i} (p_j - q_j)| / (m - 1)``, for ordinal and numeric ones (codes in their order).
+    ``Σ_i |Σ_{j ≤ i} (p_j - q_j)| / (m - 1)``, for ordinal and numeric values, with codes in their order (Li et al.
+    2007).
 
     Parameters
     ----------
@@ -289,7 +290,7 @@ def t_closeness(classes: object, sensitive: Any, *, distance: str = "equal", n_v
     distance
         ``"equal"`` or ``"ordered"``.
     n_values
-        Size m of the sensitive domain; by default only the values that occur count, in their order.
+        Size m of the sensitive domain; by default, the number of values that occur.
 
     Returns
     -------
@@ -298,7 +299,7 @@ def t_closeness(classes: object, sensitive: Any, *, distance: str = "equal", n_v
 
     Notes
     -----
-    O(n log n) for any number of classes and values, in whole numbers as long as 64 bits hold them.
+    O(n log n) for any number of classes and values. Sums are whole numbers as long as they fit 64 bits.
 
     Examples
     --------
@@ -333,10 +334,10 @@ def spread_l(classes: object, sensitive: Any) -> int:
 
 
 def spread_index(p: object, q: object) -> float:
-    """Binary spread index of two property vectors: by how much the first is ahead, record by record, where it is.
+    """Binary spread index of two property vectors: sum of the differences where the first is larger.
 
-    ``Σ max(p_i - q_i, 0)`` (Dewri et al. 2010, §4.1). A table is better than another by this index exactly when
-    the sum of its property vector is larger.
+    ``Σ max(p_i - q_i, 0)`` (Dewri et al. 2010, §4.1). By this index, a table is better than another exactly when the
+    sum of its property vector is larger.
 
     Examples
     --------
@@ -348,7 +349,7 @@ def spread_index(p: object, q: object) -> float:
 
 
 class Suppression(NamedTuple):
-    """Suppression of records, and the k of those that are left."""
+    """Suppression of records, and the k of the records that remain."""
 
     mask: BoolArray
     k: int
@@ -356,10 +357,10 @@ class Suppression(NamedTuple):
 
 
 def suppress_small_classes(classes: object, *, limit: int, threshold: int | None = None) -> Suppression:
-    """Suppress the smallest classes as far as a budget allows (Dewri et al. 2010, §6).
+    """Suppress the smallest classes within a budget of records (Dewri et al. 2010, §6).
 
-    All classes of size 1, then 2, … up to the largest size j for which at most ``limit`` records are suppressed in
-    total; k is the size of the smallest class left.
+    Classes of size 1, then 2, … are suppressed, up to the largest size j for which at most ``limit`` records are
+    suppressed in total; k is the size of the smallest class that remains.
 
     Parameters
     ----------
@@ -368,7 +369,7 @@ def suppress_small_classes(classes: object, *, limit: int, threshold: int | None
     limit
         Largest number of suppressed records (η), less than the number of records.
     threshold
-        Classes of so many records or more stay in any case; by default as many go as the budget allows.
+        Classes of at least this size are never suppressed; by default, only the budget limits suppression.
 
     Returns
     -------

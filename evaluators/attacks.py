@@ -1,7 +1,7 @@
-"""Attacks on files whose cells were changed one by one, and the risk scores made of them.
+"""Attacks on files whose cells were changed one by one, and the risk scores based on them.
 
-A search that minimizes the usual scores finds files that they praise although everybody can read them: rows shifted
-against each other, categories renamed. These measures see such files.
+A search that minimizes the usual scores may find files that have a low score although they disclose everything: the
+rows are shifted, or the categories are renamed. These measures detect such files.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ from sdc_problems.evaluators.linkage.distance import distance_linkage
 from sdc_problems.evaluators.linkage.probabilistic import probabilistic_linkage
 
 SHIFTED = 50.0
-"""Percent of copies at which a file is in effect the original with its rows shifted."""
+"""Percent of copies from which on a file is in effect the original with its rows shifted."""
 RENAMED = 20.0
-"""Percentage points by which guesses exceed values of near rank where categories are in effect renamed."""
+"""Percentage points by which `guess` exceeds interval disclosure where categories are in effect renamed."""
 PERCENTS = tuple(range(1, 11))
 """Half widths over which the interval disclosure of a numeric file is averaged."""
 
-_TREE_FROM = 5000  # records; fewer are compared with each other in about the time that a tree takes
+_TREE_FROM = 5000  # records; for fewer, comparing all pairs takes about as long as a tree
 _LEAF = 64
-_CANDIDATES = 2**18  # looked at together where nothing is compiled
-_WIDER = 1.0 + 1e-12  # what rounding may move a border by, and more
-_ROWS = 128  # whose distances to all others are held at once where nothing is compiled
+_CANDIDATES = 2**18  # examined at once in the version that is not compiled
+_WIDER = 1.0 + 1e-12  # factor by which a border is widened: more than rounding can move it
+_ROWS = 128  # whose distances to all others are held at once in the version that is not compiled
 
 
 def guess(X: object, Y: object) -> float:
-    """Cells that an intruder gets right who guesses the likeliest original category for each protected one.
+    """Share of cells that an intruder gets right by guessing the likeliest original category of each protected one.
 
     ``100 · Σ_v max_x N_j(x, v) / n``, mean over the attributes j, where N_j counts the records with original category
-    x and protected category v. Renaming the categories leaves it at 100.
+    x and protected category v. If categories are only renamed, it is 100.
 
     Parameters
     ----------
@@ -54,12 +54,12 @@ def guess(X: object, Y: object) -> float:
     Returns
     -------
     float
-        Percent of the cells, in (0, 100]; 100 for an untouched table. Never below the share of the most frequent
-        category, which needs no protected file to be guessed.
+        Percent of the cells, in (0, 100]; 100 for an unchanged table. Never below the share of the most frequent
+        category, which can be guessed without the protected file.
 
     Notes
     -----
-    O(n·p). It assumes the worst: that the intruder knows which original categories the protected ones stand for.
+    O(n·p). It assumes the worst case: the intruder knows which original category each protected category stands for.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def guess(X: object, Y: object) -> float:
 def mean_interval_disclosure(
     X: object, Y: object, *, percents: Sequence[float] = PERCENTS, kinds: object = "numeric"
 ) -> float:
-    """Mean of :func:`~sdc_problems.evaluators.interval_disclosure_rank` over several widths, 1, 2, … 10 % by default.
+    """Mean of :func:`~sdc_problems.evaluators.interval_disclosure_rank` over several widths (1, 2, … 10 % by default).
 
     Examples
     --------
@@ -104,10 +104,11 @@ def mean_interval_disclosure(
 
 
 def dr_numeric(X: object, Y: object, *, agreement: float = 0.1, limit: int = 5000) -> float:
-    """``0.5 · ID + 0.25 · DBRL + 0.25 · PRL`` of a numeric file (Domingo-Ferrer & Torra 2001).
+    """Disclosure risk of a numeric file: ``0.5 · ID + 0.25 · DBRL + 0.25 · PRL`` (Domingo-Ferrer & Torra 2001).
 
-    ID by ranks, the mean over 1, 2, … 10 % (:func:`mean_interval_disclosure`); DBRL from each protected record to the
-    original ones; PRL the probabilistic linkage on all attributes. Marés (2013, ch. 3) uses it without the formula.
+    ID is by ranks, the mean over 1, 2, … 10 % (:func:`mean_interval_disclosure`); DBRL links each protected record to
+    the originals; PRL is the probabilistic linkage on all attributes. Marés (2013, ch. 3) uses this risk without
+    giving its formula.
 
     Parameters
     ----------
@@ -142,9 +143,9 @@ def dr_guarded(
     percent: float = 10.0,
     limit: int = 5000,
 ) -> float:
-    """``(max(ID, guess) + max(DBRL, PRL)) / 2``: the risk of a categorical file that sees renamed categories.
+    """Disclosure risk of a categorical file that detects renamed categories: ``(max(ID, guess) + max(DBRL, PRL)) / 2``.
 
-    :func:`~sdc_problems.evaluators.dr_categorical` with ID replaced by the larger of ID and :func:`guess`.
+    This is :func:`~sdc_problems.evaluators.dr_categorical` with ID replaced by the larger of ID and :func:`guess`.
 
     Parameters
     ----------
@@ -189,7 +190,7 @@ def _plain_others(X: Any, w: Any, nearest: Any, begin: int, end: int) -> None:
 
 @kernel(cost=lambda X, w, nearest, begin, end: X.size * (end - begin) * 4e-9, plain=_plain_others)
 def _look_for_others(X: Any, w: Any, nearest: Any, begin: int, end: int) -> None:
-    """Compare some records with all that follow them."""
+    """Compare the records from ``begin`` to ``end`` with all that follow them."""
     n, p = X.shape
     for i in range(begin, end):
         for k in range(i + 1, n):
@@ -202,9 +203,9 @@ def _look_for_others(X: Any, w: Any, nearest: Any, begin: int, end: int) -> None
 
 
 def nearest_others(X: FloatArray, w: FloatArray) -> FloatArray:
-    """Squared distance of each record to the nearest other one.
+    """Squared distance of each record to its nearest other record.
 
-    Larger files go through a tree of boxes, which gives the same numbers: near O(n·p·log n) for few attributes.
+    Large files use a tree of boxes, which gives the same numbers: close to O(n·p·log n) for few attributes.
     """
     nearest = np.full(len(X), np.inf)
     if len(X) >= _TREE_FROM:
@@ -223,7 +224,7 @@ def nearest_others(X: FloatArray, w: FloatArray) -> FloatArray:
 
 
 def _tree(X: FloatArray, w: FloatArray, some: IntArray) -> tuple[Tree, IntArray, int]:
-    """Tree over records whose counts are their numbers, some of them by nearness, and what to do in one call."""
+    """Tree over all records, the records ``some`` in the order of its leaves, and the number of records per call."""
     p = X.shape[1]
     tree = tree_of(X, np.arange(len(X)), w, p, p, 1.0, _LEAF, SLICE)
     return tree, some[np.argsort(tree.leaf_of[some], kind="stable")], max(1, SLICE // (4 * p))
@@ -231,7 +232,10 @@ def _tree(X: FloatArray, w: FloatArray, some: IntArray) -> tuple[Tree, IntArray,
 
 @kernel()
 def is_copy(Y: Any, i: int, X: Any, w: Any, apart: Any, factor: float) -> bool:
-    """Whether one of the originals nearest to row i of Y lies within ``factor`` (a square) of its own nearest other."""
+    """Whether row i of Y copies one of its nearest originals.
+
+    Its squared distance to that original is at most ``factor`` times the original's to its own nearest other original.
+    """
     n, p = X.shape
     best = np.inf
     copied = False
@@ -268,7 +272,7 @@ def _count_copies(Y: Any, X: Any, w: Any, apart: Any, factor: float) -> int:
 
 
 def _find_copies(Y: FloatArray, X: FloatArray, w: FloatArray, apart: FloatArray, factor: float) -> int:
-    """Number of rows of Y for which ``is_copy`` holds, found on a tree."""
+    """Number of rows of Y for which ``is_copy`` holds, found with a tree."""
     found = np.zeros(len(Y), dtype=np.bool_)
     left = settle_copies(cast(Kernel, tree_copies), Y, X, w, apart, factor, found)
     if len(left):
@@ -282,16 +286,16 @@ def _find_copies(Y: FloatArray, X: FloatArray, w: FloatArray, apart: FloatArray,
 
 
 def inverse_scale(X: FloatArray) -> FloatArray:
-    """Reciprocal of each attribute's standard deviation, 0 for a constant one: what distances are weighed with."""
+    """Weights of the attributes in distances: the reciprocal standard deviation, 0 for a constant attribute."""
     scale = location_and_scale(X)[1]
     return np.where(scale > 0, 1.0 / np.where(scale > 0, scale, 1.0), 0.0)
 
 
 def copies(X: object, Y: object, *, reach: float = 0.5) -> float:
-    """Protected records that all but repeat an original one, whichever row it stands in.
+    """Share of protected records that nearly repeat an original record, in any row.
 
-    A protected record counts when the distance to its nearest original is at most ``reach`` times the distance of that
-    original to *its* nearest other original. Shifting the rows of a file leaves it at 100.
+    A protected record counts if the distance to its nearest original is at most ``reach`` times the distance from that
+    original to *its* nearest other original. If rows are only shifted, the share is 100.
 
     Parameters
     ----------
@@ -307,9 +311,9 @@ def copies(X: object, Y: object, *, reach: float = 0.5) -> float:
 
     Notes
     -----
-    Euclidean distance on attributes divided by their standard deviation in X. Where originals are equally near, one
-    that counts is enough. Files of 5,000 records and more go through a tree of boxes: near O(n·p·log n) for few
-    attributes, O(n²·p) for many.
+    Euclidean distance on attributes divided by their standard deviation in X. If several originals are equally near, it
+    is enough that one of them satisfies the condition. Files of 5,000 or more records use a tree of boxes: close to
+    O(n·p·log n) for few attributes, O(n²·p) for many.
 
     Examples
     --------
@@ -366,11 +370,11 @@ def _rank_links(
     X: Any, Y: Any, w: Any, low: Any, high: Any, own: Any, turn: Any, best: Any, begin: Any, end: Any, by_value: Any,
     ties: Any, first: int, last: int,
 ) -> None:  # fmt: skip
-    """Per original record, among how many equally near candidates its own protected record is; 0: one is nearer."""
+    """Per original record, the number of candidates as near as its own protected record; 0 if one is nearer."""
     p = X.shape[1]
     for at in range(first, last):
         i, narrow, found = turn[at], best[at], 0
-        e = begin[at] + (end[at] - begin[at]) // 2  # the nearest stand about in the middle
+        e = begin[at] + (end[at] - begin[at]) // 2  # the nearest are near the middle
         for _ in range(begin[at], end[at]):
             k = by_value[e, narrow]
             e += 1
@@ -396,30 +400,30 @@ def _rank_links(
 
 
 def rsrl(X: object, Y: object, *, percent: float) -> float:
-    """Rank swapping record linkage: the attack of an intruder who knows how far ranks were swapped.
+    """Rank swapping record linkage: attack by an intruder who knows how far ranks were swapped.
 
-    For an original record the candidates are the protected records that lie, in every attribute, within
-    w = ⌊percent · n / 100⌋ ranks of it, that is, between the values w ranks below and above its own in the original
-    attribute; its nearest candidate is the link (Nin, Herranz & Torra 2008; announced in Marés 2013, §2.4.2).
+    The candidates for an original record are the protected records that lie, in every attribute, within
+    w = ⌊percent · n / 100⌋ ranks of it: between the values w ranks below and above its own in the original attribute.
+    It is linked to the nearest candidate (Nin, Herranz & Torra 2008; announced in Marés 2013, §2.4.2).
 
     Parameters
     ----------
     X, Y
         Original and protected table, same shape and row order: numbers, or codes of ordinal attributes.
     percent
-        Distance of ranks, in percent of the records.
+        Largest difference of ranks, in percent of the records.
 
     Returns
     -------
     float
-        Percent of the records that are linked correctly, in [0, 100]; where several candidates are equally near, each
-        counts by the chance of picking it.
+        Percent of the records that are linked correctly, in [0, 100]. If several candidates are equally near, a link
+        counts with the chance of picking the right one.
 
     Notes
     -----
-    A record with ties in the original attribute has the ranks of all of them. Distances as in
-    :func:`~sdc_problems.evaluators.distance_linkage`. O(n·p·(log n + c)) with c records that are, in the most selective
-    attribute, no farther away than the own record.
+    A record with ties in the original attribute has the ranks of all tied records. Distances are those of
+    :func:`~sdc_problems.evaluators.distance_linkage`. O(n·p·(log n + c)), where c is the number of records that are, in
+    the most selective attribute, no farther away than the record's own counterpart.
 
     Examples
     --------
@@ -440,11 +444,11 @@ def rsrl(X: object, Y: object, *, percent: float) -> float:
         last = np.searchsorted(ordered, original[:, j], side="right") - 1
         low[:, j] = ordered[np.maximum(first - w, 0)]
         high[:, j] = ordered[np.minimum(last + w, n - 1)]
-    turn = np.flatnonzero(((protected >= low) & (protected <= high)).all(axis=1))  # others are not found
+    turn = np.flatnonzero(((protected >= low) & (protected <= high)).all(axis=1))  # the others are never found
     by_value = np.argsort(protected, axis=0, kind="stable")
     begin, end = np.empty((len(turn), p), dtype=np.int64), np.empty((len(turn), p), dtype=np.int64)
     for j in range(p):
-        # In an attribute nobody may be farther away who is to be as near as the own record, whatever is rounded.
+        # To be as near as the own record, a record may not be farther away in any one attribute, rounding included.
         x, after = original[turn, j], protected[by_value[:, j], j]
         reach = np.sqrt(own[turn]) / weights[j] * _WIDER if weights[j] > 0 else np.full(len(turn), np.inf)
         reach += np.abs(x) * (_WIDER - 1.0)

@@ -1,4 +1,4 @@
-"""The hypergrid of Dewri et al. (2010, §5): the box of an objective vector, and which boxes are non-dominated."""
+"""Boxes of the hypergrid of Dewri et al. (2010, §5): box of an objective vector, and non-dominated boxes."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy as np
 from sdc_problems._validation import BoolArray, FloatArray, IntArray, points, table, vector
 from sdc_problems.errors import SDCError
 
-_FARTHEST = float(2**53)  # beyond it a double does not tell neighboring boxes apart
+_FARTHEST = float(2**53)  # beyond it a double cannot distinguish neighboring boxes
 
 
 def sides(epsilon: object, n_obj: int) -> FloatArray:
-    """Box sides as one positive number per objective; a single number serves all objectives."""
+    """Box sides as one positive number per objective; a single number applies to all objectives."""
     single = np.ndim(epsilon) == 0  # type: ignore[arg-type]
     side = vector([epsilon] * n_obj if single else epsilon, "epsilon", length=n_obj)
     if not (side > 0).all():
@@ -21,7 +21,7 @@ def sides(epsilon: object, n_obj: int) -> FloatArray:
 
 
 def directions(maximized: object, n_obj: int) -> BoolArray:
-    """Direction of each objective: a flag for those that are stored negated; a single flag serves all."""
+    """Direction of each objective: True for those that are stored negated; a single flag applies to all."""
     mask = np.asarray(maximized)
     if mask.dtype != np.bool_:
         raise SDCError("maximized must be booleans: True where the objective is stored negated")
@@ -32,12 +32,12 @@ def directions(maximized: object, n_obj: int) -> BoolArray:
 
 
 def boxes(F: object, epsilon: object, *, maximized: object) -> IntArray:
-    """Box of each minimized objective vector, in the same sense: a smaller box index is better.
+    """Box of each minimized objective vector; a smaller box index is better.
 
-    The grid starts at 0 in the *natural* objective. With a minimized objective ``f`` the index is
-    ``floor(f / e)``; with a maximized one, stored as ``f = -v``, the box of the value is ``floor(v / e)`` and
-    its index here is ``-floor(v / e)``. (Cutting ``f`` itself would put 4.9 and 5.0 of a maximized objective
-    with ``e = 5`` into one box, where they belong to the boxes 0 and 1.)
+    The grid starts at 0 in the *natural* objective. For a minimized objective ``f`` the index is ``floor(f / e)``; for
+    a maximized one, stored as ``f = -v``, the box of the value is ``floor(v / e)`` and its index here is
+    ``-floor(v / e)``. (Dividing ``f`` itself would put the values 4.9 and 5.0 of a maximized objective with ``e = 5``
+    into one box, although they belong to boxes 0 and 1.)
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def boxes(F: object, epsilon: object, *, maximized: object) -> IntArray:
     Returns
     -------
     ndarray of int64
-        Box indices of the shape of F.
+        Box indices, in the shape of F.
 
     Notes
     -----
@@ -73,7 +73,7 @@ def boxes(F: object, epsilon: object, *, maximized: object) -> IntArray:
 
 
 def nondominated_boxes(B: object) -> IntArray:
-    """The distinct boxes that no other box dominates, in lexicographic order.
+    """Distinct boxes that no other box dominates, in lexicographic order.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Comparison of two clusterings of the same records: Rand, Jaccard, Wallace, and the loss made of them."""
+"""Comparison of two clusterings of the same records: Rand, Jaccard and Wallace index, and the loss based on them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sdc_problems.evaluators._codes import dense, pair_counts
 
 
 class PairAgreement(NamedTuple):
-    """Pairs of records by what two clusterings say of them (Marés 2013, §2.5).
+    """Numbers of pairs of records that two clusterings put together or apart (Marés 2013, §2.5).
 
     ``both``: together in both (r); ``first``: together in the first only (s); ``second``: in the second only (t);
     ``neither``: apart in both (u).
@@ -30,7 +30,7 @@ def pair_agreement(first: object, second: object) -> PairAgreement:
     Parameters
     ----------
     first, second
-        Cluster label of each record in the two clusterings; the names of the labels do not matter.
+        Cluster label of each record in the two clusterings; the label values do not matter.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def pair_agreement(first: object, second: object) -> PairAgreement:
 
     Notes
     -----
-    From the counts of the label pairs: O(n), never the pairs of records themselves.
+    O(n): computed from the counts of the label pairs, not from the pairs of records.
 
     Examples
     --------
@@ -59,9 +59,9 @@ def pair_agreement(first: object, second: object) -> PairAgreement:
 
 
 def rand_index(first: object, second: object) -> float:
-    """``(r + u) / (r + s + t + u)``: the share of the pairs on which both agree (Rand 1971; Marés 2013, §2.5).
+    """Rand index: share of the pairs on which both agree, ``(r + u) / (r + s + t + u)`` (Rand 1971; Marés 2013, §2.5).
 
-    In [0, 1], 1 for equal partitions (and for a single record). O(n).
+    In [0, 1]; 1 for equal partitions (and for a single record). O(n).
 
     Examples
     --------
@@ -74,9 +74,9 @@ def rand_index(first: object, second: object) -> float:
 
 
 def jaccard_index(first: object, second: object) -> float:
-    """``r / (r + s + t)``: agreement among the pairs that either puts together (Marés 2013, §2.5).
+    """Jaccard index: agreement on the pairs that either puts together, ``r / (r + s + t)`` (Marés 2013, §2.5).
 
-    In [0, 1], 1 for equal partitions (also where neither puts any two records together). O(n).
+    In [0, 1]; 1 for equal partitions (also if neither puts any two records together). O(n).
 
     Examples
     --------
@@ -88,9 +88,10 @@ def jaccard_index(first: object, second: object) -> float:
 
 
 def wallace_index(first: object, second: object) -> float:
-    """``r / sqrt(np(first) np(second))``, np the number of pairs within clusters (Wallace 1983; Marés 2013, §2.5).
+    """Wallace index: ``r / sqrt(np(first) np(second))`` (Wallace 1983; Marés 2013, §2.5).
 
-    In [0, 1], 1 for equal partitions (also where neither puts any two records together), 0 when only one does. O(n).
+    np is the number of pairs within clusters. In [0, 1]; 1 for equal partitions (also if neither puts any two records
+    together), 0 if only one does. O(n).
 
     Examples
     --------
@@ -100,7 +101,7 @@ def wallace_index(first: object, second: object) -> float:
     r, s, t, _ = pair_agreement(first, second)
     if r + s == r + t == 0:
         return 1.0
-    # Two roots: the product of the two numbers of pairs may leave the doubles, and equal partitions give exactly 1.
+    # Two square roots: the product of the two counts may overflow a double, and equal partitions give exactly 1.
     return r / (math.sqrt(r + s) * math.sqrt(r + t)) if r else 0.0
 
 

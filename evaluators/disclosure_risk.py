@@ -1,4 +1,4 @@
-"""Disclosure risk: interval disclosure, and the scores of loss and risk."""
+"""Disclosure risk: interval disclosure, and scores that combine loss and risk."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _RANKED_KINDS = ("numeric", "ordinal", "nominal")
 
 
 def interval_disclosure_value(X: object, Y: object, *, percent: float = 10.0) -> float:
-    """Share of the cells whose protected value lies within a percentage of the original one.
+    """Interval disclosure by value: share of the cells whose protected value is within a percentage of the original.
 
     ``|y - x| ≤ percent/100 · |x|``, over all cells (Balasch-Masoliver 2010, §3.3).
 
@@ -33,11 +33,11 @@ def interval_disclosure_value(X: object, Y: object, *, percent: float = 10.0) ->
     Returns
     -------
     float
-        Percent of the cells, in [0, 100]; 100 for an untouched table.
+        Percent of the cells, in [0, 100]; 100 for an unchanged table.
 
     Notes
     -----
-    O(n·p). The measure depends on the origin of the scale: it is not the same on z-scores (:func:`dr_linkage`).
+    O(n·p). The measure depends on the origin of the scale: on z-scores it has another value (:func:`dr_linkage`).
 
     Examples
     --------
@@ -46,20 +46,20 @@ def interval_disclosure_value(X: object, Y: object, *, percent: float = 10.0) ->
     """
     original, protected = pair(X, Y)
     width = number(percent, "percent", low=0.0, high=1e9)
-    # The factor 100 stands on the side that keeps whole numbers whole: 33 is within 10 % of 30.
+    # The factor 100 is on the side where whole numbers stay whole: 33 is within 10 % of 30.
     with np.errstate(over="ignore"):
         change, size = np.abs(protected - original), np.abs(original)
-        # Where the products leave the doubles the shares decide.
+        # If the products overflow doubles, compare the shares instead.
         near = np.where(np.isinf(width * size), change <= width / 100.0 * size, 100.0 * change <= width * size)
     return 100.0 * float(near.mean())
 
 
 def interval_disclosure_rank(X: object, Y: object, *, percent: float = 10.0, kinds: object = "numeric") -> float:
-    """Share of the cells whose protected value ranks near the original one.
+    """Interval disclosure by rank: share of the cells whose protected value has nearly the rank of the original.
 
-    Each attribute is ranked in its own file, equal values sharing their mean rank; a cell is disclosed when the ranks
-    differ by at most ``percent`` % of the number of records. A nominal cell is disclosed when its value is unchanged
-    (Marés 2013, §2.4.2; Domingo-Ferrer & Torra 2001).
+    Each attribute is ranked within its own file, and equal values share their mean rank. A cell is disclosed if the two
+    ranks differ by at most ``percent`` % of the number of records. A nominal cell is disclosed if its value is
+    unchanged (Marés 2013, §2.4.2; Domingo-Ferrer & Torra 2001).
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def interval_disclosure_rank(X: object, Y: object, *, percent: float = 10.0, kin
     Returns
     -------
     float
-        Percent of the cells, in [0, 100]; 100 for an untouched table.
+        Percent of the cells, in [0, 100]; 100 for an unchanged table.
 
     Notes
     -----
@@ -96,11 +96,11 @@ def interval_disclosure_rank(X: object, Y: object, *, percent: float = 10.0, kin
 
 
 def dr_linkage(X: object, Y: object, *, percent: float = 10.0) -> float:
-    """``0.5 · ID + 0.5 · DLD``: the risk that attribute groups are optimized against (Balasch-Masoliver 2010, §3.3).
+    """Disclosure risk of attribute groupings: ``0.5 · ID + 0.5 · DLD`` (Balasch-Masoliver 2010, §3.3).
 
-    Both parts are taken on the z-scores of the original: ID is :func:`interval_disclosure_value` there, DLD is
-    :func:`~sdc_problems.evaluators.linkage.distance_linkage` from the original to the protected file, where a tie is no
-    link.
+    Both parts are computed on the z-scores of the original: ID is :func:`interval_disclosure_value`, DLD is
+    :func:`~sdc_problems.evaluators.linkage.distance_linkage` from the original to the protected file, where a tie is
+    not a link.
 
     Parameters
     ----------
@@ -136,9 +136,9 @@ def dr_categorical(
     ties: str = "fraction",
     limit: int = 5000,
 ) -> float:
-    """``(ID + max(DBRL, PRL)) / 2`` (Marés 2013, Eq. 4.10).
+    """Disclosure risk of a categorical file: ``(ID + max(DBRL, PRL)) / 2`` (Marés 2013, Eq. 4.10).
 
-    ID by ranks (:func:`interval_disclosure_rank`), DBRL from each protected record to the original ones, PRL the
+    ID is by ranks (:func:`interval_disclosure_rank`), DBRL links each protected record to the originals, PRL is the
     probabilistic linkage.
 
     Parameters
@@ -150,7 +150,7 @@ def dr_categorical(
     percent
         Half width of the rank interval.
     ties
-        How DBRL counts ties, see :func:`~sdc_problems.evaluators.linkage.distance_linkage`.
+        How DBRL counts ties; see :func:`~sdc_problems.evaluators.linkage.distance_linkage`.
     limit
         Largest assignment of the probabilistic linkage.
 
@@ -172,7 +172,7 @@ def dr_categorical(
 
 
 def score_mean(loss: float, risk: float) -> float:
-    """``(loss + risk) / 2`` (Marés 2013, Eq. 3.2 and 4.12; Balasch-Masoliver 2010, §1.2).
+    """Mean of loss and risk: ``(loss + risk) / 2`` (Marés 2013, Eq. 3.2 and 4.12; Balasch-Masoliver 2010, §1.2).
 
     Examples
     --------
@@ -183,7 +183,7 @@ def score_mean(loss: float, risk: float) -> float:
 
 
 def score_max(loss: float, risk: float) -> float:
-    """``max(loss, risk)``: an unbalanced trade-off scores its worse half (Marés 2013, Eq. 3.4 and 4.11).
+    """Larger of loss and risk: ``max(loss, risk)``, which penalizes imbalance (Marés 2013, Eq. 3.4 and 4.11).
 
     Examples
     --------
@@ -194,7 +194,7 @@ def score_max(loss: float, risk: float) -> float:
 
 
 class ClassicalScore(NamedTuple):
-    """The score of Balasch-Masoliver (2010, §1.2) and what it is made of; all in percent except ``components``."""
+    """Score of Balasch-Masoliver (2010, §1.2) and its parts; all in percent except ``components``."""
 
     score_classical: float
     il_statistics: float
@@ -215,25 +215,25 @@ def classical_score(
     agreement: float = 0.1,
     limit: int = 5000,
 ) -> ClassicalScore:
-    """The full score for numeric tables: ``(IL + DR) / 2`` (Balasch-Masoliver 2010, §1.2; Domingo-Ferrer & Torra 2001).
+    """Full score of numeric tables: ``(IL + DR) / 2`` (Balasch-Masoliver 2010, §1.2; Domingo-Ferrer & Torra 2001).
 
     ``IL = 100 · mean(IL1 … IL5)`` (:func:`~sdc_problems.evaluators.information_loss.il_components`) and
-    ``DR = 0.5 · ID + 0.25 · DLD + 0.25 · PLD``, with the interval disclosure on the values, the distance linkage from
-    the original to the protected file, and the probabilistic linkage.
+    ``DR = 0.5 · ID + 0.25 · DLD + 0.25 · PLD``, where ID is the interval disclosure by value, DLD the distance linkage
+    from the original to the protected file, and PLD the probabilistic linkage.
 
     Parameters
     ----------
     X, Y
         Original and protected numeric table, same shape and row order.
     attribute_sets
-        Columns an intruder may know, several sets: both linkages are averaged over them. All columns by default, the
-        worst case.
+        Sets of columns that an intruder may know; both linkages are averaged over the sets. By default one set with all
+        columns, the worst case.
     percent
         Half width of the interval.
     ties
         How the distance linkage counts ties.
     agreement
-        Standard deviations within which values agree, for the probabilistic linkage.
+        Number of standard deviations within which values agree, for the probabilistic linkage.
     limit
         Largest assignment of the probabilistic linkage.
 
@@ -289,10 +289,10 @@ def _transitions(P: object, frequencies: object) -> tuple[FloatArray, FloatArray
 
 
 def expectation_ratio(P: object, frequencies: object) -> FloatArray:
-    """Per category, expected records that kept it over expected records that moved into it.
+    """Expectation ratio of each category: expected records that stay in it over expected records that change into it.
 
-    ``f_k p_kk / Σ_{i ≠ k} f_i p_ik`` (Gouweleeuw et al. 1998; Marés 2013, §4.1.5): the smaller, the less a category in
-    the protected file says about the original one.
+    ``f_k p_kk / Σ_{i ≠ k} f_i p_ik`` (Gouweleeuw et al. 1998; Marés 2013, §4.1.5). The smaller the ratio, the less a
+    category in the protected file says about the original one.
 
     Parameters
     ----------
@@ -304,7 +304,7 @@ def expectation_ratio(P: object, frequencies: object) -> FloatArray:
     Returns
     -------
     ndarray
-        ≥ 0 per category; ``inf`` where records stay and none arrive, 0 where none stay.
+        ≥ 0 per category; ``inf`` if records stay and none change into it, 0 if none stay.
 
     Notes
     -----
@@ -327,7 +327,7 @@ def expectation_ratio(P: object, frequencies: object) -> FloatArray:
 def mean_expectation_ratio(P: object, frequencies: object) -> float:
     """Frequency-weighted mean of :func:`expectation_ratio` (Marés 2013, Tables 4.10 and 4.11).
 
-    Categories without records carry no weight. ``inf`` when a category with records has an infinite ratio.
+    Categories without records have no weight. ``inf`` if a category with records has an infinite ratio.
 
     Examples
     --------

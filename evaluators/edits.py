@@ -1,4 +1,4 @@
-"""Sums that hold in every record of a table (edit rules): finding them, and counting where they are broken."""
+"""Edit rules, sums that hold in every record of a table: finding them, and counting records that break them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from sdc_problems._validation import FloatArray, table
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators.information_loss.numeric import location_and_scale
 
-_RANK = 1e-9  # singular values below this share of the largest: the attributes are linearly dependent
-_EXACT = 1e-9  # of the largest number in the sum: what adding decimal fractions may leave
+_RANK = 1e-9  # with singular values below this share of the largest, attributes are linearly dependent
+_EXACT = 1e-9  # share of the largest number in the sum that adding decimal fractions may leave as a difference
 
 
 class Edit(NamedTuple):
-    """One attribute as a sum of others, each with its sign, by their positions."""
+    """Edit rule: one attribute as a sum of others, given by their positions and signs."""
 
     left: int
     right: tuple[int, ...]
@@ -28,7 +28,7 @@ class Edit(NamedTuple):
         return values
 
     def text(self, names: Sequence[str]) -> str:
-        """Return the sum as a person writes it.
+        """Return the sum in readable form.
 
         Examples
         --------
@@ -43,7 +43,7 @@ class Edit(NamedTuple):
 
 
 def parse_edit(text: str, names: Sequence[str]) -> Edit:
-    """Read a sum such as ``"total = wages + other - tax"``; names must not hold `` + ``, `` - `` or ``=``.
+    """Parse a sum such as ``"total = wages + other - tax"``; names must not contain `` + ``, `` - `` or ``=``.
 
     Examples
     --------
@@ -76,10 +76,10 @@ def _holds(X: FloatArray, edit: Edit) -> np.ndarray:
 
 
 def find_edits(X: object) -> tuple[Edit, ...]:
-    """Sums of attributes that hold exactly in every record.
+    """Find sums of attributes that hold exactly in every record.
 
-    The covariance matrix of such a table lacks rank. Its null space is brought to reduced form; relations whose
-    coefficients are all 1 or -1 are checked on every record.
+    The covariance matrix of such a table is rank-deficient. Its null space is brought to reduced row echelon form, and
+    relations whose coefficients are all 1 or -1 are checked on every record.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def find_edits(X: object) -> tuple[Edit, ...]:
     Returns
     -------
     tuple of Edit
-        Empty when there are none, and for fewer records than attributes, where everything seems to hold.
+        Empty if there are none, and if there are fewer records than attributes, where any relation would seem to hold.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def find_edits(X: object) -> tuple[Edit, ...]:
 
 
 def _reduced(rows: FloatArray) -> FloatArray:
-    """Reduced row echelon form with the largest pivots."""
+    """Reduced row echelon form, with the largest entries as pivots."""
     rows = rows.copy()
     for r in range(len(rows)):
         i, j = divmod(int(np.argmax(np.abs(rows[r:]))), rows.shape[1])
@@ -141,14 +141,14 @@ def _reduced(rows: FloatArray) -> FloatArray:
 
 
 def broken_edits(Y: object, edits: Sequence[Edit]) -> float:
-    """Records in which at least one of the sums does not hold, in percent.
+    """Share of records in which at least one of the sums does not hold.
 
     Parameters
     ----------
     Y
         Records × attributes, numeric.
     edits
-        Sums, from :func:`find_edits` or of one's own.
+        Sums, from :func:`find_edits` or given.
 
     Returns
     -------

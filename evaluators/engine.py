@@ -1,4 +1,4 @@
-"""Engine of a task: data compiled once, candidates measured many at a time."""
+"""Protocol of engines: data is compiled once, candidates are measured many at a time."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 @runtime_checkable
 class Engine(Protocol):
-    """Protocol of the engines: made from arrays, without pymoo; equal candidates always get equal values.
+    """Protocol of engines, which are built from arrays, without pymoo; equal candidates always get equal values.
 
-    What a candidate is, the package says: levels (`lattice.LatticeEngine`), group labels of attributes
-    (`grouping.GroupingEngine`) or of records (`partition.PartitionEngine`), transition matrices
-    (`transition.TransitionEngine`). A candidate measures the same alone and among others, in any order, with any number
-    of threads.
+    A candidate is a row of levels (`lattice.LatticeEngine`), of group labels of attributes
+    (`grouping.GroupingEngine`) or of records (`partition.PartitionEngine`), or of transition matrices
+    (`transition.TransitionEngine`). Its measures do not depend on the other candidates, their order or the number of
+    threads.
 
     Examples
     --------
@@ -31,9 +31,9 @@ class Engine(Protocol):
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """Names of what it can measure, in the order of the columns if none are named."""
+        """Names of all measures, in the order of the columns when `measure` is called without names."""
         ...
 
     def measure(self, candidates: Any, names: Sequence[str] = ..., /) -> NDArray[np.float64]:
-        """Measure candidates: one row for each, one column per name, in the measures' own units."""
+        """Measure candidates: one row per candidate, one column per name, in the unit of each measure."""
         ...

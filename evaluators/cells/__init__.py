@@ -1,4 +1,4 @@
-"""Engines of files that change cell by cell: measures of a proposed change, without measuring the file again."""
+"""Engines for files that change cell by cell: they measure a proposed change without measuring the file again."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Kernels of categorical files that change cell by cell: every measure is a count, and counts follow each move.
+"""Kernels for categorical files that change cell by cell: every measure is a count that is updated with each move.
 
-Kernels take their arrays one by one: what a tuple hands out is counted, which costs more than a move. Most moves are
-only proposed: what would change is counted without writing it, and `shift` makes the move. `walk` and `measure_moves`
-call the helpers for that themselves: one between them that calls others counts its arrays, too, which takes longer than
-all that they do.
+Kernels take their arrays as single arguments, because each array that is read from a tuple has its references counted,
+which costs more than a move. Most moves are only proposed: their effect is computed without writing it, and `shift`
+makes the move. `walk` and `measure_moves` call the helpers for this directly: a function in between would also count
+the references of its arrays, which would take longer than the helpers themselves.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ class Fixed(NamedTuple):
     first: Any  # p: where an attribute's counts of (original, protected) pairs begin
     begin: Any  # p: where its categories begin
     rank: Any  # by category: doubled mid-rank in the original
-    reach: float  # percent of the interval times records: 50 times a doubled gap of ranks within it is near
-    tables: Any  # p × t: contingency tables with the attribute, -1 fills up
+    reach: float  # percent of the interval times records: ranks are near if 50 times their doubled gap is within it
+    tables: Any  # p × t: contingency tables with the attribute, padded with -1
     stride: Any  # tables × p: step of the attribute in the table's cells
     start: Any  # tables: first cell
     unit: Any  # p: distance per step
-    order: Any  # attributes as distances are summed
+    order: Any  # attributes in the order in which distances are summed
     combination: Any  # p: step of the attribute in the combinations, or none if there are too many
     nearest: Any  # by combination: distance to the nearest originals
-    nearest_ties: Any  # by combination: how many they are
-    rows: Any  # distinct originals, to be scanned where there is no table
+    nearest_ties: Any  # by combination: number of nearest originals
+    rows: Any  # distinct originals, to be scanned if there is no table
     records: Any  # how often each occurs
     logs: Any  # x log x of whole numbers
     entropy_unit: Any  # p: percent of EBIL per nat
@@ -51,11 +51,11 @@ class File(NamedTuple):
     sizes: Any  # records by protected category
     largest: Any  # the most frequent original category of each protected one
     rank: Any  # by category: doubled mid-rank in the protected file
-    difference: Any  # cells of the tables: protected less original
+    difference: Any  # cells of the tables: protected minus original
     moved: Any  # p: steps
     near: Any  # p: cells
     entropy: Any  # p: nats
-    tie: Any  # n: originals as near as the own one, 0 if one is nearer
+    tie: Any  # n: originals as near as the record's own, 0 if one is nearer
     misplaced: Any  # 1: records misplaced in all tables
     guessed: Any  # 1: cells
     links: Any  # 1: sum of chances
@@ -108,9 +108,9 @@ def link(
     i: int, changed: int, code: int, X: Any, Y: Any, ordinal: Any, unit: Any, order: Any, combination: Any,
     nearest: Any, nearest_ties: Any, rows: Any, records: Any,
 ) -> int:  # fmt: skip
-    """Among how many nearest originals that of protected record i is; 0 if one is nearer.
+    """Number of originals as near to protected record i as its own; 0 if one is nearer.
 
-    The record is taken with a code in its cell ``changed`` (-1: as it is).
+    Cell ``changed`` of the record is taken as ``code`` (-1: no cell is changed).
     """
     own = _own_distance(i, changed, code, X, Y, ordinal, unit, order)
     if len(combination) == 0:
@@ -121,7 +121,7 @@ def link(
 
 @kernel()
 def _widest_gap(reach: float) -> int:
-    """Largest doubled gap of ranks that is near."""
+    """Largest doubled gap between ranks that counts as near."""
     gap = int(reach / 50.0)
     while 50.0 * (gap + 1) <= reach:
         gap += 1
@@ -134,7 +134,7 @@ def _widest_gap(reach: float) -> int:
 def _near_pairs(
     j: int, v: int, size: int, first: int, begin: int, pairs: Any, ranks: Any, rank: Any, reach: float
 ) -> int:
-    """Records with protected category v whose original one has a near rank."""
+    """Number of records with protected category v whose original category has a near rank."""
     near = 0
     for x in range(size):
         if 50.0 * abs(ranks[begin + x] - rank[begin + v]) <= reach:
@@ -144,7 +144,7 @@ def _near_pairs(
 
 @kernel()
 def count_all(f: Any, s: Any) -> None:
-    """Every count of a file, anew; differences must hold the original's counts with a minus sign."""
+    """Recompute every count of a file; ``difference`` must hold the original's counts, negated."""
     X, Y, size, first, begin = f.X, s.Y, f.size, f.first, f.begin
     pairs, sizes, largest, rank, difference = s.pairs, s.sizes, s.largest, s.rank, s.difference
     stride, start, logs = f.stride, f.start, f.logs
@@ -185,7 +185,7 @@ def count_all(f: Any, s: Any) -> None:
 
 @kernel()
 def link_all(f: Any, s: Any, changed: Any) -> None:
-    """Links of the records that changed, and the sum of all."""
+    """Update the links of the changed records, and the sum of all links."""
     for i in range(len(s.Y)):
         if changed[i]:
             s.tie[i] = link(
@@ -197,7 +197,7 @@ def link_all(f: Any, s: Any, changed: Any) -> None:
 
 @kernel()
 def total_links(s: Any) -> None:
-    """Sum of the links, anew."""
+    """Recompute the sum of the links."""
     s.links[0] = 0.0
     for i in range(len(s.tie)):
         if s.tie[i] > 0:
@@ -206,7 +206,7 @@ def total_links(s: Any) -> None:
 
 @kernel()
 def total_entropy(f: Any, s: Any) -> None:
-    """Conditional entropies, anew."""
+    """Recompute the conditional entropies."""
     for j in range(len(f.size)):
         size, first, begin = f.size[j], f.first[j], f.begin[j]
         s.entropy[j] = 0.0
@@ -222,7 +222,10 @@ def shift(
     tables: Any, stride: Any, start: Any, logs: Any, pairs: Any, sizes: Any, largest: Any, rank: Any, difference: Any,
     moved: Any, near: Any, entropy: Any, misplaced: Any, guessed: Any,
 ) -> None:  # fmt: skip
-    """Cell (i, j) becomes b: all counts follow, links do not. The way back restores all but the entropy's rounding."""
+    """Change cell (i, j) to b and update all counts, but not the links.
+
+    Changing it back restores everything but the rounding of the entropy.
+    """
     p = X.shape[1]
     a, x, m = Y[i, j], X[i, j], size[j]
     column_a, column_b = first[j] + a * m, first[j] + b * m
@@ -303,10 +306,10 @@ def _table_change(i: int, j: int, b: int, Y: Any, tables: Any, stride: Any, star
 def _near_change(
     a: int, b: int, x: int, m: int, pairs_from: int, ranks_from: int, limit: int, pairs: Any, ranks: Any, rank: Any
 ) -> int:  # fmt: skip
-    """Records that become near in rank, where one of original category x leaves a for b."""
+    """Change in the number of records of near rank if one of original category x moves from a to b."""
     near, sign = 0, -1 if b > a else 1
     for v in range(min(a, b), max(a, b) + 1):
-        # One record less below (or above): ranks are doubled, and the two categories lose or gain half of it.
+        # One record fewer below (or above): ranks are doubled, and categories a and b change by half as much.
         before = rank[ranks_from + v]
         after = before + (sign if v in (a, b) else 2 * sign)
         for l in range(m):
@@ -345,7 +348,7 @@ def _entropy_change(held_a: int, held_b: int, from_pair: int, to_pair: int, logs
 
 @kernel()
 def move(f: Any, s: Any, i: int, j: int, b: int) -> None:
-    """`shift` of one file, for callers that are not in a hurry."""
+    """`shift` of one file, for callers that need not be fast."""
     if s.Y[i, j] != b:
         shift(
             i, j, b, f.X, s.Y, f.size, f.ordinal, f.first, f.begin, f.rank, f.reach, f.tables, f.stride, f.start,
@@ -356,7 +359,7 @@ def move(f: Any, s: Any, i: int, j: int, b: int) -> None:
 
 @kernel()
 def link_row(f: Any, s: Any, i: int) -> None:
-    """Link of record i, and the sum."""
+    """Update the link of record i, and the sum of the links."""
     tie = link(
         i, -1, 0, f.X, s.Y, f.ordinal, f.unit, f.order, f.combination, f.nearest, f.nearest_ties, f.rows, f.records
     )
@@ -365,7 +368,7 @@ def link_row(f: Any, s: Any, i: int) -> None:
 
 @kernel()
 def set_link(i: int, tie: int, ties: Any, links: Any) -> None:
-    """Record i is among so many nearest ones; the sum follows."""
+    """Set the number of nearest originals that tie for record i, and update the sum of the links."""
     before = ties[i]
     if tie != before:
         if before > 0:
@@ -413,10 +416,10 @@ def measures(f: Any, s: Any, out: Any) -> None:
 
 @kernel()
 def walk(f: Any, s: Any, aim: Any, guard: bool, moves: int, hot: float, cold: float, state: Any, best: Any) -> Any:
-    """Annealing: one cell gets another category, so many times; temperatures fall geometrically from hot to cold.
+    """Annealing: each move gives one cell another category; temperatures fall geometrically from hot to cold.
 
-    ``aim`` holds the weights of loss and risk, 1 for the larger of the two (0: sum), and PRL. The best file met is put
-    into ``best``; returns its score and how many moves were kept.
+    ``aim`` holds the weights of loss and risk, 1 for the larger of the two (0: sum), and PRL. The best file found is
+    written to ``best``; returns its score and the number of moves kept.
     """
     X, Y, size, ordinal, first, begin, ranks, reach = (
         f.X, s.Y, f.size, f.ordinal, f.first, f.begin, f.rank, f.reach,
@@ -438,11 +441,11 @@ def walk(f: Any, s: Any, aim: Any, guard: bool, moves: int, hot: float, cold: fl
     taken = 0
     temperature = hot
     cooling = (cold / hot) ** (1.0 / max(moves, 1)) if hot > 0.0 else 1.0
-    fresh = False  # the best file so far is the current one and not yet put away
+    fresh = False  # whether the best file so far is the current one and not yet saved
     for step in range(-1, moves):
         i, j, b, tie, kept, sum_links = 0, 0, 0, 0, 0.0, 0.0
         d_misplaced, d_moved, d_near, d_guessed = 0, 0, 0, 0
-        if step >= 0:  # the first turn measures the file as it is
+        if step >= 0:  # the first step measures the file as it is
             temperature *= cooling
             i, j = below(state, n), below(state, p)
             if size[j] < 2:
@@ -481,7 +484,7 @@ def walk(f: Any, s: Any, aim: Any, guard: bool, moves: int, hot: float, cold: fl
             or after <= score
             or (temperature > 0.0 and after <= score - temperature * math.log(uniform(state)))
         )
-        if step >= 0:  # the sums as they were: `shift` moves them with all else
+        if step >= 0:  # restore the sums: `shift` updates them with all the rest
             misplaced[0] -= d_misplaced
             moved[j] -= d_moved
             near[j] -= d_near
@@ -490,7 +493,7 @@ def walk(f: Any, s: Any, aim: Any, guard: bool, moves: int, hot: float, cold: fl
         if not kept_move:
             ties[i], links[0] = tie, sum_links
             continue
-        if after > score and fresh:  # leaving the best file: put it away
+        if after > score and fresh:  # the best file is about to change: save it
             for r in range(n):
                 put(best[r], Y[r])
             fresh = False

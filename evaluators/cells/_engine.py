@@ -1,4 +1,4 @@
-"""Base of the two engines: measures by name, those that follow each cell and those of whole files."""
+"""Base class of the two engines: measures that are updated with each cell, and measures of whole files."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from sdc_problems.evaluators.cells._state import State
 from sdc_problems.evaluators.linkage.distance import distance_linkage
 
 Values = Mapping[str, float]
-LINKED = 64  # files of which the probabilistic linkage is remembered: a search asks, then whoever measures its result
+LINKED = 64  # files whose probabilistic linkage is cached: a search asks for it, and then the measurement of its result
 
 
 class CellEngine(ABC):
-    """Engine of files that change cell by cell.
+    """Base class of engines for files that change cell by cell.
 
-    A subclass says which measures follow (``FOLLOWED``), which are made of others (``made_of``), and how.
+    A subclass defines which measures are updated with each change (``FOLLOWED``), and which are composed of others
+    (``made_of``) and how.
     """
 
     FOLLOWED: ClassVar[tuple[str, ...]]
@@ -34,7 +35,7 @@ class CellEngine(ABC):
     @property
     @abstractmethod
     def made_of(self) -> Mapping[str, tuple[str, ...]]:
-        """Measures that are made of others, and of which."""
+        """Composite measures, each with the measures that it is computed from."""
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -47,22 +48,22 @@ class CellEngine(ABC):
 
     @abstractmethod
     def values(self, codes: NDArray[Any]) -> NDArray[Any]:
-        """Cells that codes stand for, as the public measures take them."""
+        """Values that the codes stand for, as the public measures take them."""
 
     @abstractmethod
     def combine(self, values: Values) -> dict[str, float]:
-        """Add the measures that are made of the given ones, as far as these suffice."""
+        """Add the composite measures that can be computed from the given ones."""
 
     @abstractmethod
     def _prl(self, Y: NDArray[Any]) -> float:
-        """Probabilistic linkage of a file's cells, by the public function: it does not follow single changes."""
+        """Probabilistic linkage of a file, by the public function: it is not updated with single changes."""
 
     @functools.cached_property
     def _linked(self) -> dict[bytes, float]:
         return {}
 
     def prl(self, codes: NDArray[Any]) -> float:
-        """Probabilistic linkage of one file; the last few are remembered."""
+        """Probabilistic linkage of one file; the results of the last few files are cached."""
         key = hashlib.blake2b(np.asarray(codes, dtype=np.int64).tobytes(), digest_size=16).digest()
         if key not in self._linked:
             found = self._prl(self.values(codes))
@@ -73,7 +74,7 @@ class CellEngine(ABC):
         return self._linked[key]
 
     def parts(self, names: Iterable[str]) -> set[str]:
-        """Return all measures that the named ones are made of, themselves included."""
+        """Return the named measures and all measures that they are computed from."""
         needed: set[str] = set()
         for name in names:
             if name not in self.measures:
@@ -105,12 +106,12 @@ class CellEngine(ABC):
 
 
 def halves(p: int) -> list[list[int]]:
-    """Attributes that an intruder knows who knows half of them: the first half, the second."""
+    """Attributes of the first half and of the second half, for an intruder who knows half of them."""
     return [list(range((p + 1) // 2)), list(range((p + 1) // 2, p))] if p > 1 else [[0]]
 
 
 def linkage_of_halves(X: NDArray[Any], Y: NDArray[Any], kinds: Sequence[str], n_categories: Any = None) -> float:
-    """Distance linkage to the original by an intruder who knows half of the attributes, mean over the two halves."""
+    """Distance linkage to the original by an intruder who knows half of the attributes: mean over the two halves."""
     shares = [
         distance_linkage(
             X[:, known],

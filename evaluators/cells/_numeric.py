@@ -1,9 +1,9 @@
-"""Kernels of numeric files that change cell by cell: statistics, ranks and links follow each move.
+"""Kernels for numeric files that change cell by cell: statistics, ranks and links are updated with each move.
 
-Cells are whole units (10^-decimals of their column) around the rounded mean of the original. Sums of whole units are
-whole numbers, exact in doubles up to 2^53; undoing a move restores them to the bit there, and beyond that the engine
-restores copies. ``f`` is what never changes (`Fixed`), ``s`` is one file (`File`). Kernels
-take the arrays that they need out of these tuples once, before their loops: each access counts a reference.
+Cells are whole units (10^-decimals of their column) relative to the rounded mean of the original. Sums of whole units
+are whole numbers, exact in doubles up to 2^53. Up to there, undoing a move restores them to the bit; beyond, the engine
+restores copies. ``f`` is what never changes (`Fixed`), ``s`` is one file (`File`). Kernels take the arrays that they
+need out of these tuples once, before their loops, because each access counts a reference.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class Fixed(NamedTuple):
     """Original file and what is computed from it once."""
 
     X: Any  # n × p values
-    center: Any  # p whole units, taken off every cell
-    scale: Any  # p units per one
+    center: Any  # p whole units, subtracted from every cell
+    scale: Any  # p: units per 1
     mean: Any
     covariance: Any
     correlation: Any
@@ -40,16 +40,16 @@ class Fixed(NamedTuple):
     covariance_sd: Any
     correlation_sd: Any
     quantile_sd: Any
-    position: Any  # 19 positions in a sorted column, and the shares between them and the next
+    position: Any  # 19 positions in a sorted column; `between` is the share of the way to the next one
     between: Any
-    weight: Any  # p reciprocal deviations
+    weight: Any  # p reciprocal standard deviations
     apart: Any  # n squared distances to the nearest other original
     rank: Any  # n × p doubled mid-ranks
-    disclosed: Any  # by doubled gap of ranks: in how many of the intervals a cell lies
+    disclosed: Any  # by doubled gap between ranks: number of intervals that contain the cell
 
 
 class File(NamedTuple):
-    """Protected file: its cells in units and in values, each column sorted, and running measures."""
+    """Protected file: its cells in units and in values, its sorted columns, and running measures."""
 
     U: Any  # n × p
     V: Any  # n × p
@@ -66,8 +66,8 @@ class File(NamedTuple):
     loss_covariance: Any
     loss_correlation: Any
     loss_quantile: Any  # p × 19
-    tie: Any  # n: originals at the distance of the own one, 0 if one is nearer
-    witness: Any  # n: an original that was nearer than the own one when last looked, or -1
+    tie: Any  # n: originals as near as the record's own, 0 if one is nearer
+    witness: Any  # n: an original that was nearer than the record's own at the last search, or -1
     copied: Any  # n
     total: Any
     count: Any
@@ -98,7 +98,7 @@ def erf(x: float) -> float:
 
 @kernel()
 def _loss(before: float, after: float, deviation: float, smooth: bool) -> float:
-    """Loss of one statistic in [0, 1]; ``smooth`` has a slope also far away, where the other is flat."""
+    """Loss of one statistic, in [0, 1]; with ``smooth``, a variant that does not flatten out for large changes."""
     change = abs(after - before)
     if change <= _SAME * max(abs(before), abs(after)):
         return 0.0
@@ -117,7 +117,7 @@ def _constant(s: Any, j: int) -> bool:
 
 @kernel()
 def _restate_column(f: Any, s: Any, j: int, smooth: bool) -> None:
-    """Mean, variance and deviation of column j."""
+    """Update mean, variance and standard deviation of column j."""
     n = len(s.U)
     scale = f.scale[j]
     mean = (f.center[j] + s.S1[j] / n) / scale
@@ -154,7 +154,7 @@ def _correlation(covariance: float, sizes: float) -> float:
 
 @kernel()
 def restate_pairs(f: Any, s: Any, j: int, smooth: bool) -> None:
-    """Covariances and correlations of column j with every other."""
+    """Update covariances and correlations of column j with every other."""
     n, p = s.U.shape
     S1, S2, spread, scale = s.S1, s.S2, s.spread, f.scale
     covariances, correlations, of_covariance, of_correlation = (
@@ -177,7 +177,7 @@ def restate_pairs(f: Any, s: Any, j: int, smooth: bool) -> None:
 
 @kernel()
 def _restate_quantiles(f: Any, s: Any, j: int, first: int, last: int, smooth: bool) -> None:
-    """Quantiles of column j that lie on sorted positions first … last."""
+    """Update the quantiles of column j at sorted positions first … last."""
     n = len(s.U)
     position, between, before, deviation = f.position, f.between, f.quantile, f.quantile_sd
     ordered, lost_before, total = s.ordered[j], s.loss_quantile[j], s.total
@@ -196,7 +196,7 @@ def _restate_quantiles(f: Any, s: Any, j: int, first: int, last: int, smooth: bo
 
 @kernel()
 def restate(f: Any, s: Any, smooth: bool) -> None:
-    """Sums, losses and their totals from the cells, anew."""
+    """Recompute sums, losses and their totals from the cells."""
     n, p = s.U.shape
     U, S1, S2 = s.U, s.S1, s.S2
     s.total[: QUANTILE + 1] = 0.0
@@ -225,9 +225,9 @@ def restate(f: Any, s: Any, smooth: bool) -> None:
 
 @kernel()
 def _rank_positions(ordered: Any, own_rank: Any, new_rank: Any, disclosed: Any, first: int, last: int) -> int:
-    """Mid-ranks of the sorted positions first … last of a column, which begin and end with a tie group.
+    """Update the mid-ranks of a column's sorted positions first … last, which must contain whole groups of ties.
 
-    Returns by how many intervals more they disclose.
+    Returns the change in the number of disclosing intervals.
     """
     more = 0
     start = first
@@ -246,7 +246,7 @@ def _rank_positions(ordered: Any, own_rank: Any, new_rank: Any, disclosed: Any, 
 
 @kernel()
 def rank_all(f: Any, s: Any) -> None:
-    """Mid-ranks of every column, and the cells that they disclose."""
+    """Recompute the mid-ranks of every column, and the count of disclosing intervals."""
     n, p = s.U.shape
     s.count[INTERVAL] = 0
     for j in range(p):
@@ -260,7 +260,7 @@ def rank_all(f: Any, s: Any) -> None:
 
 @kernel()
 def link_row(f: Any, s: Any, i: int) -> None:
-    """Originals nearest to protected record i: is its own among them, and how many are."""
+    """Update the link of protected record i: number of originals as near as its own, 0 if one is nearer."""
     X, weight, y, witness = f.X, f.weight, s.V[i], s.witness
     n, p = X.shape
     own = 0.0
@@ -278,7 +278,7 @@ def link_row(f: Any, s: Any, i: int) -> None:
         nearer = d < own
     if not nearer:
         witness[i] = -1
-        # Nearer than half the way to the nearest other original: nothing can be nearer, whatever the rounding.
+        # Nearer than half the distance to the nearest other original: no other can be nearer, rounding included.
         if own < 0.25 * f.apart[i] * (1.0 - 1e-9):
             tie = 1
         else:
@@ -311,7 +311,7 @@ def _set_tie(ties: Any, total: Any, i: int, tie: int) -> None:
 
 @kernel()
 def link_all(f: Any, s: Any, changed: Any) -> None:
-    """Links of the records that changed; the total of all."""
+    """Update the links of the changed records, and the total of all links."""
     for i in range(len(s.V)):
         if changed[i]:
             link_row(f, s, i)
@@ -320,7 +320,7 @@ def link_all(f: Any, s: Any, changed: Any) -> None:
 
 @kernel()
 def retotal_links(s: Any) -> None:
-    """Sum of the links, anew."""
+    """Recompute the sum of the links."""
     s.total[LINKS] = 0.0
     for i in range(len(s.tie)):
         if s.tie[i] > 0:
@@ -329,7 +329,7 @@ def retotal_links(s: Any) -> None:
 
 @kernel()
 def copy_row(f: Any, s: Any, i: int) -> None:
-    """Whether protected record i all but repeats an original."""
+    """Update whether protected record i nearly repeats an original."""
     now = 1 if is_copy(s.V, i, f.X, f.weight, f.apart, 0.25) else 0
     s.count[COPIED] += now - s.copied[i]
     s.copied[i] = now
@@ -337,7 +337,7 @@ def copy_row(f: Any, s: Any, i: int) -> None:
 
 @kernel()
 def _bound(ordered: Any, value: int, above: bool) -> int:
-    """First position whose value is at least the given one (above: beyond it)."""
+    """First position whose value is at least the given one (``above``: greater than it)."""
     low, high = 0, len(ordered)
     while low < high:
         middle = (low + high) // 2
@@ -350,7 +350,7 @@ def _bound(ordered: Any, value: int, above: bool) -> int:
 
 @kernel()
 def _place_cell(f: Any, s: Any, i: int, j: int, unit: int) -> Any:
-    """Cell (i, j) becomes ``unit``: sums, sorted column and ranks follow; returns the sorted positions that changed."""
+    """Change cell (i, j) to ``unit``, update sums, sorted column and ranks; return the changed sorted positions."""
     U, S2, place = s.U, s.S2, s.place
     column, record, own_rank, new_rank = s.ordered[j], s.record[j], s.own_rank[j], s.new_rank[j]
     p = U.shape[1]
@@ -366,7 +366,7 @@ def _place_cell(f: Any, s: Any, i: int, j: int, unit: int) -> Any:
     s.V[i, j] = (f.center[j] + unit) / f.scale[j]
 
     at = place[i, j]
-    counted = new_rank[at]  # what the cell counts with until its ranks are taken again
+    counted = new_rank[at]  # the rank with which the cell counts until ranks are updated
     if unit > old:
         first = _bound(column, old, False)
         last = _bound(column, unit, True) - 1
@@ -400,7 +400,7 @@ def _place_cell(f: Any, s: Any, i: int, j: int, unit: int) -> Any:
 
 @kernel()
 def move(f: Any, s: Any, i: int, j: int, unit: int, smooth: bool) -> None:
-    """Cell (i, j) becomes ``unit``: statistics, quantiles and ranks follow; links and copies do not."""
+    """Change cell (i, j) to ``unit`` and update statistics, quantiles and ranks, but not links and copies."""
     if unit == s.U[i, j]:
         return
     first, last = _place_cell(f, s, i, j, unit)
@@ -411,7 +411,7 @@ def move(f: Any, s: Any, i: int, j: int, unit: int, smooth: bool) -> None:
 
 @kernel()
 def measure_moves(f: Any, s: Any, cells: Any, units: Any, out: Any) -> None:
-    """Loss, interval disclosure and linkage after each of many moves, each from the file as it is."""
+    """Loss, interval disclosure and linkage after each of many single moves, each starting from the current file."""
     n, p = s.U.shape
     kept = np.empty(2 * p + 2)
     quantiles = np.empty(len(f.position))
@@ -446,7 +446,7 @@ def measure_moves(f: Any, s: Any, cells: Any, units: Any, out: Any) -> None:
 
 @kernel()
 def _swap_disclosed(own_rank: Any, new_rank: Any, disclosed: Any, at: int, to: int) -> int:
-    """By how many intervals more two cells of a column disclose when they change places."""
+    """Change in the number of disclosing intervals if two cells of a column are exchanged."""
     mine, other, low, high = own_rank[at], own_rank[to], new_rank[at], new_rank[to]
     return int(
         disclosed[abs(mine - high)]
@@ -458,7 +458,7 @@ def _swap_disclosed(own_rank: Any, new_rank: Any, disclosed: Any, at: int, to: i
 
 @kernel()
 def swap_cells(f: Any, s: Any, i: int, k: int, j: int) -> None:
-    """Cells (i, j) and (k, j) change places: sums, ranks; the same again undoes it. Losses do not follow."""
+    """Exchange cells (i, j) and (k, j); update sums and ranks, but not losses. A second call undoes the exchange."""
     U, V, S2, place, record, own_rank = s.U, s.V, s.S2, s.place, s.record[j], s.own_rank[j]
     a, b = U[i, j], U[k, j]
     change = np.float64(b - a)
@@ -508,7 +508,7 @@ def _mean_loss(total: Any, p: int, n_quantiles: int) -> float:
 
 @kernel()
 def loss_of(s: Any) -> float:
-    """Probabilistic information loss in percent (or its smooth sister), from the running totals."""
+    """Probabilistic information loss in percent (or its smooth version), from the running totals."""
     return float(_mean_loss(s.total, s.U.shape[1], s.loss_quantile.shape[1]))
 
 
@@ -520,7 +520,7 @@ def interval_of(f: Any, s: Any) -> float:
 
 @kernel()
 def _score(total: Any, count: Any, cells: int, n: int, p: int, n_quantiles: int, aim: Any) -> float:
-    """Score that a walk minimizes: ``aim`` holds the weights of loss and risk, 1 for the larger of the two, and PRL."""
+    """Score that a walk minimizes; ``aim`` holds the weights of loss and risk, 1 for the larger of the two, and PRL."""
     risk = 50.0 * count[INTERVAL] / cells + 25.0 * total[LINKS] / n + 0.25 * aim[3]
     loss = _mean_loss(total, p, n_quantiles)
     if aim[2] > 0.0:
@@ -533,10 +533,11 @@ def walk(
     f: Any, s: Any, columns: Any, into: Any, sign: Any, aim: Any, most_copies: int, smooth: bool, moves: int,
     temperature: float, state: Any,
 ) -> int:  # fmt: skip
-    """Exchange two values of a column, so many times; keep what does not raise the score; returns how many were kept.
+    """Exchange two values of a column ``moves`` times, keep what does not raise the score, return the number kept.
 
-    Every column keeps its values, except one that is a sum: ``into[j]`` is the column that j is added to (-1: none),
-    with ``sign[j]``. Copies above ``most_copies`` are reduced first, and never exceeded anew.
+    Every column keeps its values, except a column that is a sum: ``into[j]`` is the column to which j contributes
+    (-1: none), with the factor ``sign[j]``. Copies in excess of ``most_copies`` are reduced first; after that, the
+    limit is never exceeded again.
     """
     n, p = s.U.shape
     n_quantiles, cells = s.loss_quantile.shape[1], f.disclosed[0] * s.U.size
@@ -560,14 +561,14 @@ def walk(
         slack = -temperature * math.log(uniform(state)) if temperature > 0.0 else 0.0
         crowded = count[COPIED] > most_copies
         t = into[j]
-        # So much can be gained where the two records are linked now: what cannot win even so is not looked up.
+        # The most that can be gained if the two records are linked now; links are not searched if that is not enough.
         linked_now = (1.0 / tie[i] if tie[i] > 0 else 0.0) + (1.0 / tie[k] if tie[k] > 0 else 0.0)
         limit = score + slack + 25.0 * aim[1] * linked_now / n + 1e-12
         after = np.inf
         if t < 0:
             covariance_total, correlation_total, interval = total[COVARIANCES], total[CORRELATIONS], count[INTERVAL]
             count[INTERVAL] += _swap_disclosed(own_rank[j], new_rank[j], disclosed, place[i, j], place[k, j])
-            # The losses of the pairs still to come can fall to 0 at best: what cannot win even so is left there.
+            # At best, the losses of the remaining pairs fall to 0; if even that is not enough, stop early.
             room, rest, gained = np.inf, 0.0, 0.0
             if not crowded and aim[0] > 0.0 and p > 1:
                 if aim[2] > 0.0:

@@ -1,4 +1,4 @@
-"""State of one file: the protocol of propose, commit and discard that both kinds of file share."""
+"""State of one file: propose, commit and discard, for both kinds of file."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from sdc_problems._validation import IntArray
 from sdc_problems.errors import SDCError
 
-BLOCK = 500  # changed cells above which a file is compiled anew
-REBUILD = 2**16  # commits after which running sums of fractions are taken anew
+BLOCK = 500  # changed cells above which a file is compiled again
+REBUILD = 2**16  # commits after which running sums of fractions are recomputed
 
 
 class State(ABC):
-    """Protected file of which single cells change.
+    """Protected file in which single cells change.
 
-    ``propose`` measures a change without making it, ``commit`` makes the last one proposed, ``discard`` forgets it.
+    ``propose`` measures a change without making it, ``commit`` makes the last change proposed, ``discard`` drops it.
     """
 
     def __init__(self, engine: Any) -> None:
@@ -34,23 +34,23 @@ class State(ABC):
 
     @abstractmethod
     def _measures(self) -> dict[str, float]:
-        """Measures of the file as it stands, a proposal included."""
+        """Measures of the file, including a pending proposal."""
 
     @abstractmethod
     def _apply(self, cells: IntArray, codes: IntArray) -> None:
-        """Make the change, so that it can be undone."""
+        """Make the change in a way that can be undone."""
 
     @abstractmethod
     def _revert(self) -> None:
-        """Undo the change, to the bit."""
+        """Undo the change exactly, to the bit."""
 
     @abstractmethod
     def _keep(self) -> None:
-        """Forget how to undo the change."""
+        """Keep the change: discard what would undo it."""
 
     @abstractmethod
     def _rebuild(self) -> None:
-        """Take running sums anew."""
+        """Recompute running sums."""
 
     @property
     def measures(self) -> dict[str, float]:
@@ -59,12 +59,12 @@ class State(ABC):
         return self._measures()
 
     def propose(self, cells: ArrayLike, codes: ArrayLike) -> dict[str, float]:
-        """Measures that the file would have if these cells had these codes; the file stays as it is.
+        """Measures that the file would have if these cells had these codes; the file itself does not change.
 
         Parameters
         ----------
         cells
-            Pairs (record, attribute), none of them twice.
+            Pairs (record, attribute), each at most once.
         codes
             One code per cell.
         """
@@ -75,7 +75,7 @@ class State(ABC):
         return self._measures()
 
     def commit(self) -> dict[str, float]:
-        """Make the proposed change; returns its measures."""
+        """Make the proposed change and return the measures of the file."""
         if not self._pending:
             raise SDCError("there is nothing to commit: propose a change first")
         self._keep()
@@ -86,20 +86,20 @@ class State(ABC):
         return self._measures()
 
     def settle(self) -> dict[str, float]:
-        """Take running sums anew, so that the file measures to the bit as if it had just been opened."""
+        """Recompute running sums, so that the measures are the same to the bit as those of a newly opened file."""
         self.discard()
         self._rebuild()
         return self._measures()
 
     def discard(self) -> None:
-        """Forget the proposed change."""
+        """Drop the proposed change."""
         if self._pending:
             self._revert()
             self._pending = False
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Records and attributes."""
+        """Numbers of records and attributes."""
         n, p = self.engine.X.shape
         return n, p
 

@@ -1,4 +1,4 @@
-"""Engine of categorical files that change cell by cell."""
+"""Engine for categorical files that change cell by cell."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from sdc_problems.evaluators.linkage.distance import distance_linkage
 from sdc_problems.evaluators.linkage.probabilistic import probabilistic_linkage
 
 FOLLOWED = ("ctbil", "dbil", "ebil", "id_rank", "guess", "dbrl")
-MOST_COMBINATIONS = 4_000_000  # of categories, up to which the nearest originals of each are looked up in a table
+MOST_COMBINATIONS = 4_000_000  # of categories; up to so many, a table holds the nearest originals of each
 _WHOLE = 2**53
 
 
 class CategoricalCells(CellEngine):
-    """Engine of categorical files: measures follow each changed cell.
+    """Engine for categorical files that updates measures with each changed cell.
 
     Parameters
     ----------
@@ -35,18 +35,18 @@ class CategoricalCells(CellEngine):
     kinds
         ``"ordinal"`` or ``"nominal"``, for all attributes or one per attribute.
     n_categories
-        Domain sizes; up to the largest code if not given.
+        Domain sizes; by default, the largest code plus one.
     K
         Largest number of attributes crossed in the contingency tables.
     percent
         Half width of the rank interval.
     guard
-        Whether the scores take the risk that sees renamed categories (``dr_guarded``) or not (``dr_categorical``).
+        Whether the scores use the risk that detects renamed categories (``dr_guarded``) or ``dr_categorical``.
 
     Notes
     -----
-    Followed: ``ctbil``, ``dbil``, ``ebil``, ``id_rank``, ``guess``, and ``dbrl`` from the protected to the original
-    records. A change of one cell costs O(p^K + categories · categories passed), whatever the number of records.
+    Updated with each change: ``ctbil``, ``dbil``, ``ebil``, ``id_rank``, ``guess``, and ``dbrl`` from the protected to
+    the original records. A change of one cell costs O(p^K + categories · categories passed), for any number of records.
 
     Examples
     --------
@@ -147,12 +147,12 @@ class CategoricalCells(CellEngine):
         return CategoricalState(self, self._file(codes, None))
 
     def values(self, codes: NDArray[Any]) -> IntArray:
-        """Categories are their codes."""
+        """Return the codes, which are the categories."""
         return codes.reshape(self.X.shape).astype(np.int64)
 
     @property
     def made_of(self) -> Mapping[str, tuple[str, ...]]:
-        """Measures that are made of others, and of which."""
+        """Composite measures, each with the measures that it is computed from."""
         both = ("il_categorical", "dr_guarded" if self.guard else "dr_categorical")
         return {
             "il_categorical": ("ctbil", "dbil", "ebil"),
@@ -187,7 +187,7 @@ class CategoricalCells(CellEngine):
     }
 
     def _file(self, codes: NDArray[Any], near: kernels.File | None) -> kernels.File:
-        """Compile a file; links of the records that it shares with ``near`` are taken over."""
+        """Compile a file; the links of records that it shares with ``near`` are reused."""
         n, p = self.X.shape
         Y = np.ascontiguousarray(codes.reshape(n, p).astype(np.int64))
         file = kernels.File(
@@ -215,7 +215,7 @@ class CategoricalCells(CellEngine):
 
 
 def _distance_units(sizes: IntArray, ordinal: NDArray[np.bool_]) -> tuple[FloatArray, bool]:
-    """Distance of one step (nominal: of a change) per attribute, whole numbers if they fit: as in linkage."""
+    """Distance of one step (nominal: of a change) per attribute, in whole numbers if they fit, as in linkage."""
     common = math.lcm(*(int(size) for size in sizes[ordinal]))
     if common * 2 * len(sizes) < _WHOLE:
         return np.where(ordinal, common // sizes, common).astype(np.float64), True
@@ -225,10 +225,10 @@ def _distance_units(sizes: IntArray, ordinal: NDArray[np.bool_]) -> tuple[FloatA
 def _nearest_originals(
     rows: IntArray, records: IntArray, sizes: IntArray, ordinal: NDArray[np.bool_], unit: FloatArray
 ) -> tuple[FloatArray, IntArray]:
-    """Distance of every combination of categories to the nearest originals, and how many these are.
+    """Distance of every combination of categories to the nearest originals, and the number of these.
 
-    Distances are sums over attributes: one attribute after the other, each a minimum over its categories that carries
-    the number of records along.
+    A distance is a sum over attributes, so the minimum is taken over the categories of one attribute after the other,
+    and the number of records is carried along.
     """
     distance = np.full(tuple(sizes), np.inf)
     ties = np.zeros(tuple(sizes), dtype=np.int64)
@@ -248,7 +248,7 @@ def _nearest_originals(
 
 
 class CategoricalState(State):
-    """One categorical file: ``propose`` says what changed cells would measure, ``commit`` makes them so."""
+    """State of one categorical file: ``propose`` measures changed cells, ``commit`` makes the change."""
 
     engine: CategoricalCells
 
@@ -273,7 +273,7 @@ class CategoricalState(State):
         return dict(zip(FOLLOWED, out.tolist(), strict=True))
 
     def measure_moves(self, cells: ArrayLike, codes: ArrayLike) -> dict[str, FloatArray]:
-        """Measures after each of many single moves, each from the file as it is: as many calls of ``propose``."""
+        """Measures after each of many single moves from the current file; the same as separate calls of ``propose``."""
         self.discard()
         where, what = cells_of(cells, codes, self.shape)
         out = np.empty((len(where), len(FOLLOWED)))
@@ -318,20 +318,20 @@ class CategoricalState(State):
     def walk(
         self, moves: int, *, aim: FloatArray, guard: bool, hot: float, cold: float, seed: NDArray[np.uint64]
     ) -> float:
-        """Anneal the file cell by cell and stay at the best one met (`_categorical.walk`); returns its score.
+        """Anneal the file cell by cell, keep the best file found (`_categorical.walk`) and return its score.
 
         Parameters
         ----------
         moves
-            Cells to change.
+            Number of moves, each of one cell.
         aim
-            Weights of loss and risk, 1 for their larger one (0: sum), and the probabilistic linkage in percent.
+            Weights of loss and risk, 1 for the larger of the two (0: sum), and the probabilistic linkage in percent.
         guard
-            Whether ID counts at least as much as guess.
+            Whether the larger of ID and ``guess`` replaces ID.
         hot, cold
-            First and last temperature in points of the score; 0 keeps no worse file.
+            First and last temperature in points of the score; with 0, a worse file is never accepted.
         seed
-            State of the random numbers, one word, which is changed.
+            State of the random generator, one word; it is changed.
         """
         self.discard()
         best = np.empty_like(self.file.Y)

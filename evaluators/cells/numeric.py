@@ -1,4 +1,4 @@
-"""Engine of numeric files that change cell by cell."""
+"""Engine for numeric files that change cell by cell."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from sdc_problems.evaluators.linkage.distance import distance_linkage
 from sdc_problems.evaluators.linkage.probabilistic import probabilistic_linkage
 
 RSRL_PERCENTS = (5, 10, 15, 20)
-"""Distances of ranks that the rank swapping linkage is tried with; the largest share counts."""
+"""Differences of ranks, in percent, at which the rank swapping linkage is computed; the largest result counts."""
 
-LARGEST = 2**31 - 1  # units a column may span
+LARGEST = 2**31 - 1  # units that a column may span
 
 
 def decimals_of(column: FloatArray, most: int = 9) -> int:
-    """Decimals that the numbers of a column are written with, as far as its range fits 31 bits."""
+    """Number of decimals with which a column is written, limited so that its range fits 31 bits."""
     span = float(column.max() - column.min())
     for decimals in range(most + 1):
         if span * 10.0 ** (decimals + 1) > LARGEST:
@@ -38,22 +38,22 @@ def decimals_of(column: FloatArray, most: int = 9) -> int:
 
 
 class NumericCells(CellEngine):
-    """Engine of numeric files: measures follow each changed cell.
+    """Engine for numeric files that updates measures with each changed cell.
 
     Parameters
     ----------
     X
         Original values, records × attributes.
     low
-        Whole units (10^-decimals) that code 0 of each column stands for.
+        Value that code 0 of each column stands for, in whole units (10^-decimals).
     decimals
-        Of each column.
+        Number of decimals of each column.
 
     Notes
     -----
-    Followed: ``pil``; ``id_rank``, the mean over 1, 2, … 10 %; ``dbrl`` from the protected to the original records. A
-    change of one cell costs O(p) for the statistics, the number of ranks moved for quantiles and ranks, and O(p),
-    seldom O(n·p), for the links; an exchange of two cells of a column O(p).
+    Updated with each change: ``pil``; ``id_rank``, the mean over 1, 2, … 10 %; ``dbrl`` from the protected to the
+    original records. A change of one cell costs O(p) for the statistics, as many steps as ranks change for quantiles
+    and ranks, and O(p), seldom O(n·p), for the links. An exchange of two cells of a column costs O(p).
 
     Examples
     --------
@@ -109,7 +109,7 @@ class NumericCells(CellEngine):
         )
 
     def values(self, codes: NDArray[Any]) -> FloatArray:
-        """Numbers that codes stand for, each the double nearest to its decimal fraction."""
+        """Numbers that the codes stand for, each the double nearest to its decimal fraction."""
         numbers: FloatArray = (self.low + codes.astype(np.int64)) / self.fixed.scale
         return numbers
 
@@ -124,7 +124,7 @@ class NumericCells(CellEngine):
 
     @property
     def made_of(self) -> Mapping[str, tuple[str, ...]]:
-        """Measures that are made of others, and of which."""
+        """Composite measures, each with the measures that it is computed from."""
         return {
             "dr_numeric": ("id_rank", "dbrl", "prl"),
             "score_mean": ("pil", "dr_numeric"),
@@ -153,7 +153,7 @@ class NumericCells(CellEngine):
     }
 
     def _file(self, codes: NDArray[Any], near: kernels.File | None, smooth: bool = False) -> kernels.File:
-        """Compile a file; links of the records that it shares with ``near`` are taken over."""
+        """Compile a file; the links of records that it shares with ``near`` are reused."""
         n, p = self.X.shape
         units = np.ascontiguousarray(codes.reshape(n, p).astype(np.int64) + self.low - self.fixed.center)
         record = np.ascontiguousarray(np.argsort(units, axis=0, kind="stable").T)
@@ -192,7 +192,7 @@ class NumericCells(CellEngine):
 
 
 class NumericState(State):
-    """One numeric file: ``propose`` says what changed cells would measure, ``commit`` makes them so."""
+    """State of one numeric file: ``propose`` measures changed cells, ``commit`` makes the change."""
 
     engine: NumericCells
 
@@ -227,7 +227,7 @@ class NumericState(State):
         }
 
     def copies(self) -> float:
-        """Percent of the committed records that repeat an original (`copies`); looked up for changed records only."""
+        """Percent of the committed records that nearly repeat an original (`copies`); searches changed records only."""
         self.discard()
         fixed, file = self.engine.fixed, self.file
         for i in np.flatnonzero(file.copied < 0):
@@ -236,7 +236,7 @@ class NumericState(State):
         return 100.0 * float(file.count[kernels.COPIED]) / len(file.U)
 
     def measure_moves(self, cells: ArrayLike, codes: ArrayLike) -> dict[str, FloatArray]:
-        """Measures after each of many single moves, each from the file as it is: as many calls of ``propose``."""
+        """Measures after each of many single moves from the current file; the same as separate calls of ``propose``."""
         self.discard()
         where, what = cells_of(cells, codes, self.shape)
         out = np.empty((len(where), 3))
@@ -299,26 +299,26 @@ class NumericState(State):
         temperature: float,
         seed: IntArray,
     ) -> int:
-        """Exchange values within columns, so many times, keeping what does not raise the score (`_numeric.walk`).
+        """Exchange values within columns, keep what does not raise the score (`_numeric.walk`), return the number kept.
 
         Parameters
         ----------
         moves
-            Exchanges to try.
+            Number of exchanges to try.
         columns
-            Those in which values change places.
+            Columns in which values are exchanged.
         sums
-            Column to the column it is added to, and its factor there in whole units.
+            For a column that is part of a sum: the column of the sum, and its factor there in whole units.
         aim
-            Weights of loss and risk, 1 for their larger one (0: sum), and the probabilistic linkage in percent.
+            Weights of loss and risk, 1 for the larger of the two (0: sum), and the probabilistic linkage in percent.
         most_copies
-            Records that may repeat an original.
+            Number of records that may nearly repeat an original.
         smooth
-            Whether the loss has a slope where PIL is flat; `finish` returns to PIL.
+            Whether the walk uses a loss that still has a slope where PIL is flat; `finish` restores PIL.
         temperature
-            0 keeps no worse file.
+            Temperature in points of the score; with 0, a worse file is never accepted.
         seed
-            State of the random numbers, one word, which is changed.
+            State of the random generator, one word; it is changed.
         """
         self.discard()
         self.copies()
@@ -335,5 +335,5 @@ class NumericState(State):
         return taken
 
     def finish(self) -> None:
-        """Losses as PIL counts them, sums anew."""
+        """Recompute losses as PIL counts them, and running sums."""
         self._rebuild()

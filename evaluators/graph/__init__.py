@@ -1,4 +1,4 @@
-"""Measures of social graphs: what replacing attributes loses, what links still tell, and plain structure."""
+"""Measures of social graphs: loss when attributes are replaced, disclosure by links, and structure."""
 
 from __future__ import annotations
 

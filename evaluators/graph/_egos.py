@@ -1,7 +1,7 @@
 """Egos: each node with its neighbors and all links among them, compared exactly.
 
-Two egos are the same if one maps onto the other, root on root, link on link and label on label. Colors from refinement
-tell most of them apart; those with the same colors are compared by a search for such a map.
+Two egos are the same if one maps onto the other, with roots, links and labels preserved. Color refinement distinguishes
+most of them; those with the same colors are compared by a search for such a map.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from sdc_problems._kernel import kernel
 from sdc_problems._slices import watched
 from sdc_problems.evaluators.graph._links import Arcs, pairs_of_links, sorted_arcs
 
-_ROUNDS = 100  # steps for each member and link of an ego: rounds of colors, others that it is compared with
-_OUT, _IN = 1, 2  # ways of a link between two nodes; both together are 3
+_ROUNDS = 100  # estimated steps per member and link of an ego: rounds of refinement, comparisons with other egos
+_OUT, _IN = 1, 2  # directions of a link between two nodes; 3 is both
 
 
 class Egos(NamedTuple):
@@ -29,13 +29,13 @@ class Egos(NamedTuple):
     member
         Nodes of each ego, the root first.
     color
-        Color of each member: equal wherever an isomorphism may send one to the other.
+        Color of each member: equal wherever an isomorphism may map one to the other.
     links
-        Beginning of each member's links within its ego in `end`; links with the root are in its color.
+        Beginning of each member's links within its ego in `end`; links with the root are part of its color.
     end, way
-        Position of the other end within the ego, sorted; and which way the link leads.
+        Position of the other end within the ego, sorted; and direction of the link.
     key
-        Sum over the colors: egos with different keys are different.
+        Hash of the colors: egos with different keys are different.
     """
 
     start: NDArray[np.int64]
@@ -66,7 +66,7 @@ def _inner_links(
     way: NDArray[np.int8],
     flag: NDArray[np.int64],
 ) -> int:
-    """Links among the neighbors of each node; only counted if there is no room for them."""
+    """Links among the neighbors of each node; they are only counted if ``end`` has no room for them."""
     n = len(pointer) - 1
     place = np.full(n, -1, dtype=np.int64)
     used = 0
@@ -135,11 +135,11 @@ def _refine(
 
 
 def egos(arcs: Arcs) -> Egos:
-    """Egos of all nodes, with colors that no isomorphism can change.
+    """Egos of all nodes, with colors that are the same under every isomorphism.
 
     Notes
     -----
-    Memory for each link among neighbors of a node: three times the triangles, twice over.
+    Every link among the neighbors of a node is stored in both directions: six entries per triangle.
     """
     n = arcs.n
     source = np.repeat(np.arange(n), np.diff(arcs.out_ptr))
@@ -179,7 +179,7 @@ def label_keys(
     key: NDArray[np.uint64],
     labels: NDArray[np.int64],
 ) -> NDArray[np.uint64]:
-    """Keys of egos whose nodes carry labels: different ones are different."""
+    """Keys of egos whose nodes have labels: egos with different keys are different."""
     out = np.empty(len(key), dtype=np.uint64)
     for v in range(len(key)):
         total = np.uint64(0)
@@ -191,7 +191,7 @@ def label_keys(
 
 @kernel()
 def _linked(links: NDArray[np.int64], end: NDArray[np.int32], base: int, i: int, j: int) -> int:
-    """Place of the link from member i to member j of the ego that begins at ``base``, or −1."""
+    """Position of the link from member i to member j of the ego that begins at ``base``; −1 if there is none."""
     low, high = links[base + i], links[base + i + 1]
     while low < high:
         middle = (low + high) // 2
@@ -206,7 +206,7 @@ def _linked(links: NDArray[np.int64], end: NDArray[np.int32], base: int, i: int,
 
 @kernel()
 def _order(links: NDArray[np.int64], end: NDArray[np.int32], base: int, size: int) -> NDArray[np.int64]:
-    """Members but the root so that each but the first of a connected part is linked to an earlier one."""
+    """Order of the members without the root: each one is linked to an earlier one, if its component has any."""
     order = np.empty(size - 1, dtype=np.int64)
     seen = np.zeros(size, dtype=np.bool_)
     count, done = 0, 0
@@ -241,7 +241,7 @@ def _same(
     u_labels: NDArray[np.int64],
     flag: NDArray[np.int64],
 ) -> bool:
-    """Whether one ego with its labels maps onto another: a search with backtracking."""
+    """Whether one ego maps onto another, labels included; a backtracking search."""
     p, q = start[v], start[u]
     size = start[v + 1] - p
     if start[u + 1] - q != size or links[start[v + 1]] - links[p] != links[start[u + 1]] - links[q]:
@@ -310,7 +310,7 @@ def _classes(
     single: bool,
     flag: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """Classes of labeled egos; object s·n + v is the ego of v with row s of the labels."""
+    """Classes of labeled egos; entry s·n + v is the ego of node v with row s of the labels."""
     n = len(start) - 1
     out = np.full(len(keys), -1, dtype=np.int64)
     heads = np.empty(len(keys), dtype=np.int64)
@@ -336,7 +336,7 @@ def _classes(
                     break
             if out[x] < 0:
                 if x >= n:
-                    continue  # a released ego like no original one seen so far: originals stand first in the order
+                    continue  # a released ego that equals no original one: originals come first in the order
                 out[x] = count
                 heads[count] = x
                 count += 1
@@ -345,15 +345,15 @@ def _classes(
 
 
 def ego_classes(found: Egos, labels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Classes of egos that map onto each other, root on root and label on label.
+    """Classes of egos that map onto each other, with roots and labels preserved.
 
     Parameters
     ----------
     found
         The egos.
     labels
-        Label of each node; or two rows, those of the original and of the release. Then egos of the release are sorted
-        into the classes of the original, and −1 if they are in none.
+        Label of each node; or two rows, the labels in the original and in the release. In that case, egos of the
+        release are assigned to the classes of the original, or to −1 if they are in none.
 
     Returns
     -------

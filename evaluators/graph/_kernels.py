@@ -1,7 +1,7 @@
-"""Compiled loops over links: one attribute at a time, a column of the matrix of categories at a time.
+"""Compiled loops over links: one attribute at a time, and one column of the matrix of categories at a time.
 
-No matrix is ever made: the cells of one column are added up in a vector over the categories, and a second walk over
-the same links sums them and sets them back to zero. So the number of categories costs nothing.
+The matrix itself is never built: the cells of one column are added up in a vector over the categories, and a second
+pass over the same links sums them and resets them to zero. So the cost does not depend on the number of categories.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sdc_problems._kernel import kernel
 def profiles(
     in_ptr: NDArray[np.int64], into: NDArray[np.int32], codes: NDArray[np.int32], n_categories: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
-    """Neighbors of each node by their category: pointer, categories and counts."""
+    """Numbers of neighbors of each node by category: pointer, categories and counts."""
     n = len(in_ptr) - 1
     pointer = np.zeros(n + 1, dtype=np.int64)
     category = np.empty(len(into), dtype=np.int32)
@@ -47,9 +47,10 @@ def changed_along_links(
     following: NDArray[np.int64],
     cells: NDArray[np.int64],
 ) -> int:
-    """Σ|x − x'| where only the targets' categories are replaced; the three arrays to work in come back as they were.
+    """Σ|x − x'| if only the categories of the targets are replaced.
 
-    ``head`` holds −1 for each category, ``cells`` 0; ``following`` has two entries per node.
+    ``head``, ``following`` and ``cells`` are work arrays: ``head`` must hold −1 and ``cells`` 0 for each category, and
+    hold the same afterward; ``following`` has two entries per node.
     """
     n = len(original)
     for v in range(n):
@@ -89,7 +90,7 @@ def changed_at_both_ends(
     released: NDArray[np.int32],
     n_categories: int,
 ) -> int:
-    """Σ|x − x'| where the categories of both ends are replaced."""
+    """Σ|x − x'| if the categories of both ends are replaced."""
     n = len(original)
     head = np.full(n_categories, -1, dtype=np.int64)
     following = np.empty(2 * n, dtype=np.int64)
@@ -125,7 +126,7 @@ def changed_at_both_ends(
 def assortativity_kernel(
     in_ptr: NDArray[np.int64], into: NDArray[np.int32], codes: NDArray[np.int32], n_categories: int
 ) -> float:
-    """Newman's assortativity of one attribute; 0 where all links lead within one category."""
+    """Newman's assortativity of one attribute; 0 if all links are within one category."""
     n_arcs = len(into)
     ends = np.zeros(n_categories, dtype=np.int64)
     starts = np.zeros(n_categories, dtype=np.int64)
@@ -150,7 +151,7 @@ def structure_loss(
     labels: NDArray[np.int64],
     directed: bool,
 ) -> float:
-    """Normalized structural loss of super-nodes: what is lost when only numbers of links between clusters are told."""
+    """Normalized structural loss of super-nodes, of which only numbers of links within and between them are known."""
     n = len(labels)
     n_clusters = labels.max() + 1
     start = np.zeros(n_clusters + 1, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Links of a graph as arcs by their target: checked once, for every measure of this package."""
+"""Links of a graph as arcs, checked once for all measures of this package."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sdc_problems.errors import SDCError
 
 @dataclass(frozen=True)
 class Arcs:
-    """Arcs of a graph, twice: an undirected link is two of them.
+    """Arcs of a graph, by source and by target; an undirected link is two arcs.
 
     Attributes
     ----------
@@ -22,9 +22,9 @@ class Arcs:
     out_ptr, out
         Targets of each node's arcs, sorted.
     in_ptr, into
-        Sources of the arcs that end in each node, sorted; the same arrays if links lead both ways.
+        Sources of the arcs that end in each node, sorted; the same arrays if links are undirected.
     directed
-        Whether a link leads one way.
+        Whether links are directed.
     """
 
     n: int
@@ -36,7 +36,7 @@ class Arcs:
 
     def __post_init__(self) -> None:
         for array in (self.out_ptr, self.out, self.in_ptr, self.into):
-            array.flags.writeable = False  # as the shared arrays of a graph are: kernels compile once for both
+            array.flags.writeable = False  # like the shared arrays of a graph, so that kernels compile once for both
 
     @property
     def n_arcs(self) -> int:
@@ -45,7 +45,7 @@ class Arcs:
 
     @property
     def degrees(self) -> NDArray[np.int64]:
-        """Number of links of each node; in and out together where they lead one way."""
+        """Number of links of each node; incoming and outgoing together if links are directed."""
         out: NDArray[np.int64] = np.diff(self.out_ptr)
         return out + np.diff(self.in_ptr) if self.directed else out
 
@@ -66,13 +66,13 @@ def arcs(edges: object, n: object, *, directed: bool = False, name: str = "edges
     Parameters
     ----------
     edges
-        Links × 2 positions; an undirected link stands once.
+        Links × 2 positions; an undirected link is listed once.
     n
         Number of nodes.
     directed
         Whether a pair is one arc, from its first node to its second.
     name
-        What errors call ``edges``.
+        Name of ``edges`` in error messages.
 
     Examples
     --------
@@ -112,12 +112,12 @@ def arcs(edges: object, n: object, *, directed: bool = False, name: str = "edges
 
 
 def pairs_of_links(pointer: NDArray[np.int64]) -> float:
-    """Number of pairs of links that share a node: steps of whatever looks at the neighbors of neighbors."""
+    """Number of pairs of links that share a node: the cost of visiting all neighbors of neighbors."""
     return float((np.diff(pointer).astype(np.float64) ** 2).sum())
 
 
 def from_csr(indptr: NDArray[np.int64], indices: NDArray[np.int32], *, directed: bool) -> Arcs:
-    """Arcs of a checked graph: ``indptr`` and ``indices`` of a `SocialGraph`, both ways of an undirected link."""
+    """Arcs of a checked graph: ``indptr`` and ``indices`` of a `SocialGraph`, with both arcs of an undirected link."""
     n = len(indptr) - 1
     if not directed:
         return Arcs(n, indptr, indices, indptr, indices, False)

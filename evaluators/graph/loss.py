@@ -1,6 +1,6 @@
-"""Information loss of a social graph whose nodes' attributes were replaced, or whose clusters are published.
+"""Information loss of a social graph whose node attributes were replaced, or whose clusters are published.
 
-All measures are fractions from 0 to 1, one attribute at a time and then the mean (Marés 2013, §6.3).
+All measures are fractions from 0 to 1, computed per attribute and then averaged (Marés 2013, §6.3).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FloatArray = NDArray[np.float64]
 
 
 def _pair(original: object, released: object) -> tuple[NDArray[np.int32], NDArray[np.int32], IntArray]:
-    """Codes of both tables, one row per attribute, numbered from 0 over what occurs in either."""
+    """Codes of both tables, one row per attribute, numbered from 0 over the values that occur in either."""
     first, second = code_pair(original, released, "original", "released")
     n, p = first.shape
     old, new = np.empty((p, n), dtype=np.int32), np.empty((p, n), dtype=np.int32)
@@ -53,8 +53,8 @@ def aamil(original: object, released: object, edges: object, *, directed: bool =
     """Attribute adjacency matrices information loss with one end masked.
 
     ``Σ|x − x'| / 2Σx`` over pairs of categories (Marés 2013, Eq. 6.3–6.4), where x[i, j] is the number of arcs from
-    category i to category j, and x'[i, j] that of the arcs whose source has category i in the original and whose
-    target has j in the release. This is how Figure 6.6 comes to 0.5; `mixing` masks both ends.
+    category i to category j, and x'[i, j] the number of arcs whose source has category i in the original and whose
+    target has category j in the release. This gives the 0.5 of Figure 6.6; `mixing` masks both ends.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def aamil(original: object, released: object, edges: object, *, directed: bool =
 
     Notes
     -----
-    O(arcs) per attribute; the number of categories does not matter.
+    O(arcs) per attribute, for any number of categories.
 
     Examples
     --------
@@ -91,10 +91,10 @@ def mixing_by_attribute(original: object, released: object, edges: object, *, di
 
 
 def mixing(original: object, released: object, edges: object, *, directed: bool = False) -> float:
-    """Attribute adjacency matrices information loss with both ends masked: what a reader of the release computes.
+    """Attribute adjacency matrices information loss with both ends masked, as a reader of the release sees it.
 
-    As `aamil`, but x'[i, j] is the number of arcs from category i to category j in the released graph, as the text
-    under Eq. 6.4 of Marés (2013) says.
+    Like `aamil`, but x'[i, j] is the number of arcs from category i to category j in the released graph, as stated in
+    the text below Eq. 6.4 of Marés (2013).
 
     Parameters
     ----------
@@ -136,18 +136,18 @@ def cdil(original: object, released: object) -> float:
 
 
 def place_distance(a: object, b: object, branches: object, levels: object) -> FloatArray:
-    """Distance of two places of one hierarchy, elementwise (Marés 2013, Eq. 6.1).
+    """Distance between two places of one hierarchy, elementwise (Marés 2013, Eq. 6.1).
 
     0 if equal, ``|level a − level b| / highest level`` if one is an ancestor of the other, else 1.
 
     Parameters
     ----------
     a, b
-        Places by their numbers, vectors of one length.
+        Numbers of places, two vectors of the same length.
     branches
-        Levels × places: the place that each belongs to at each level, itself up to its own.
+        Levels × places: the place that each place belongs to at each level; up to its own level, itself.
     levels
-        Level of each place: the highest one at which it stands for itself.
+        Level of each place: the highest level at which it is not generalized.
 
     Examples
     --------
@@ -186,20 +186,20 @@ def dbil_by_attribute(
 
 
 def dbil_graph(original: object, released: object, *, kinds: object = "nominal", n_categories: object = None) -> float:
-    """Distance-based information loss: mean distance of a cell to the one that replaced it (Marés 2013, Eq. 6.7).
+    """Distance-based information loss: mean distance between original and released cell (Marés 2013, Eq. 6.7).
 
     Parameters
     ----------
     original, released
         Category codes, nodes × attributes; a code means the same in both.
     kinds
-        ``"nominal"`` (0 or 1) or ``"ordinal"`` (share of the domain between both), for all attributes or for each.
+        ``"nominal"`` (0 or 1) or ``"ordinal"`` (share of the domain between the two), for all attributes or for each.
     n_categories
-        Size of each domain; by default up to the largest code.
+        Size of each domain; by default, the largest code plus one.
 
     Notes
     -----
-    Distances of places are those of `place_distance`, of numbers ``|a − b| / range``: `NodeClusterEngine` has them all.
+    Places have the distance `place_distance`, numbers ``|a − b| / range``; `NodeClusterEngine` supports all of them.
 
     Examples
     --------
@@ -231,10 +231,10 @@ def il_graph(original: object, released: object, edges: object, *, directed: boo
 
 
 def assortativity(codes: object, edges: object, *, directed: bool = False) -> FloatArray:
-    """Newman's assortativity of each attribute: 1 if links join equal categories only, 0 as many as by chance.
+    """Newman's assortativity of each attribute: 1 if links join equal categories only, 0 if as many as by chance.
 
-    ``(Σ e_ii − Σ a_i b_i) / (1 − Σ a_i b_i)`` with the shares e of the mixing matrix and its margins a, b. Where all
-    nodes with links have one category it is not defined; we take 0, as nothing can be told from it.
+    ``(Σ e_ii − Σ a_i b_i) / (1 − Σ a_i b_i)`` with the shares e of the mixing matrix and its margins a, b. It is not
+    defined if all nodes with links have one category; the result is then 0.
 
     Parameters
     ----------
@@ -263,7 +263,7 @@ def _assortativity(links: Arcs, column: IntArray) -> float:
 
 
 def homophily(original: object, released: object, edges: object, *, directed: bool = False) -> float:
-    """Change of homophily: mean over the attributes of ``|r − r'|``, r being Newman's assortativity.
+    """Change of homophily: mean over the attributes of ``|r − r'|``, where r is Newman's assortativity.
 
     Parameters
     ----------
@@ -284,15 +284,15 @@ def nsil(clusters: object, edges: object, *, directed: bool = False) -> float:
     """Normalized structural information loss of super-nodes.
 
     ``Σ 2e(1 − e/pairs)`` over clusters (e inner links, pairs = s(s − 1)/2) and pairs of clusters (pairs = s·t),
-    divided by n(n − 1)/4: the expected error of a reader who spreads the told number of links evenly over the pairs.
-    Links that lead one way are counted for each direction.
+    divided by n(n − 1)/4: the expected error of a reader who spreads the published number of links evenly over the
+    pairs. Directed links are counted for each direction.
 
     Parameters
     ----------
     clusters
         Cluster of each node.
     edges, directed
-        As for `aamil`; no link may stand twice.
+        As for `aamil`; no link may be listed twice.
 
     References
     ----------
@@ -320,7 +320,7 @@ def _once(links: Arcs) -> None:
 
 
 def ngil(original: object, clusters: object) -> float:
-    """Share of cells whose cluster has several values there: what a super-node cannot tell of nominal attributes.
+    """Loss of nominal attributes in super-nodes: share of cells in whose cluster the attribute has several values.
 
     Parameters
     ----------

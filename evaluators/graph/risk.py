@@ -1,4 +1,4 @@
-"""Disclosure risk of a social graph: what links tell about people whose attributes are common."""
+"""Disclosure risk of a social graph: what links disclose about people with common attributes."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from sdc_problems.evaluators.graph.structure import links_among_neighbours
 
 
 class EgoMatches(NamedTuple):
-    """Nodes found by their neighborhood.
+    """Result of searching nodes by their neighborhood.
 
     Attributes
     ----------
     found
-        Number of nodes of the release whose neighborhood is that of each original node.
+        For each original node, number of nodes of the release with the same neighborhood.
     right
-        Chance of each node to be picked by an intruder who picks one of these.
+        For each original node, chance that an intruder who picks one of these nodes picks the right one.
     """
 
     found: NDArray[np.int64]
@@ -36,12 +36,12 @@ class EgoMatches(NamedTuple):
 
     @property
     def risk_right(self) -> float:
-        """Share of nodes that are picked rightly."""
+        """Expected share of nodes that are identified correctly."""
         return float(self.right.mean())
 
 
 def matches(found: Egos, rows: NDArray[np.int64]) -> EgoMatches:
-    """Matches of egos by labels of the original and of the release, the two rows."""
+    """Matches of egos by two rows of labels: those of the original and those of the release."""
     n = rows.shape[1]
     before, after = ego_classes(found, rows)
     in_release = np.bincount(after[after >= 0], minlength=n)[before]
@@ -50,10 +50,10 @@ def matches(found: Egos, rows: NDArray[np.int64]) -> EgoMatches:
 
 
 def ego_matches(original: object, released: object, edges: object, *, directed: bool = False) -> EgoMatches:
-    """Nodes that someone finds in the release who knows the attributes of a node and its neighbors, and their links.
+    """Find nodes in the release by the attributes of a node and its neighbors, and the links among them.
 
     The ego of a node is the node, its neighbors and all links among them. A node is found if some ego of the release
-    maps onto its own, root on root, every node having its original attributes (Marés 2013, Eq. 6.10).
+    maps onto its own, root on root, and every node has its original attributes (Marés 2013, Eq. 6.10).
 
     Parameters
     ----------
@@ -70,8 +70,8 @@ def ego_matches(original: object, released: object, edges: object, *, directed: 
 
     Notes
     -----
-    Exact. Egos are told apart by refined colors; where these agree, a map is searched, which takes exponential time at
-    worst, in neighborhoods that are more regular than people's.
+    Exact. Egos are distinguished by color refinement; if the colors agree, a search looks for a map. The search takes
+    exponential time at worst, in neighborhoods more regular than those of people.
 
     Examples
     --------
@@ -85,9 +85,9 @@ def ego_matches(original: object, released: object, edges: object, *, directed: 
 
 
 def ego_risk(original: object, released: object, edges: object, *, directed: bool = False) -> float:
-    """Share of nodes whose neighborhood with its attributes is found in the release (Marés 2013, Eq. 6.9).
+    """Share of nodes whose neighborhood, with its attributes, is found in the release (Marés 2013, Eq. 6.9).
 
-    Being found is not being told apart: see ``risk_right`` of `ego_matches`.
+    A node that is found need not be the only one: see ``risk_right`` of `ego_matches`.
 
     Parameters
     ----------
@@ -103,10 +103,10 @@ def ego_risk(original: object, released: object, edges: object, *, directed: boo
 
 
 def degree_risk(released: object, edges: object, *, directed: bool = False) -> float:
-    """Share of nodes hit by someone who knows released attributes and the number of links: pairs that differ / n.
+    """Share of nodes identified by released attributes and number of links: number of different pairs / n.
 
-    Such an intruder guesses among the nodes that fit, so that each different pair of (released values, degree) gives
-    one hit (the objective ``dr_degree``).
+    An intruder who knows both guesses among the nodes that fit, so each different pair of (released values, degree)
+    yields one expected hit (the objective ``dr_degree``).
 
     Parameters
     ----------
@@ -127,16 +127,16 @@ def degree_risk(released: object, edges: object, *, directed: bool = False) -> f
 
 
 class Exposure(NamedTuple):
-    """Nodes told apart by their links alone: those that share what is known with fewer than k − 1 others.
+    """Numbers of nodes exposed by their links alone: nodes that look the same as fewer than k − 1 others.
 
     Attributes
     ----------
     degree
         By the number of links.
     links
-        By the number of links and of links among the neighbors.
+        By the number of links and the number of links among the neighbors.
     ego
-        By the whole neighborhood; None where these were not compared.
+        By the whole neighborhood; None if neighborhoods were not compared.
     """
 
     degree: int
@@ -145,7 +145,7 @@ class Exposure(NamedTuple):
 
 
 def exposure(edges: object, n: object, k: object, *, directed: bool = False, egos: bool = True) -> Exposure:
-    """Nodes that links alone betray, whatever their attributes are.
+    """Count nodes that are exposed by their links alone, whatever their attributes are.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def exposure(edges: object, n: object, k: object, *, directed: bool = False, ego
     directed
         Whether a link is one arc, from its first node to its second.
     egos
-        Whether neighborhoods are compared, which takes the time.
+        Whether neighborhoods are compared, which takes most of the time.
 
     Returns
     -------
@@ -178,7 +178,7 @@ def exposure(edges: object, n: object, k: object, *, directed: bool = False, ego
 
 
 def exposed(links: Arcs, found: Egos | None, k: int) -> Exposure:
-    """Exposure of a graph by its numbers of links, and by its egos if they are given."""
+    """Exposure of the nodes of a graph by their links, and by their egos if these are given."""
     degree = links.degrees
     inner = links_among_neighbours(links)
 

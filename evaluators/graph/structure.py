@@ -1,4 +1,4 @@
-"""Structure of a graph in plain numbers: degrees, triangles, paths, components."""
+"""Structure of a graph in numbers: degrees, triangles, paths and components."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from sdc_problems._slices import slices, watched
 from sdc_problems._validation import whole
 from sdc_problems.evaluators.graph._links import Arcs, arcs, pairs_of_links, sorted_arcs
 
-SAMPLED_ABOVE = 5_000  # nodes of the largest component; above, paths from as many random nodes are measured
+SAMPLED_ABOVE = 5_000  # nodes of the largest component; above that, paths are measured from a sample of so many nodes
 
 
 @dataclass(frozen=True)
 class Structure:
-    """Structure of a graph; directions are ignored but in ``links``.
+    """Structure of a graph; directions are ignored except in ``links``.
 
     Attributes
     ----------
     nodes, links
-        Their numbers.
+        Number of nodes and number of links.
     degrees
-        Number of nodes of each degree from 0 on.
+        Number of nodes of each degree, from 0 on.
     triangles
-        Triples of nodes that are all linked.
+        Number of triples of nodes that are all linked.
     transitivity
-        Share of the pairs of links at a node that are closed by a third.
+        Share of the pairs of links at a node that are closed by a third link.
     clustering
         Mean over the nodes of the share of pairs of neighbors that are linked.
     degree_assortativity
-        Correlation of the degrees at both ends of links; 0 where all are equal.
+        Correlation of the degrees at both ends of links; 0 if all degrees are equal.
     components
-        Sizes of the connected parts, the largest first.
+        Sizes of the connected components, the largest first.
     mean_path, diameter
         Mean and largest number of steps between two nodes of the largest component; estimated if `sampled`.
     sampled
@@ -76,7 +76,7 @@ def _among(pointer: NDArray[np.int64], near: NDArray[np.int32], flag: NDArray[np
 
 @kernel()
 def _steps(pointer: NDArray[np.int64], near: NDArray[np.int32], root: int) -> tuple[int, int, int]:
-    """Nodes reached from a root, steps to all of them, and steps to the farthest."""
+    """Number of nodes reached from a root, sum of the steps to all of them, and steps to the farthest."""
     n = len(pointer) - 1
     distance = np.full(n, -1, dtype=np.int32)
     queue = np.empty(n, dtype=np.int32)
@@ -96,7 +96,7 @@ def _steps(pointer: NDArray[np.int64], near: NDArray[np.int32], root: int) -> tu
 
 
 def links_among_neighbours(links: Arcs) -> NDArray[np.int64]:
-    """Number of links (or of arcs, where links lead one way) among the neighbors of each node."""
+    """Number of links (or of arcs, if links are directed) among the neighbors of each node."""
     pointer, near = _both_ways(links)
     if not links.directed:
         out: NDArray[np.int64] = _triangles(pointer, near) // 2
@@ -154,10 +154,10 @@ def structure(edges: object, n: object, *, directed: bool = False, rng: np.rando
     n
         Number of nodes.
     directed
-        Whether a link leads one way; all but the number of links is that of the graph without directions.
+        Whether links are directed; everything but the number of links is measured without directions.
     rng
-        Draws the nodes from which paths are measured, if the largest component has more than 5,000; nodes that lie
-        evenly in the file if not given.
+        Draws the nodes from which paths are measured if the largest component has more than 5,000; by default, nodes
+        are taken at even intervals of the file.
 
     Returns
     -------
@@ -222,12 +222,12 @@ def _correlation(a: NDArray[np.int64], b: NDArray[np.int64]) -> float:
 
 
 def structure_report(before: Structure, after: Structure) -> dict[str, tuple[float, float]]:
-    """Structure of two graphs side by side: each plain number before and after.
+    """Structure of two graphs side by side: each number before and after.
 
     Parameters
     ----------
     before, after
-        What `structure` found.
+        Results of `structure`.
 
     Examples
     --------
@@ -253,7 +253,7 @@ def structure_report(before: Structure, after: Structure) -> dict[str, tuple[flo
 
 
 def _moved(first: tuple[int, ...], second: tuple[int, ...]) -> float:
-    """Largest difference of two cumulative degree distributions."""
+    """Largest difference between two cumulative degree distributions."""
     size = max(len(first), len(second))
     one, two = (np.cumsum(np.pad(d, (0, size - len(d)))) / max(sum(d), 1) for d in (first, second))
     return float(np.abs(one - two).max())

@@ -1,4 +1,4 @@
-"""Engine of attribute groupings: loss and disclosure of microaggregating each group on its own."""
+"""Engine for attribute groupings: loss and disclosure if each group is microaggregated on its own."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Compiled parts of the grouping engine: errors of clusters, distances to centroids, linked records.
 
-Kernels work in tables that numpy makes: in compiled code, each of them would take long to compile.
+Kernels work in arrays that numpy allocates: allocating them in compiled code would make compilation slow.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Ints = NDArray[np.int32]
 
 
 def centroids(Z: Floats, columns: NDArray[np.int64], labels: Ints, n_clusters: int) -> Floats:
-    """Means of the clusters, attributes × clusters; records are added in their order."""
+    """Means of the clusters, attributes × clusters; records are summed in their order."""
     out = np.zeros((len(columns), n_clusters))
     _add_up(Z, columns, labels, out)
     out /= np.bincount(labels, minlength=n_clusters)
@@ -31,7 +31,7 @@ def _add_up(Z: Floats, columns: NDArray[np.int64], labels: Ints, out: Floats) ->
 
 @kernel()
 def errors(Z: Floats, columns: NDArray[np.int64], labels: Ints, means: Floats, percent: float) -> tuple[float, int]:
-    """Sum of squared errors, and how many cells have |y - x| ≤ percent/100·|x|."""
+    """Sum of squared errors, and number of cells with |y - x| ≤ percent/100·|x|."""
     sse, disclosed = 0.0, 0
     for i in range(len(labels)):
         for j in range(len(columns)):
@@ -52,7 +52,7 @@ def members(labels: Ints, order: Ints, start: Ints) -> None:
 
 @kernel()
 def _row(Z: Floats, i: int, columns: NDArray[np.int64], means: Floats, out: Floats) -> None:
-    """Squared distances of record i to all centroids; attributes are added in their order."""
+    """Squared distances from record i to all centroids; attributes are summed in their order."""
     out[:] = 0.0
     for j in range(len(columns)):
         z, mean = Z[i, columns[j]], means[j]
@@ -63,7 +63,7 @@ def _row(Z: Floats, i: int, columns: NDArray[np.int64], means: Floats, out: Floa
 
 @kernel()
 def fill_block(Z: Floats, columns: NDArray[np.int64], means: Floats, out: Floats, nearest: Floats) -> None:
-    """Squared distances of every record to every centroid of one group, and the smallest of them."""
+    """Squared distances from every record to every centroid of one group, and each record's smallest."""
     for i in range(len(Z)):
         _row(Z, i, columns, means, out[i])
         nearest[i] = np.inf
@@ -87,10 +87,10 @@ def _finds_himself(
 ) -> bool:
     """Whether every other protected record is farther from record i than its own.
 
-    D[s, at] holds the distances of record i to the clusters of the group in slot s and nearest[s, at] the smallest
-    of them. A distance of records is the sum over groups in the order of ``slots``. A sum that is certain to exceed
-    the limit, because the groups still to come add at least ``rest``, need not be finished: the margin of 1e-12 is
-    wider than rounding, so that what is left out would have been beyond the limit.
+    D[s, at] holds the distances from record i to the clusters of the group in slot s, and nearest[s, at] the smallest
+    of them. The distance between records is the sum over groups in the order of ``slots``. A sum is abandoned once it
+    is certain to exceed the limit, because the remaining groups add at least ``rest``. The margin of 1e-12 is wider
+    than rounding, so no abandoned sum could have been within the limit.
     """
     own, rest[len(slots)] = 0.0, 0.0
     for g in range(len(slots)):
@@ -104,7 +104,7 @@ def _finds_himself(
     others = rest[0] - nearest[widest, at]
     first = L[widest, i]
     n_clusters = start.shape[1] - 1
-    # The cluster-mates in the widest group come first: those of them that are mates in all groups are equal to i.
+    # Records of i's cluster in the widest group come first: those that share its cluster in all groups equal i.
     for turn in range(n_clusters):
         c = first if turn == 0 else (turn - 1 if turn <= first else turn)
         if D[widest, at, c] + others > beyond:
@@ -140,7 +140,7 @@ def count_links(
 ) -> None:
     """Linked records of each grouping; row r's groups are in the first n_groups[r] entries of slots[r].
 
-    ``rest`` is room for one number more than there are slots.
+    ``rest`` is a work array with one entry more than there are slots.
     """
     for r in range(len(slots)):
         mine = slots[r, : n_groups[r]]
@@ -165,9 +165,9 @@ def count_links_directly(
     high: int,
     slack: float,
 ) -> int:
-    """Linked records among low … high - 1 of one grouping, without stored distances.
+    """Number of linked records among low … high - 1 of one grouping, without stored distances.
 
-    Group g has the attributes columns[first[g]:first[g + 1]], and its centroids are these rows of ``means``.
+    Group g has the attributes columns[first[g]:first[g + 1]]; the same rows of ``means`` hold its centroids.
     """
     n_groups = len(first) - 1
     D, nearest = np.empty((n_groups, 1, means.shape[1])), np.empty((n_groups, 1))

@@ -1,4 +1,4 @@
-"""Engine for attribute groupings: every group of attributes is microaggregated once and remembered."""
+"""Engine for attribute groupings: every group of attributes is microaggregated once and cached."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from sdc_problems.methods._kernels.mdav import first_use, mdav_kernel
 from sdc_problems.parallel._threads import thread_count
 
 TIE = 1e-10
-"""Distances of z-scored records that differ by less (plus this fraction of themselves) are equal."""
+"""Tolerance, absolute plus relative, within which distances between z-scored records count as equal."""
 
 ROWS_REMEMBERED = 100_000
 
@@ -59,7 +59,7 @@ class CacheStats:
 
 @dataclass(frozen=True, eq=False)
 class GroupMeasure:
-    """One group of attributes, microaggregated on its own."""
+    """Clusters and measures of one group of attributes, microaggregated on its own."""
 
     columns: NDArray[np.int64]
     labels: NDArray[np.int32]
@@ -68,7 +68,7 @@ class GroupMeasure:
 
 
 class _Blocks:
-    """A fixed number of distance blocks in one piece of memory; the one unused longest gives way."""
+    """Fixed number of distance blocks in one piece of memory; the least recently used block is replaced."""
 
     def __init__(self, n_slots: int, n: int, n_clusters: int) -> None:
         self.D = np.empty((n_slots, n, n_clusters))
@@ -80,7 +80,7 @@ class _Blocks:
         self._slot: OrderedDict[bytes, int] = OrderedDict()
 
     def place(self, keys: Iterable[bytes]) -> tuple[dict[bytes, int], list[bytes]]:
-        """Slots of all the keys (no more than n_slots), and which of them must be filled."""
+        """Slots of all the keys (at most n_slots), and the keys whose slots must be filled."""
         keys = list(keys)
         missing = []
         for key in keys:
@@ -106,20 +106,20 @@ class GroupingEngine:
     percent
         Half-width of the disclosure interval, in percent of the original value.
     memory
-        Bytes for distance blocks and half as many for the groups' clusters. Tables whose blocks do not fit are
-        measured without stored distances.
+        Bytes for distance blocks; half as many more are used for the clusters of the groups. Tables whose blocks do not
+        fit are measured without stored distances.
     threads
-        How many candidates are measured at once; all processors if not given (``NUMBA_NUM_THREADS`` limits them). The
-        result does not depend on it.
+        Number of candidates measured at once; by default all processors (``NUMBA_NUM_THREADS`` limits them). The result
+        does not depend on it.
 
     Notes
     -----
-    With groups g of attributes, MDAV partition P_g and centroids, SSE and disclosed cells are sums over groups, and
-    so is the squared distance of an original record i to a protected record j: Σ_g d²(i, cluster of j in P_g). So a
-    group is microaggregated once, whatever groupings it occurs in, and its distances are kept as a block of
-    n × (n/k) numbers. Record i is linked when its own protected record is strictly closer than every other one
-    (Balasch-Masoliver 2010, §3.3); distances that differ by less than ``TIE``, absolutely or relatively, are equal.
-    A new group costs O(n²p/k), a grouping at most O(n²) additions and typically O(n²/k).
+    Let P_g be the MDAV partition of group g. SSE and disclosed cells are sums over groups, and so is the squared
+    distance between an original record i and a protected record j: Σ_g d²(i, cluster of j in P_g). A group is therefore
+    microaggregated once, whatever groupings it occurs in, and its distances are kept as a block of n × (n/k) numbers.
+    Record i is linked if its own protected record is strictly closer than every other one (Balasch-Masoliver 2010,
+    §3.3); distances that differ by less than ``TIE``, absolutely or relatively, are equal. A new group costs O(n²p/k),
+    a grouping at most O(n²) additions and typically O(n²/k).
 
     Examples
     --------
@@ -153,7 +153,7 @@ class GroupingEngine:
         self._rows: OrderedDict[bytes, tuple[float, int, int]] = OrderedDict()
         self.measures = MEASURES
         self.stats = CacheStats()
-        self._lock = Lock()  # one caller at a time: what one has placed in the memory, another would replace
+        self._lock = Lock()  # one caller at a time: a second would replace blocks that the first still needs
 
     def measure(self, labels: object, names: Sequence[str] = MEASURES) -> NDArray[np.float64]:
         """Measures of each row, in percent, one column per name.
@@ -161,10 +161,10 @@ class GroupingEngine:
         Parameters
         ----------
         labels
-            Groupings × attributes: a group number per attribute; how groups are numbered does not matter.
+            Groupings × attributes: a group number per attribute, in any numbering.
         names
-            ``il_sse`` (100·SSE/SST), ``id_value`` (share of disclosed cells) and ``dld`` (share of linked records). No
-            distance is computed where ``dld`` is not named.
+            ``il_sse`` (100·SSE/SST), ``id_value`` (share of disclosed cells) and ``dld`` (share of linked records).
+            Distances are only computed if ``dld`` is named.
         """
         columns = [MEASURES.index(choice(name, "a measure", MEASURES)) for name in names]
         linkage = "dld" in names
@@ -189,7 +189,7 @@ class GroupingEngine:
     # -- the steps ------------------------------------------------------------------------------------------------
 
     def _find(self, rows: NDArray[np.int32], linkage: bool) -> list[tuple[float, int, int]]:
-        """SSE, disclosed cells and linked records of each row, remembered or measured."""
+        """SSE, disclosed cells and linked records of each row, from the cache or measured."""
         keys = [row.tobytes() for row in rows]
         wanted: dict[bytes, NDArray[np.int32]] = {}
         for key, row in zip(keys, rows, strict=True):
@@ -219,7 +219,7 @@ class GroupingEngine:
         return out
 
     def _measure(self, rows: Sequence[NDArray[np.int32]], linkage: bool) -> list[tuple[float, int, int]]:
-        """Sum over groups; a part of the rows at a time, so that what one part needs can be kept."""
+        """Sums over groups, for a part of the rows at a time, so that everything the part needs fits the cache."""
         keys = [_group_keys(row) for row in rows]
         limit = self._groups_kept if self._blocks is None else min(self._groups_kept, self._blocks.n_slots)
         out: list[tuple[float, int, int]] = []
@@ -236,7 +236,7 @@ class GroupingEngine:
         return out
 
     def _need(self, keys: Iterable[bytes]) -> None:
-        """Microaggregate the groups that are not remembered."""
+        """Microaggregate the groups that are not in the cache."""
         keys = list(keys)
         unique = dict.fromkeys(keys)
         missing = [key for key in unique if key not in self._groups]
@@ -257,7 +257,7 @@ class GroupingEngine:
         return GroupMeasure(columns, labels, sse, disclosed)
 
     def _links(self, rows: Sequence[tuple[bytes, ...]]) -> NDArray[np.int64]:
-        """Linked records of each row. One group hides everybody among the mates of his cluster."""
+        """Number of linked records of each row; 0 for a single group, where all records of a cluster are equal."""
         links = np.zeros(len(rows), dtype=np.int64)
         split = [r for r, keys in enumerate(rows) if len(keys) > 1]
         if not split:
@@ -319,12 +319,12 @@ class GroupingEngine:
         return int(np.argmax([len(self._groups[key].columns) for key in keys]))
 
     def _pieces(self, n: int, steps: int) -> list[slice]:
-        """Cut 0 … n - 1 into a few slices per thread, or more where one would take too many steps to hear Ctrl-C."""
+        """Cut 0 … n - 1 into a few slices per thread, or more if a slice would run too long to react to Ctrl-C."""
         size = max(1, min(-(-n // (4 * self.threads)), SLICE // steps))
         return [slice(low, min(low + size, n)) for low in range(0, n, size)]
 
     def _map(self, function: Callable[[T], R], items: Sequence[T]) -> list[R]:
-        """Apply in threads (the kernels hold no lock). A pool per call: threads would not survive a fork."""
+        """Apply a function in threads (kernels release the GIL), in a pool per call: threads do not survive a fork."""
         if self.threads == 1 or len(items) < 2:
             return [function(item) for item in items]
         with ThreadPoolExecutor(min(self.threads, len(items))) as pool:
