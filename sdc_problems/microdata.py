@@ -203,8 +203,8 @@ class Microdata(OpenedLate):
             What to do about missing values: "error" reports the first one; "drop" leaves out every record that
             has one in a column with a role, or in any column if none has a role (`n_dropped` says how many);
             "category" makes them the last category, "?", of ordinal and nominal columns; "star" does so too, and
-            a verdict treats such a cell as compatible with every value. A numeric column has no such category: if it has
-            a role and missing values, it becomes ordinal, with an SDCWarning (an SDCError if it is declared numeric).
+            a verdict treats such a cell as compatible with every value. A numeric column has no such category: if it
+            has a role and missing values, it becomes ordinal, with an SDCWarning (SDCError if it is declared numeric).
         na_values
             Text that stands for a missing value; ``()`` for none. Blanks around a cell are ignored.
         delimiter, encoding, decimal, thousands

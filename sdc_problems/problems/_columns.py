@@ -1,4 +1,4 @@
-"""Columns that a problem protects: the quasi-identifiers, or those of them that are named."""
+"""Columns that a problem protects: all quasi-identifiers, or those that are named."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 def as_microdata(data: Any, columns: Sequence[str] | None) -> Microdata:
-    """Return the table of a problem: a Microdata as it is, another kind of table with ``columns`` as quasi-identifiers.
+    """Return a problem's table as Microdata; any other kind of table gets ``columns`` as its quasi-identifiers.
 
     Parameters
     ----------
     data
         Microdata, a DataFrame of pandas or polars, an Arrow table, or a dict of columns.
     columns
-        Names; a table that is no Microdata has no roles, so it needs them.
+        Names; required unless the table is a Microdata, because other tables have no roles.
     """
     from sdc_problems._tables.frames import is_frame
     from sdc_problems.microdata import Microdata
@@ -69,6 +69,6 @@ def protected_columns(data: Microdata, columns: Sequence[str] | None) -> tuple[s
 
 
 def left_as_they_are(data: Microdata, columns: Sequence[str]) -> tuple[str, ...]:
-    """Return a sentence on the quasi-identifiers that are not protected, or none."""
+    """Sentence on the quasi-identifiers that are not protected, as a tuple; empty if there are none."""
     others = [name for name in data.quasi_identifiers if name not in columns]
     return (f"Quasi-identifiers that stay as they are: {', '.join(others)}.",) if others else ()

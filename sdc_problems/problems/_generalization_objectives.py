@@ -6,7 +6,7 @@ from sdc_problems.objective import Objective, by_name
 
 
 def generalization_objectives(n_records: int, n_attributes: int, n_sensitive: int) -> dict[str, Objective]:
-    """Objectives of a table of so many records, quasi-identifiers and different sensitive values."""
+    """Objectives of a table with the given numbers of records, quasi-identifiers and distinct sensitive values."""
     n, m = float(n_records), float(max(n_sensitive, 2))
     return by_name(
         Objective(

@@ -1,11 +1,11 @@
-"""Exact front of a lattice by boxes: what the corners of a box rule out is not measured.
+"""Exact front of a lattice by boxes of nodes: bounds from the corners of a box rule out nodes without measuring them.
 
-The lattice is a box; so are the parts that it is cut into. The best that any node of a box can be, in all objectives at
-once, follows from its two corners (`LatticeEngine.corners`). A box goes when each of these bounds is beaten by a node
-that was measured, or breaks a requirement; otherwise it is made smaller by the levels that are too lossy for what its
-coarsest node can still offer, and by what nodes measured elsewhere rule out (`_lattice_tags`), and cut in two. A box
-of one node is measured. What is left when no box is left is the
-front: no node was dropped without a measured one that is better.
+The lattice is a box, and so are the parts that it is cut into. The best value of each objective that any node of a box
+can have follows from the box's two corners (`LatticeEngine.corners`). A box is dropped if a measured node beats these
+bounds, or if they break a requirement. Otherwise it is made smaller, by the levels that lose more than its coarsest
+node can afford and by what measured nodes elsewhere rule out (`_lattice_tags`), and cut in two. A box of one node is
+measured. When no box is left, the measured nodes hold the front: no node was dropped without a measured one that is
+better.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 AT_ONCE = 256  # boxes whose corners are measured together
-FIRST = 0.25  # share of the limit that the first descent may spend
-EARLY, HOPELESS = 0.1, 10.0  # from this share of the limit on, an estimate of so many limits is believed
+FIRST = 0.25  # share of the limit that the first descent may use
+EARLY, HOPELESS = 0.1, 10.0  # from this share of the limit on, an estimate of this many limits ends the search
 
 
 @dataclass
 class Box:
-    """Nodes from ``low`` to ``high``, and what is known of these two."""
+    """Nodes from ``low`` to ``high``, and what is known about these two."""
 
     low: Ints
     high: Ints
@@ -44,7 +44,7 @@ class Box:
     """Measures of ``low`` without suppression."""
     coarsest: Corner | None = None
     weight: float = 1.0
-    """Chance that halving the lattice at random again and again leads to this box."""
+    """Probability that halving the lattice at random, again and again, leads to this box."""
 
     @property
     def n_nodes(self) -> int:
@@ -53,7 +53,7 @@ class Box:
 
 
 class BoxSearch:
-    """Search for the exact front of a lattice that measures few of its nodes.
+    """Search for the exact front of a lattice that measures only few of its nodes.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class BoxSearch:
         self.names = list(self.engine.measures)
         n_obj = len(problem.objectives)
         self.losses = np.array([name in LOSSES for name in self.names])
-        # What ``low`` loses without suppression follows from the levels, unless classes decide on it.
+        # The loss of ``low`` without suppression follows from the levels, unless it depends on the classes.
         self.by_levels = np.array([name.startswith("glm") for name in self.names])
         self.needs_finest = any(name in ("cm", "discernibility") for name in self.names)
         at = [j for j in range(n_obj) if self.by_levels[j]]
@@ -79,24 +79,25 @@ class BoxSearch:
         scale = 1.0 if self.pivot is None or self.names[self.pivot] == "glm" else self._percent(1.0)
         self.cost = [losses * scale for losses in self.levels]
         self.tags = Tags(self.cost)
-        self.tagged: list[Floats] = []  # of each tag, what finer nodes have at best
-        self.told = 0  # tags whose reach was set by the front as it is
+        self.tagged: list[Floats] = []  # for each tag, the best values of the finer nodes
+        self.told = 0  # tags whose reach was set by the current front
         self.n_nodes, self.n_open, self.n_measured = problem.n_nodes, problem.n_nodes, 0
         self.needed = math.inf
         self.front = Front(np.empty((0, problem.n_var), problem.dtype), np.empty((0, n_obj)), 0)
 
     def seconds(self, patience: float) -> float:
-        """Say about how long ``run`` takes here, from how far it gets in so many seconds; infinity if nowhere."""
+        """Estimate the seconds that ``run`` takes, from its progress in so many seconds; infinity if there is none."""
         start = time.perf_counter()
         front = self.run(None, until=start + patience)
         took = time.perf_counter() - start
         return took if front is not None else took * self.needed / max(1, self.n_measured)
 
     def run(self, progress: Callable[[int, int], object] | None, *, until: float = math.inf) -> Front | None:
-        """Front with all its ties; None if it takes measuring more nodes than the limit, or longer than ``until``.
+        """Front with all its ties; None if it takes more nodes than the limit, or longer than ``until``.
 
-        How many it takes, ``needed``, is estimated from the share of the tree of boxes that is done (Kilby and others
-        2006, "Estimating search tree size"): each leaf counts by the chance that a random descent ends in it.
+        The number of nodes it takes, ``needed``, is estimated from the share of the tree of boxes that is done (Kilby
+        and others 2006, "Estimating search tree size"): each leaf counts by the probability that a random descent ends
+        in it.
         """
         self._descend(until)
         n_first = self.n_measured
@@ -120,7 +121,7 @@ class BoxSearch:
     # -- measuring ------------------------------------------------------------------------------------------------
 
     def _corners(self, nodes: Ints) -> list[Corner]:
-        """Corners of nodes; what is minimal so far is kept."""
+        """Corners of nodes; the front so far is kept."""
         found: list[Corner] = self.engine.corners(nodes)
         self.n_measured += len(nodes)
         last = 0 if self.problem.suppression == "free" else -1
@@ -143,7 +144,7 @@ class BoxSearch:
         return found
 
     def _retell(self) -> None:
-        """Set the reach of the tags anew, if there is a better front and many more of them."""
+        """Set the reach of the tags again, if there is a better front and many more tags."""
         if 2 * self.told < self.tags.n:
             self.tags.tell(self._spare(self.tagged))
             self.told = self.tags.n
@@ -152,7 +153,7 @@ class BoxSearch:
         return self.front.X, self.front.F, np.ones(len(self.front.X), dtype=np.bool_)
 
     def _descend(self, until: float) -> None:
-        """Walk from the two ends of the lattice to the front: nodes next to what is minimal so far are measured."""
+        """Walk from the two ends of the lattice to the front: measure the nodes next to the front so far."""
         known, nodes = set[bytes](), np.array([np.zeros_like(self.top), self.top])
         while len(nodes) and self.n_measured < FIRST * self.limit and time.perf_counter() <= until:
             known.update(row.tobytes() for row in nodes)
@@ -164,7 +165,7 @@ class BoxSearch:
                 nodes = nodes[self.tags.tighten(nodes.copy(), nodes.copy())]
 
     def _around(self, nodes: Ints, known: set[bytes]) -> list[Ints]:
-        """Nodes one step up or down, or one up and one down, that are not known."""
+        """Unknown nodes one step up or down, or one up and one down."""
         found: dict[bytes, Ints] = {}
         steps = np.eye(len(self.top), dtype=np.int64)
         moves = [sign * step for step in steps for sign in (1, -1)]
@@ -180,7 +181,7 @@ class BoxSearch:
     # -- boxes ----------------------------------------------------------------------------------------------------
 
     def _left(self, boxes: list[Box]) -> Iterator[Box]:
-        """Boxes of more than a node that hold what may be minimal, made as small as the loss of their levels allows."""
+        """Boxes of several nodes that may reach the front, made as small as the losses of their levels allow."""
         while boxes:
             boxes = self._tightened(boxes)
             if not boxes:
@@ -199,7 +200,7 @@ class BoxSearch:
             boxes = again
 
     def _tightened(self, boxes: list[Box]) -> list[Box]:
-        """Boxes without what measured nodes elsewhere rule out."""
+        """Boxes without the nodes that measured nodes elsewhere rule out."""
         self._retell()
         low, high = np.array([box.low for box in boxes]), np.array([box.high for box in boxes])
         alive = self.tags.tighten(low, high)
@@ -237,7 +238,7 @@ class BoxSearch:
         return 100.0 * (loss / (self.engine.n_records * len(self.top)))
 
     def _room(self, boxes: list[Box]) -> Floats:
-        """Loss that each box may add before measured nodes are better than all of it; negative if they are."""
+        """Loss that each box may add before measured nodes are better than all its nodes; negative if they are."""
         bounds = []
         for box in boxes:
             assert box.coarsest is not None
@@ -246,7 +247,7 @@ class BoxSearch:
         return self._spare(bounds)
 
     def _spare(self, parts: list[Floats]) -> Floats:
-        """Loss that may be added to the best of each part's rows before a measured node is better than all of them."""
+        """Loss that may be added to the best of each part's rows before a measured node is better than all rows."""
         values, owner = np.concatenate(parts), np.repeat(np.arange(len(parts)), [len(part) for part in parts])
         met = np.ones(len(values), dtype=np.bool_)
         for requirement in self.problem.requirements:
@@ -259,7 +260,7 @@ class BoxSearch:
         return room
 
     def _affordable(self, box: Box, room: float) -> Ints:
-        """Coarsest node of a box without the levels that lose more than there is room for."""
+        """Coarsest node of a box, without the levels that lose more than the room allows."""
         if self.pivot is None or not np.isfinite(room):
             return box.high
         high = box.high.copy()
@@ -283,14 +284,14 @@ class BoxSearch:
 
 
 def spare(bounds: Floats, front: Floats, pivot: int | None) -> Floats:
-    """Room of each bound to get worse in the pivot until a row of the front is better; negative where one is.
+    """Amount by which each bound may get worse in the pivot until a row of the front is better; negative if one is.
 
     Parameters
     ----------
     bounds, front
         Rows of minimized objectives.
     pivot
-        Column that may get worse; None: where no row is better, infinity is returned.
+        Column that may get worse. If None, the result is infinite where no row is better.
 
     Examples
     --------

@@ -1,10 +1,10 @@
-"""Tags of nodes that were measured: what they rule out in boxes of nodes that were not.
+"""Tags of measured nodes, which rule out nodes of boxes without measuring them.
 
-Flash and OLA tag what is coarser or finer than a node that they checked. Here a measured node has a number, its
-*reach*: whatever is no coarser than the node and loses more than this, by its levels alone, is worse than a solution
-that is known. So a node below several measured ones is ruled out by the least of their reaches, and a box can be made
-smaller from both its ends without measuring its corner: at the coarse end by levels that lose too much, at the fine
-end by levels at which the rest of the box lies below a tag.
+Flash and OLA tag the nodes that are coarser or finer than a node that they checked. Here a measured node has a number,
+its *reach*: a node that is no coarser than it and loses more than the reach, by its levels alone, is worse than a known
+solution. A node below several measured ones is ruled out by the smallest of their reaches. A box can be made smaller
+from both ends without measuring its corners: at the coarse end by levels that lose too much, at the fine end by levels
+at which the rest of the box lies below a tag.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Levels = NDArray[np.int16]
 
-SLACK = 1e-9  # of sums of losses over the attributes, relative: ties in exact figures are never ruled out
+SLACK = 1e-9  # relative, of sums of losses over the attributes, so that exact ties are never ruled out
 
 
 class Tags:
@@ -30,7 +30,7 @@ class Tags:
     Parameters
     ----------
     cost
-        Per attribute, the loss by each level.
+        Loss of each level, per attribute.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class Tags:
         self.n = 0
         self._nodes: Levels = np.empty((64, len(cost)), dtype=np.int16)
         self._reach: Floats = np.full(64, np.inf)
-        # Bit t of [a, l]: a box that ends at level l of attribute a goes beyond tag t there.
+        # Bit t of [a, l]: a box that ends at level l of attribute a exceeds tag t there.
         self._beyond: Ints = np.zeros((len(cost), n_levels, 1), dtype=np.int64)
 
     def add(self, nodes: Ints, reach: Floats) -> None:
@@ -66,11 +66,11 @@ class Tags:
         self.n = end
 
     def tell(self, reach: Floats) -> None:
-        """Set the reach of all nodes, in the order they were added."""
+        """Set the reach of all nodes, in the order in which they were added."""
         self._reach[: self.n] = reach
 
     def tighten(self, low: Ints, high: Ints) -> NDArray[np.bool_]:
-        """Make boxes smaller, in place; False for those in which everything is ruled out."""
+        """Make boxes smaller, in place; False for boxes in which everything is ruled out."""
         words = (self.n + 63) // 64
         return tighten(low, high, self._nodes, self._reach, self._beyond, words, self.cost)
 
@@ -88,9 +88,9 @@ def mark(nodes: Levels, start: int, end: int, beyond: Ints) -> None:
 def tighten(
     low: Ints, high: Ints, nodes: Levels, reach: Floats, beyond: Ints, words: int, cost: Floats
 ) -> NDArray[np.bool_]:
-    """Make boxes smaller by tags, in place; False for those in which everything is ruled out.
+    """Make boxes smaller by tags, in place; False for boxes in which everything is ruled out.
 
-    Sixty-four tags are looked at together: those beyond which a box goes in no attribute, and in one only.
+    Sixty-four tags are handled together: those that a box exceeds in no attribute, and those it exceeds in only one.
     """
     n_attributes = low.shape[1]
     alive = np.ones(low.shape[0], np.bool_)

@@ -149,7 +149,7 @@ def _scores(loss: Objective, risk: Objective) -> tuple[Objective, Objective]:
 
 
 def masking_objectives(*, numeric: bool, guard: bool) -> dict[str, Objective]:
-    """Objectives of numeric or of categorical files; ``guard`` says which risk the scores of the latter take."""
+    """Objectives of numeric or of categorical files; ``guard`` says which risk the categorical scores use."""
     linkage = [replace(OF_CATEGORIES[name], formerly=()) for name in ("dbrl", "prl")]
     if numeric:
         return by_name(
@@ -178,14 +178,14 @@ CLUSTERING_LOSS = Objective(
 
 
 def preclustering_objectives(*, n: int, guard: bool) -> dict[str, Objective]:
-    """Objectives of files protected after clustering: those of categorical files, the loss for clustering, and k.
+    """Objectives of files protected after clustering: those of categorical files, the clustering loss, and k.
 
     Parameters
     ----------
     n
-        Records of the table.
+        Number of records in the table.
     guard
-        Which risk the scores take.
+        Whether the scores use the guarded risk.
     """
     k = Objective(
         "k", "smallest class", "max", (1.0, max(float(n), 2.0)), "records",

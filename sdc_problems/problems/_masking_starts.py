@@ -1,4 +1,4 @@
-"""Start files of an evolution: the table protected by many methods, each with several parameters."""
+"""Start files of a masking search: the table protected by many methods, each with several parameters."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ RUNS = (2, 3, 4, 6, 13)  # widths of the runs of columns that are microaggregate
 
 
 def numeric_starts(X: NDArray[np.float64], names: Sequence[str], rng: np.random.Generator, *, many: bool) -> Files:
-    """Rank swapping and MDAV of a numeric table.
+    """Files that rank swapping and MDAV make from a numeric table.
 
     Parameters
     ----------
     X
         Original values.
     names
-        Of the attributes.
+        Names of the attributes.
     rng
-        Where rank swapping draws from.
+        Random numbers for rank swapping.
     many
         50 files (rank swapping by 1 … 25 %, MDAV of runs of 2, 3, 4, 6 and 13 columns with k = 3, 5, 10, 15, 20)
         instead of 16 (by 2, 4 … 16 %; all columns with k = 3 … 10).
@@ -60,20 +60,20 @@ def categorical_starts(
     largest_k: int = 19,
     most_merged: int = 5,
 ) -> Codes:
-    """MDAV of attribute groups, merged categories, rank swapping and PRAM of a categorical table.
+    """Files that MDAV of attribute groups, merged categories, rank swapping and PRAM make from a categorical table.
 
     Parameters
     ----------
     X
         Original codes.
     sizes, kinds
-        Categories and kind ("ordinal" or "nominal") of each attribute.
+        Number of categories and kind ("ordinal" or "nominal") of each attribute.
     rng
-        Where rank swapping and PRAM draw from.
+        Random numbers for rank swapping and PRAM.
     largest_k
-        MDAV runs with k = 2 up to it.
+        MDAV runs with each k from 2 to this one.
     most_merged
-        Of the first, the last and the rarest categories, 2 up to as many become one.
+        The first, the last or the rarest categories are merged: each number of them from 2 to this one.
     """
     n, p = X.shape
     files: Codes = {}
@@ -102,7 +102,7 @@ def categorical_starts(
 
 
 def _groupings(p: int) -> list[list[list[int]]]:
-    """All attributes together; and each pair (of up to three attributes) or each one left out of the rest."""
+    """All attributes together; each pair (with up to three attributes), or each one apart from the rest."""
     whole = [list(range(p))]
     if p == 1:
         return [whole]
@@ -113,7 +113,7 @@ def _groupings(p: int) -> list[list[list[int]]]:
 
 
 def _merge(column: NDArray[np.int64], count: NDArray[np.int64], which: str, merged: int) -> None:
-    """Categories of the column become their most frequent member, in place."""
+    """Replace the merged categories of a column by the most frequent of them, in place."""
     if merged < 2:
         return
     order = {
@@ -126,7 +126,7 @@ def _merge(column: NDArray[np.int64], count: NDArray[np.int64], which: str, merg
 
 
 def _staying(count: NDArray[np.int64], p: float) -> NDArray[np.float64]:
-    """Frequency-based matrix over the categories that occur; the others stay as they are."""
+    """Frequency-based matrix over the categories that occur; the others keep their value."""
     occurring = np.flatnonzero(count)
     P = np.eye(len(count))
     if len(occurring) > 1:

@@ -79,7 +79,7 @@ def grouping_objectives(n_attributes: int) -> dict[str, Objective]:
 
 
 def partition_objectives(smallest: int, largest: int) -> dict[str, Objective]:
-    """Objectives of a partition into groups of so many records at least and at most."""
+    """Objectives of a partition into groups with a smallest and a largest size."""
     return by_name(
         Objective(
             "sse", "within-group sum of squares", "min",
@@ -115,7 +115,7 @@ def partition_objectives(smallest: int, largest: int) -> dict[str, Objective]:
 
 
 def ranked(released: NDArray[Any], original: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Numbers of two tables as codes: their places among the different ones of their column in both tables.
+    """Codes for the numbers of two tables: the rank of each among the distinct values of its column in both tables.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Front of all ways to cut a set into groups where every objective is a sum over the groups.
 
 The front of a set S is the best of cost(G) + front(S without G), over the groups G that hold the first member of S:
-each way to cut S is counted once, and what is not on the front of a smaller set is on no front of a larger one. So the
-3^m pairs of a set and a group in it take the place of the partitions, of which there are many more.
+each way to cut S is counted once, and what is not on the front of a smaller set is on no front of a larger one. So
+3^m pairs of a set and a group in it are tried instead of the partitions, of which there are many more.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sdc_problems.errors import SDCError
 
-MOST = 24  # members of a set: a table has a place for each of its 2^m subsets
+MOST = 24  # members of a set: a table has an entry for each of its 2^m subsets
 
 
 def subset_front(
@@ -39,7 +39,7 @@ def subset_front(
     limit
         Largest number of pairs of a set and a group to try.
     progress
-        Called with the share that is done, now and then.
+        Called from time to time with the share that is done.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def _inside(S: int, groups: NDArray[np.int64], by_first: list[NDArray[np.int64]]
 
 
 def _needed(m: int, groups: NDArray[np.int64], by_first: list[NDArray[np.int64]]) -> tuple[list[int], int]:
-    """Sets that are left when groups are taken from the whole, smaller ones first, and the pairs in all of them."""
+    """Sets that remain when groups are taken from the whole, smaller sets first, and the number of pairs in them."""
     wanted = np.zeros(1 << m, dtype=bool)
     wanted[-1] = True
     found, pairs = [], 0

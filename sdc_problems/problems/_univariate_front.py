@@ -11,18 +11,18 @@ from sdc_problems.methods.partition._univariate import microaggregate_univariate
 
 
 def univariate_rows(x: NDArray[np.float64], smallest: int, largest: int) -> Iterator[NDArray[np.int64]]:
-    """Cut of least SSE into groups of at least k values and at most the largest, for each k that has one.
+    """Optimal cuts: for each k, the one of least SSE into groups of k values at least and ``largest`` at most.
 
-    Two groups whose values are not in the order of their means lose less when a value of one changes places with one of
-    the other: whatever sizes are allowed, an optimal group is a run of the sorted values. Where 2k − 1 is allowed, no
-    larger group is needed, and Hansen and Mukherjee's algorithm gives the cut; above that, the program below.
+    If the values of two groups are not in the order of their means, exchanging two of them loses less. So, whatever
+    sizes are allowed, an optimal group is a run of the sorted values. Where 2k − 1 is allowed, no larger group is
+    needed, and Hansen and Mukherjee's algorithm gives the cut; otherwise, `limited_cut` does.
 
     Parameters
     ----------
     x
         The values.
     smallest, largest
-        Sizes of groups that are allowed.
+        Smallest and largest group that is allowed.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def limited_cut(ordered: NDArray[np.float64], smallest: int, largest: int) -> li
     ordered
         Sorted values.
     smallest, largest
-        Limits.
+        Smallest and largest run that is allowed.
     """
     n = len(ordered)
     sizes = np.arange(smallest, largest + 1)

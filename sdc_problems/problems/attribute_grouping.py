@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from sdc_problems.requirement import Required
 
 GROUP_SIZES = (2, 3, 4, 5, 10)
-CROSSED = 0.05  # share of the pairs of parents that pymoo's algorithms cross before they mutate
+CROSSED = 0.05  # share of the pairs of parents that pymoo's algorithms cross before mutation
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,9 @@ class AttributeGrouping(TextView):
     Attributes
     ----------
     groups
-        Attribute names, group by group.
+        Attribute names of each group.
     k
-        Smallest cluster of each group's microaggregation.
+        Smallest cluster in the microaggregation of each group.
     """
 
     groups: tuple[tuple[str, ...], ...]
@@ -58,7 +58,7 @@ class AttributeGrouping(TextView):
 class GOMMProblem(SDCProblem):
     """Partition the quasi-identifiers into groups; each group is microaggregated on its own by MDAV.
 
-    Few wide groups lose much information; many narrow groups leave everybody recognisable. A row of X gives every
+    Few wide groups lose much information; with many narrow groups, records are easy to recognize. A row of X gives each
     quasi-identifier the number of its group, in order of first use.
 
     Parameters
@@ -66,20 +66,20 @@ class GOMMProblem(SDCProblem):
     data
         The table; all its quasi-identifiers must be numeric, at least two.
     k
-        Smallest cluster of each microaggregation, 2 … n/2.
+        Smallest cluster in each microaggregation, 2 … n/2.
     columns
-        Some of the quasi-identifiers; all of them if not given. The others stay as they are.
+        Quasi-identifiers to protect; by default all of them. The others stay unchanged.
     objectives
         Any of ``il_sse`` (100·SSE/SST on z-scores), ``id_value`` (released values within 10 % of the original),
         ``dld`` (records strictly closest to their own protected record), ``dr_linkage`` (mean of ``id_value`` and
-        ``dld``), ``score_mean`` (mean of ``il_sse`` and ``dr_linkage``) and ``n_groups``; or an `Objective` of one's
+        ``dld``), ``score_mean`` (mean of ``il_sse`` and ``dr_linkage``) and ``n_groups``; or an `Objective` of your
         own with a function.
     require
-        What a solution must meet, such as ``{"dr_linkage": 20}``; see `SDCProblem`.
+        Requirements of a solution, such as ``{"dr_linkage": 20}``; see `SDCProblem`.
     memory
         Bytes that the engine may use to remember groups.
     threads
-        Candidates measured at once; all processors if not given. Results do not depend on it.
+        Number of candidates measured at once; by default as many as there are processors. Results do not depend on it.
 
     Notes
     -----
@@ -150,7 +150,7 @@ class GOMMProblem(SDCProblem):
         yield ranked(self._protected(x), self.data.values(self.attributes))
 
     def _parts(self, X: NDArray[Any], names: Sequence[str]) -> dict[str, NDArray[np.float64]]:
-        """Return what the named measures need, all of it by name."""
+        """Measures that the named ones are computed from, by name."""
         measured = {"n_groups": restricted_growth(X).max(axis=1) + 1.0}
         if set(names) != {"n_groups"}:
             linkage = {"dld", "dr_linkage", "score_mean"}.intersection(names)
@@ -162,10 +162,10 @@ class GOMMProblem(SDCProblem):
         return measured
 
     def _operators(self) -> dict[str, Any]:
-        """Return the paper's random groupings, group crossover and mutations, and a memory of what was measured.
+        """Return the paper's random groupings, group crossover and mutations, and a memory of measured rows.
 
         Every child is mutated, mostly by moving or swapping single attributes, and one pair of parents in twenty is
-        crossed: on small tables, where the whole front is known, this finds the most of it.
+        crossed: on small tables, whose whole front is known, this finds the largest part of it.
         """
         return {
             "sampling": RandomGroupings(),
@@ -194,7 +194,7 @@ class GOMMProblem(SDCProblem):
         return restricted_growth(labels)
 
     def decode(self, x: ArrayLike) -> AttributeGrouping:
-        """Read which attributes are grouped together."""
+        """Attributes that are grouped together."""
         labels = restricted_growth(self.genome(x))
         groups = (np.flatnonzero(labels == label) for label in range(int(labels.max()) + 1))
         return AttributeGrouping(tuple(tuple(self.attributes[j] for j in group) for group in groups), self.k)
@@ -208,13 +208,13 @@ class GOMMProblem(SDCProblem):
         return {**figures, **self._own_figures(row)}
 
     def group_losses(self, x: ArrayLike) -> tuple[float, ...]:
-        """Percent of its own variance that each group of attributes loses, in the order of ``decode(x).groups``."""
+        """Percentage of its variance that each group of attributes loses, in the order of ``decode(x).groups``."""
         variance = (self.engine.Z**2).sum(axis=0)
         parts = self.engine.groups(self.genome(x))
         return tuple(float(100 * part.sse / variance[part.columns].sum()) for part in parts)
 
     def describe(self, x: ArrayLike) -> tuple[str, ...]:
-        """Say in plain sentences what releasing ``x`` would do to the data."""
+        """Describe in plain sentences what releasing ``x`` would do to the data."""
         grouping, figures = self.decode(x), self.figures(x)
         n, n_groups = len(self.data), len(grouping.groups)
         together = "; ".join(", ".join(group) for group in grouping.groups)
@@ -254,7 +254,7 @@ class GOMMProblem(SDCProblem):
         return released
 
     def baselines(self) -> dict[str, NDArray[Any]]:
-        """One group, one group per attribute, groups from the correlations, and the hand-made ones of Appendix A."""
+        """One group, one group per attribute, groups from the correlations, and the manual ones of Appendix A."""
         p = self.n_var
         Z = self.data.z_scores(self.attributes)
         R = Z.T @ Z / len(Z)
@@ -277,7 +277,7 @@ class GOMMProblem(SDCProblem):
             yield np.array(rows, dtype=self.dtype)
 
     def _programme(self, progress: Callable[[int, int], object] | None, limit: int) -> NDArray[Any] | None:
-        """Subset program where every objective is a sum over the groups: loss, interval disclosure, their number."""
+        """Rows from the exact subset algorithm, if every objective is a sum over the groups."""
         names = [objective.name for objective in self.objectives]
         if not set(names) <= {"il_sse", "id_value", "n_groups"} or self.n_var > MOST:
             return None
@@ -315,7 +315,7 @@ def _smallest_class(clusters: NDArray[np.int32]) -> int:
 
 
 def _bell(n: int) -> int:
-    """Number of ways to group n attributes, by the triangle of its recurrence."""
+    """Number of ways to group n attributes (Bell number), by the Bell triangle."""
     row = [1]
     for _ in range(n - 1):
         row = list(accumulate(row, initial=row[-1]))

@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     from sdc_problems.requirement import Required
 
 NODES_AT_ONCE = 1 << 18
-PROBED = 1.0  # seconds of a search by boxes, to know how long all of it takes
-SMALL = 20_000  # nodes of a lattice that is measured as quickly as boxes of it are ruled out
-AT_ONCE = 512  # nodes whose objectives of one's own are measured between two reports of progress
+PROBED = 1.0  # seconds of a search by boxes, to estimate how long all of it takes
+SMALL = 20_000  # nodes of a lattice that is measured as quickly as boxes of it can be ruled out
+AT_ONCE = 512  # nodes whose user-written objectives are measured between two reports of progress
 
 
 @dataclass(frozen=True)
@@ -54,11 +54,11 @@ class GeneralizationNode(TextView):
     Attributes
     ----------
     levels
-        Level of each attribute, 0 being the values themselves.
+        Level of each attribute; 0 stands for the values themselves.
     phrases
-        What each level does to its attribute.
+        Description of each level, in words.
     threshold
-        Classes of fewer records than this are suppressed, as far as the budget allows; None where they are always
+        Classes of fewer records than this are suppressed, as far as the budget allows; None if classes are always
         suppressed as far as it allows.
     more_general, more_specific
         Rows of X one level up and one level down, with the same threshold.
@@ -80,9 +80,9 @@ class GeneralizationNode(TextView):
 class PBGProblem(SDCProblem):
     """Generalize each quasi-identifier to a level of its hierarchy, so that records become alike.
 
-    A row of X holds the level of every quasi-identifier, 0 for the values themselves: a node of the lattice of
-    generalizations. A few records in uncommon classes may be suppressed instead of generalizing everybody further;
-    the row ends in the threshold below which classes are, 1 for none.
+    A row of X holds the level of each quasi-identifier, 0 for the values themselves: a node of the lattice of
+    generalizations. A few records in uncommon classes may be suppressed instead of generalizing all records further;
+    the last number of the row is a threshold: classes with fewer records are suppressed (1: none).
 
     Parameters
     ----------
@@ -91,34 +91,34 @@ class PBGProblem(SDCProblem):
     hierarchies
         A hierarchy for each quasi-identifier, by name.
     columns
-        Some of the quasi-identifiers; all of them if not given. The others stay as they are.
+        Quasi-identifiers to protect; by default all of them. The others stay unchanged.
     objectives
         Any of ``k``, ``l``, ``entropy_l``, ``t``, ``spread_k``, ``spread_l`` (protection) and ``glm``,
         ``glm_percent``, ``cm``, ``discernibility``, ``suppressed`` (loss); ``catalogue`` has the meaning and the
-        formula of each. Or an `Objective` of one's own with a function.
+        formula of each. Or an `Objective` of your own with a function.
     require
-        What a solution must meet, such as ``{"k": 5, "glm_percent": 40}``; see `SDCProblem`.
+        Requirements of a solution, such as ``{"k": 5, "glm_percent": 40}``; see `SDCProblem`.
     max_suppression
-        How many records may be suppressed: a share in [0, 1), or a whole number.
+        Largest number of records that may be suppressed: a share in [0, 1), or a whole number.
     suppression
-        ``"free"``: the threshold is a part of the solution, from 1 to one more than the records that may be
-        suppressed; one above what that allows at a node counts as the largest allowed. ``"budget"``: always the
-        largest, as in the paper; a row of X then has no threshold.
+        ``"free"``: the threshold is a part of the solution, from 1 to one more than the number of records that may be
+        suppressed; a threshold above what this budget allows at a node counts as the largest allowed one.
+        ``"budget"``: always the largest one, as in the paper; a row of X then has no threshold.
     class_label
         The attribute that ``cm`` predicts.
     sensitive
-        The attribute whose values ``l``, ``entropy_l``, ``t`` and ``spread_l`` protect; by default the first
-        sensitive one of the table.
+        The attribute whose values ``l``, ``entropy_l``, ``t`` and ``spread_l`` protect; by default the table's first
+        sensitive attribute.
     threads
-        Nodes measured at once; all processors if not given. Results do not depend on it.
+        Number of nodes measured at once; by default as many as there are processors. Results do not depend on it.
 
     Notes
     -----
     Dewri, Ray, Ray and Whitley (2010), "On the Identification of Property Based Generalizations in Microdata
-    Anonymization". The loss of a value counts the leaves under it in its hierarchy, whether they occur or not.
+    Anonymization". The loss of a value counts all leaves under it in its hierarchy, even those that do not occur.
 
-    The paper suppresses as much as it may at every node, which is often not the best there: asked for one k, a smaller
-    threshold that is enough for it loses less, and a larger budget can make results worse.
+    The paper suppresses as many records as allowed at every node, which is often not the best choice: for a given k, a
+    smaller threshold that reaches it loses less, and a larger budget can make results worse.
 
     Examples
     --------
@@ -153,7 +153,7 @@ class PBGProblem(SDCProblem):
         data = as_microdata(data, columns)
         self.attributes = protected_columns(data, columns)
         self.hierarchies = _chosen_hierarchies(data, hierarchies, self.attributes)
-        # Fails here, and not when a search has begun, if a hierarchy lacks a value of the table.
+        # Fails here, and not in the middle of a search, if a hierarchy lacks a value of the table.
         for name, hierarchy in self.hierarchies.items():
             hierarchy.table(data.categories(name), attribute=name)
         self.sensitive = data.attribute(sensitive).name if sensitive is not None else next(iter(data.sensitive), None)
@@ -180,7 +180,7 @@ class PBGProblem(SDCProblem):
         )
 
     def _check_objective(self, objective: Objective) -> None:
-        """Refuse what needs a sensitive attribute or a class label where there is none."""
+        """Refuse an objective that needs a sensitive attribute or a class label if there is none."""
         if objective.name in NEED_SENSITIVE and self.sensitive is None:
             raise SDCError(
                 f"objective {objective.name!r} protects the values of a sensitive attribute and the table declares"
@@ -212,7 +212,7 @@ class PBGProblem(SDCProblem):
         return values
 
     def _tables(self, x: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
-        """Released and original codes: a group of values is a value of its own, after those of the table."""
+        """Released and original codes: each group of values gets a code of its own, after those of the table."""
         original = self.data.codes(self.attributes)
         groups, lost = self._generalized(x)
         own = np.array([self.data.attribute(name).n_categories for name in self.attributes], dtype=original.dtype)
@@ -221,7 +221,7 @@ class PBGProblem(SDCProblem):
         yield released, original
 
     def _generalized(self, x: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-        """Group of each cell at the node's levels, and which records are suppressed."""
+        """Group of each cell at the node's levels, and a mask of the suppressed records."""
         node = self.decode(x)
         groups = np.empty((len(self.data), len(self.attributes)), dtype=np.int32)
         for j, (name, hierarchy) in enumerate(self.hierarchies.items()):
@@ -231,10 +231,10 @@ class PBGProblem(SDCProblem):
         return groups, suppress_small_classes(classes, limit=self.max_suppressed, threshold=node.threshold).mask
 
     def evaluate(self, X: Any, *args: Any, return_as_dictionary: bool = False, **kwargs: Any) -> Any:
-        """Measure rows as pymoo does; with a free suppression the dictionary has the rows' ``effective`` form as ``X``.
+        """Measure rows as pymoo does; with free suppression, the dictionary has the rows' ``effective`` form as ``X``.
 
-        pymoo's evaluator writes that into the population: selection, archives and results hold what is released. It
-        costs no second measurement, and wherever rows are measured it comes back with their measures.
+        pymoo's evaluator writes it into the population, so that selection, archives and results hold what is released.
+        It needs no second measurement.
         """
         found = super().evaluate(X, *args, return_as_dictionary=return_as_dictionary, **kwargs)
         if return_as_dictionary and self.suppression == "free":
@@ -247,7 +247,7 @@ class PBGProblem(SDCProblem):
         return X[:, :n], X[:, n] if self.suppression == "free" else None
 
     def effective(self, X: ArrayLike) -> NDArray[Any]:
-        """Rows of X with the least threshold that suppresses the same records: equal releases become equal rows."""
+        """Rows of X with the lowest threshold that suppresses the same records: equal releases become equal rows."""
         rows = self.genomes(X).copy()
         nodes, thresholds = self._parts(rows)
         if thresholds is not None:
@@ -255,7 +255,7 @@ class PBGProblem(SDCProblem):
         return rows
 
     def with_thresholds(self, X: ArrayLike) -> NDArray[Any]:
-        """Nodes of X, each with every threshold that makes a difference there; a node is measured once for them."""
+        """Nodes of X, each with every threshold that makes a difference there; each node is measured only once."""
         rows = self.genomes(X)
         nodes, thresholds = self._parts(rows)
         if thresholds is None:
@@ -271,32 +271,32 @@ class PBGProblem(SDCProblem):
 
     @property
     def n_candidates(self) -> int:
-        """Number of nodes of the lattice; ``enumerate_front`` tries each with all its thresholds at once."""
+        """Number of nodes of the lattice; ``enumerate_front`` tries all thresholds of a node at once."""
         return self.n_nodes
 
     def enumerate_front(
         self, progress: Callable[[int, int], object] | None = None, *, limit: int = 1_000_000, ties: bool = False
     ) -> Front:
-        """Exact front over every node with every threshold.
+        """Exact front over all nodes with all thresholds.
 
-        *Exact* is for full-domain generalization: one level per attribute for all records, the hierarchies and the
-        suppression as given. With ``suppression="free"`` no node with any threshold that the budget allows is better;
-        with ``"budget"`` no node is, each suppressing as much as it may. Thresholds that suppress the same records
-        are one solution, with the least of them.
+        *Exact* refers to full-domain generalization (one level per attribute for all records) with the given
+        hierarchies and suppression. With ``suppression="free"``, no node is better with any threshold that the budget
+        allows; with ``"budget"``, no node is better, each suppressing as much as allowed. Thresholds that suppress the
+        same records are one solution, with the lowest of them.
 
-        A small lattice is measured node by node. Of a larger one boxes of nodes are ruled out by their two corners:
-        protection and loss grow with every level, and where suppression disturbs that, by bounds that hold with it.
-        The front is the same; ``n_measured`` of what is returned says how few nodes that took. Objectives of one's
-        own have no bounds: with them every node is measured.
+        A small lattice is measured node by node. In a larger one, boxes of nodes are ruled out by their two corners:
+        protection and loss grow with every level, and where suppression disturbs this, there are bounds that hold in
+        spite of it. The front is the same; ``n_measured`` of the result says how many nodes were measured. Objectives
+        that a user writes have no bounds: with them, every node is measured.
 
         Parameters
         ----------
         progress
-            Called as ``progress(nodes done, nodes in all)`` now and then.
+            Called as ``progress(nodes done, nodes in all)`` from time to time.
         limit
             Largest number of nodes to measure.
         ties
-            Whether all solutions with equal F are returned, or the first only.
+            Whether all solutions with equal F are returned, or only the first.
         """
         if not self._bounded or self.n_nodes <= min(SMALL, limit):
             found = super().enumerate_front(progress, limit=limit, ties=ties)
@@ -322,9 +322,9 @@ class PBGProblem(SDCProblem):
         return len(self.engine.measures) == len(self.measured_objectives)
 
     def seconds_to_enumerate(self) -> float | None:
-        """Estimate the seconds that ``enumerate_front`` takes on this machine; None where that is not known.
+        """Estimate the seconds that ``enumerate_front`` takes on this machine; None if unknown.
 
-        Timed on one node where all are measured; on a larger lattice by ruling out boxes for a second.
+        If all nodes are measured, one node is timed; on a larger lattice, one second of ruling out boxes.
         """
         if not self._bounded or self.n_nodes <= SMALL:
             return float(self.engine.estimated_seconds())
@@ -336,21 +336,21 @@ class PBGProblem(SDCProblem):
         return seconds if np.isfinite(seconds) else None
 
     def _size_in_words(self) -> str:
-        """Say how many nodes there are, and how long it takes to measure them all."""
+        """Number of nodes, in words, and how long it takes to measure them all."""
         return (
             f"the lattice has {self.n_nodes:,} nodes (about {_duration(self.engine.estimated_seconds())} to measure"
             " them all; shorter hierarchies make it smaller)"
         )
 
     def _enumerated(self, progress: Callable[[int, int], object] | None, n: int) -> Iterator[Part]:
-        """Every node with its F; the engine walks the lattice, which takes a fraction of measuring node by node."""
+        """Every node with its F; the engine walks the lattice, much faster than measuring node by node."""
         sizes = [hierarchy.n_levels for hierarchy in self.hierarchies.values()]
 
         def rows(numbers: NDArray[np.int64], thresholds: NDArray[np.int64]) -> NDArray[Any]:
             columns = [*np.unravel_index(numbers, sizes), thresholds]
             return np.column_stack(columns[: self.n_var]).astype(self.dtype)
 
-        if len(self.engine.measures) < len(self.measured_objectives):  # those of one's own take the time, one by one
+        if len(self.engine.measures) < len(self.measured_objectives):  # user-written ones take the time, one by one
             for start in range(0, n, AT_ONCE):
                 numbers = np.arange(start, min(start + AT_ONCE, n))
                 X = self.with_thresholds(rows(numbers, np.ones_like(numbers)))
@@ -382,13 +382,13 @@ class PBGProblem(SDCProblem):
         return super().n_candidates  # nodes times thresholds
 
     def baselines(self) -> dict[str, NDArray[Any]]:
-        """Nothing generalized, everything, and solutions of Datafly for usual k; ``best_of_each`` has exact ones.
+        """Nothing generalized, everything generalized, and solutions of Datafly for usual k.
 
-        Datafly (Sweeney 2002) generalizes the attribute with the most distinct values until the table is k-anonymous
-        but for the records that may be suppressed.
+        Datafly (Sweeney 2002) generalizes the attribute with the most distinct values until the table is k-anonymous,
+        except for the records that may be suppressed. ``best_of_each`` has exact solutions.
         """
         bottom, top = (bound.astype(self.dtype) for bound in (self.xl, self.xu))
-        top[len(self.attributes) :] = bottom[len(self.attributes) :]  # one class, of which nothing is suppressed
+        top[len(self.attributes) :] = bottom[len(self.attributes) :]  # a single class, so nothing is suppressed
         found = {"nothing generalised": bottom, "everything generalised": top}
         for k in (2, 5, 10, 50):
             if k <= len(self.data):
@@ -412,7 +412,7 @@ class PBGProblem(SDCProblem):
     # -- reading --------------------------------------------------------------------------------------------------
 
     def decode(self, x: ArrayLike) -> GeneralizationNode:
-        """Read the level of each attribute, the threshold, and which nodes are next to it."""
+        """Level of each attribute, the threshold, and the neighboring nodes."""
         row, n = self.genome(x), len(self.attributes)
         node, rest = row[:n], row[n:]
         around = neighbours(node, self.xu[:n].astype(self.dtype))
@@ -428,16 +428,16 @@ class PBGProblem(SDCProblem):
         )
 
     def figures(self, x: ArrayLike) -> dict[str, float]:
-        """Measure the solution: every objective for which the table has the data, by name."""
+        """Measure the solution: every objective that the table has the data for, by name."""
         row, n = self.genome(x), len(self.attributes)
         last, figures = self._figures
-        if last != row.tobytes():  # a release asks several times for the same solution
+        if last != row.tobytes():  # a release asks for the same solution several times
             figures = self.engine.figures(row[:n], *map(int, row[n:]))
             self._figures = (row.tobytes(), figures)
         return {**figures, **self._own_figures(row)}
 
     def describe(self, x: ArrayLike) -> tuple[str, ...]:
-        """Say in plain sentences what releasing ``x`` would do to the data: one per attribute, then the table."""
+        """Describe in plain sentences what releasing ``x`` would do: one per attribute, then those on the table."""
         node, figures = self.decode(x), self.figures(x)
         k, suppressed = int(figures["k"]), int(figures["suppressed"])
         sentences = [f"{name} {level_phrase(name, node.phrases[name])}." for name in self.attributes]
@@ -463,17 +463,17 @@ class PBGProblem(SDCProblem):
     ) -> pd.DataFrame:
         """Return the generalized table; nothing is random.
 
-        Quasi-identifiers above level 0 become their group's label, identifiers become ``*``, all other columns stay.
-        The rows keep their order but not the original index, which could identify them.
+        Quasi-identifiers above level 0 become the labels of their groups, identifiers become ``*``, and all other
+        columns stay unchanged. The rows keep their order, but not the original index, which could identify them.
 
         Parameters
         ----------
         x
-            The node, and its threshold.
+            The node and its threshold.
         seed
             Not used.
         suppressed
-            What happens to suppressed records: ``"drop"`` them, or ``"star"`` all their quasi-identifiers.
+            Treatment of suppressed records: ``"drop"`` them, or ``"star"`` all their quasi-identifiers.
         """
         frame = decoded(self.coded_release(x, suppressed=suppressed))
         if suppressed == "star" and self.figures(x)["suppressed"]:
@@ -483,7 +483,7 @@ class PBGProblem(SDCProblem):
     def coded_release(
         self, x: ArrayLike, *, seed: int | None = None, suppressed: Literal["drop", "star"] | None = None
     ) -> pd.DataFrame:
-        """Return the generalized table of `release` with columns of text as codes; parameters as there."""
+        """Return the generalized table of `release` with text columns as codes; same parameters."""
         suppressed = "drop" if suppressed is None else suppressed
         if suppressed not in ("drop", "star"):
             raise SDCError(f"suppressed must be 'drop' or 'star', not {suppressed!r}")
@@ -505,7 +505,7 @@ class PBGProblem(SDCProblem):
         return kept.reset_index(drop=True) if suppressed == "drop" else frame
 
     def _verify(self, kept: pd.DataFrame, figures: Mapping[str, float]) -> None:
-        """Count again what is about to be released, in the released table itself."""
+        """Count the promised measures again in the table that is about to be released."""
         k, l = 0, None if self.sensitive is None else 0
         if len(kept):
             columns = (kept[name].factorize(use_na_sentinel=False)[0] for name in self.attributes)

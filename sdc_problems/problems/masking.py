@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 
 STARTS = ("few", "many")
 MOST_GROUPED = 50_000
-"""Records up to which MDAV makes start files of categories: its time grows with their square."""
+"""Most records for which MDAV makes categorical start files: its time grows with their square."""
 MOST_COPIES = 1.0
 """Percent of the records that may repeat an original in a guarded numeric file."""
 LINKED = ("prl", "dr_numeric", "dr_categorical", "dr_guarded", "score_mean", "score_max")
-"""Measures that hold probabilistic linkage."""
+"""Measures that include probabilistic linkage."""
 UNTOUCHED = "untouched"
 ATTACKS = {
     "dbrl": "nearest original",
@@ -55,14 +55,14 @@ ATTACKS = {
 
 @dataclass(frozen=True)
 class Mask(TextView):
-    """Protected file as a person reads it: how many cells differ from the original.
+    """Summary of a protected file: how many cells differ from the original.
 
     Attributes
     ----------
     changed
-        Cells changed per attribute.
+        Number of cells changed, per attribute.
     n_records
-        Records of the table.
+        Number of records in the table.
     """
 
     changed: tuple[tuple[str, int], ...]
@@ -70,7 +70,7 @@ class Mask(TextView):
 
     @property
     def share(self) -> float:
-        """Percent of the cells that are changed."""
+        """Share of the cells that are changed, in percent."""
         return 100.0 * sum(count for _, count in self.changed) / max(self.n_records * len(self.changed), 1)
 
     def __str__(self) -> str:
@@ -81,11 +81,11 @@ class Mask(TextView):
 class MaskingProblem(SDCProblem):
     """Change the cells of a table one by one: a solution is the protected file itself.
 
-    A row of X holds all protected cells as codes, record after record: categories, or whole units of numbers above
-    the smallest value of their column (10^-decimals, so that decimals and negative numbers become whole ones).
+    A row of X holds all protected cells as codes, record after record: category codes, or, for numbers, whole units
+    above the smallest value of their column (a unit is 10^-decimals, so that decimals and negative numbers fit).
 
-    Nothing promises a smallest class: a file may hold records that occur once. The scores that are usually minimized
-    also praise files that protect nobody, such as rows shifted against each other or categories renamed; ``guard``
+    No smallest class is promised: a file may hold records that occur once. The scores that are usually minimized
+    also favor files that protect nobody, such as rows shifted against each other or categories renamed; ``guard``
     keeps a search away from them.
 
     Parameters
@@ -93,33 +93,33 @@ class MaskingProblem(SDCProblem):
     data
         The table.
     columns
-        Some of the quasi-identifiers, all numeric or all categorical; all of them if not given. Of a table that
-        declares none, any columns.
+        Quasi-identifiers to protect, all numeric or all categorical; by default all of them. If the table declares
+        none, any columns.
     objectives
         Numeric: any of ``pil``, ``dr_numeric``, ``score_mean``, ``score_max``, ``id_rank``, ``dbrl``, ``prl``,
         ``copies``, ``rsrl``, ``dbrl_protected``, ``dbrl_half``, ``record_change`` and ``regression_change``; by default
         the first two. Categorical: ``il_categorical``, ``dr_guarded``, ``dr_categorical``, the scores, ``ctbil``,
         ``dbil``, ``ebil``, ``id_rank``, ``guess``, ``dbrl``, ``prl``, ``dbrl_protected`` and ``dbrl_half``. Or an
-        `Objective` of one's own with a function.
+        `Objective` of your own with a function.
     require
-        What a solution must meet, such as ``{"rsrl": 5}``; see `SDCProblem`.
+        Requirements of a solution, such as ``{"rsrl": 5}``; see `SDCProblem`.
     start
-        Files to start from: "few" or "many" masked by the methods of this package (MDAV up to 50,000 records of
-        categories), or a mapping of names to tables of the protected columns (data frames with these columns, or
-        arrays).
+        Files to start from: "few" or "many" files masked by the methods of this package (MDAV only up to 50,000
+        categorical records), or a mapping of names to tables of the protected columns (data frames with these columns,
+        or arrays).
     guard
-        Whether the search is kept from degenerate files: categorical scores take ``dr_guarded``, numeric files must
+        Whether the search is kept from degenerate files: categorical scores use ``dr_guarded``, and numeric files must
         have at most 1 % of ``copies`` (a requirement; ``require={"copies": …}`` sets another bound). ``guard=False`` is
-        the source's problem, to be compared with only.
+        the problem of the source, for comparison only.
     edits
-        Sums to keep in every record, such as ``"total = wages + other"``: the left side is no variable and is computed.
+        Sums to keep in every record, such as ``"total = wages + other"``: the left side is computed and not searched.
     seed
-        Of the start files that are drawn.
+        Seed of the random start files.
 
     Notes
     -----
-    Marés (2013), chapter 3. Every candidate is compiled anew here; `MaskEvolution` and `CellSearch` follow single
-    changes through ``engine.open``.
+    Marés (2013), chapter 3. Here each candidate is measured from scratch; `MaskEvolution` and `CellSearch` follow
+    single changes through ``engine.open``.
 
     Examples
     --------
@@ -191,12 +191,12 @@ class MaskingProblem(SDCProblem):
         super()._state(objectives, require)
 
     def _linkable(self, data: Microdata) -> bool:
-        """Whether probabilistic linkage, which compares each distinct record with each, can be taken of every file."""
-        different = float(np.prod(self._all_tops + 1.0))  # records that could occur
+        """Whether probabilistic linkage, which compares each distinct record with each, is feasible for every file."""
+        different = float(np.prod(self._all_tops + 1.0))  # number of different records that could occur
         return min(len(data), different) <= MOST_ROWS
 
     def _refuse_linkage(self, n: int, names: Sequence[str], require: Mapping[str, Required] | None) -> None:
-        """Refuse what is made of probabilistic linkage, with the ways out."""
+        """Refuse measures that need probabilistic linkage, and say what to do instead."""
         linked = [name for name in (*names, *(require or {})) if name in LINKED]
         if linked:
             others = "pil, id_rank, dbrl, rsrl, …" if self.numeric else "il_categorical, id_rank, guess, dbrl, …"
@@ -209,7 +209,7 @@ class MaskingProblem(SDCProblem):
     # -- the data as arrays ---------------------------------------------------------------------------------------
 
     def _given(self, data: Microdata, start: object) -> dict[str, NDArray[Any]]:
-        """Start files of one's own, as values or codes."""
+        """Start files that the user gives, as values or codes."""
         if not isinstance(start, Mapping) or not start:
             raise SDCError(f"start must be 'few', 'many' or a mapping of names to tables, not {start!r}")
         files = {}
@@ -244,7 +244,7 @@ class MaskingProblem(SDCProblem):
         return np.array(codes, dtype=np.int64)
 
     def _grid(self, data: Microdata, files: Mapping[str, NDArray[Any]]) -> None:
-        """Lowest unit, decimals and largest code of every attribute."""
+        """Set the lowest unit, the decimals and the largest code of each attribute."""
         p = len(self.attributes)
         self._decimals, self._low = np.zeros(p, dtype=np.int64), np.zeros(p, dtype=np.int64)
         if not self.numeric:
@@ -281,16 +281,16 @@ class MaskingProblem(SDCProblem):
 
     _most_grouped = MOST_GROUPED
     attacks: Mapping[str, str] = ATTACKS
-    """Measures of risk that count what an intruder gets right, each with what the intruder goes by."""
+    """Measures of risk that count an intruder's correct guesses, each with the information the intruder uses."""
 
     def part(self, records: ArrayLike) -> MaskingProblem:
-        """Same task on some of the records alone, with the codes and the domains of the whole table.
+        """The same task on some of the records, with the codes and the domains of the whole table.
 
         Parameters
         ----------
         records
-            Their numbers. Start files are made anew from them, without those of MDAV: they would take most of the time
-            of a short search, and none was the best one where it was tried (people, Adult).
+            Their numbers. Start files are made again from them, but without MDAV: it would take most of the time
+            of a short search, and its files were never the best one where it was tried (people, Adult).
         """
         other = copy.copy(self)
         other.data = self.data.take(records)
@@ -316,9 +316,9 @@ class MaskingProblem(SDCProblem):
         return codes
 
     def encode(self, values: ArrayLike) -> NDArray[np.int64]:
-        """Row of X for a table of the protected columns (values, or codes); numbers are rounded to their decimals.
+        """Row of X for a table of the protected columns (values or codes); numbers are rounded to their decimals.
 
-        Sums that are kept (``edits``) are computed, whatever the table has in their place.
+        Sums that are kept (``edits``) are computed, whatever the table holds in these columns.
         """
         table = np.asarray(values)
         if self.numeric:
@@ -339,7 +339,7 @@ class MaskingProblem(SDCProblem):
         return codes
 
     def sums(self) -> dict[int, dict[int, int]]:
-        """Attributes that are computed, each with the attributes it is made of and their factors in whole units."""
+        """Attributes that are computed, each with the attributes it is the sum of and their factors in whole units."""
         return {
             edit.left: {
                 j: sign * 10 ** int(self._decimals[edit.left] - self._decimals[j])
@@ -357,13 +357,13 @@ class MaskingProblem(SDCProblem):
         return values
 
     def units(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Numbers of the protected columns in units of their decimals: whole ones, if the numbers are as released."""
+        """Numbers of the protected columns in units of their decimals; whole numbers if they are as released."""
         scaled: NDArray[np.float64] = values * 10.0**self._decimals
         return scaled
 
     @property
     def unit_range(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Smallest and largest number of each column that a code stands for, in units of its decimals."""
+        """Smallest and largest number of each column that a code can stand for, in units of its decimals."""
         return self._low, self._low + self._all_tops
 
     @property
@@ -403,7 +403,7 @@ class MaskingProblem(SDCProblem):
         }
 
     def starts(self) -> dict[str, NDArray[Any]]:
-        """Start files by name, without the untouched one: the population of an evolution."""
+        """Start files by name, without the untouched one: the first population of an evolution."""
         if self.start is None:
             return {name: self._starts[f"start{i}"].copy() for i, name in enumerate(self._start_names)}
         rng = np.random.default_rng(self.seed)
@@ -420,18 +420,18 @@ class MaskingProblem(SDCProblem):
         return {name: self.encode(values).astype(self.dtype) for name, values in files.items()}
 
     def baselines(self) -> dict[str, NDArray[Any]]:
-        """Untouched file, and the start files."""
+        """The untouched file and the start files."""
         return {UNTOUCHED: self.untouched.astype(self.dtype), **self.starts()}
 
     def decode(self, x: ArrayLike) -> Mask:
-        """Read how many cells of each attribute are changed."""
+        """Number of changed cells in each attribute."""
         changed = (self.protected(x) != self.original()).sum(axis=0)
         return Mask(tuple(zip(self.attributes, changed.tolist(), strict=True)), len(self.data))
 
     def figures(self, x: ArrayLike) -> dict[str, float]:
-        """Measure the file: every objective, the cells changed, and the records in which a sum of the original breaks.
+        """Measure the file: every objective, the changed cells, and the records in which a sum of the original breaks.
 
-        The attacks that are no part of the scores (``rsrl``, ``dbrl_protected``, ``dbrl_half``) are among them.
+        They include the attacks that are not part of the scores (``rsrl``, ``dbrl_protected``, ``dbrl_half``).
         """
         row = self.genome(x)
         linkable = self._linkable(self.data)
@@ -484,7 +484,7 @@ class MaskingProblem(SDCProblem):
         return tuple(sentences)
 
     def _kind_of_file(self, figures: Mapping[str, float]) -> str:
-        """Say what the changes amount to."""
+        """Sentence on what the changes amount to."""
         if figures["cells_changed"] == 0.0:
             return "It is the original: nothing is protected."
         if self.numeric:
@@ -504,7 +504,7 @@ class MaskingProblem(SDCProblem):
         return "It is a perturbed file: categories stand mostly for themselves."
 
     def _broken(self, figures: Mapping[str, float]) -> str:
-        """Name the sums of the original that no longer hold."""
+        """Sentence on the sums of the original that no longer hold."""
         if not self.numeric or figures["sums_broken"] == 0.0:
             return ""
         named = "; ".join(edit.text(self.attributes) for edit in find_edits(self.original()))
@@ -529,7 +529,7 @@ class MaskingProblem(SDCProblem):
     # -- pickling -------------------------------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
-        """As every problem's, without the bounds: one for each cell, they follow from the columns."""
+        """As for every problem, but without the bounds, of which each cell has one: they follow from the columns."""
         state = super().__getstate__()
         del state["xl"], state["xu"]
         return state

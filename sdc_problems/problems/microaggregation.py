@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 SMALL_LABELS = np.iinfo(np.int16).max
 
-QUADRATIC = 20_000  # records up to which the slower baselines are made: their time grows with the square
+QUADRATIC = 20_000  # most records for which the slower baselines are made: their time grows with the square
 
 K_STEPS = (1, 2, 3, 5)  # multiples of k that the baselines try, as far as k_max goes
 
@@ -52,7 +52,7 @@ class Partition(TextView):
     Attributes
     ----------
     groups
-        Positions of the records of each group, counted from 0.
+        Positions of each group's records, counted from 0.
     """
 
     groups: tuple[tuple[int, ...], ...]
@@ -70,32 +70,32 @@ class Partition(TextView):
 class MicroaggregationProblem(SDCProblem):
     """Partition the records into groups of at least k; each group's quasi-identifiers become its centroid.
 
-    A row of X gives every record the number of its group, in order of first use. Sizes lie between k and 2k − 1: a
-    larger group could be cut in two without losing more. With ``k_max`` the sizes are free up to 2·k_max − 1, and the
+    A row of X gives each record the number of its group, in order of first use. Sizes lie between k and 2k − 1: a
+    larger group could be cut in two without losing more. With ``k_max``, sizes up to 2·k_max − 1 are allowed, and the
     smallest group can be an objective.
 
-    A row that breaks the limits (operators of other packages know the bounds only) stands for the partition that
-    ``sdc_problems.operators.partition.limited`` makes of it, always the same one: that is what is measured, decoded
-    and released.
+    A row that breaks these limits (operators of other packages know only the bounds of the variables) stands for the
+    partition that ``sdc_problems.operators.partition.limited`` makes from it, always the same one: this partition is
+    measured, decoded and released.
 
     Parameters
     ----------
     data
-        The table; its quasi-identifiers are microaggregated, of any kind, without missing values in numeric ones.
+        The table; its quasi-identifiers, of any kind, are microaggregated. Numeric ones must have no missing values.
     k
         Smallest group, 2 … n/2.
     columns
-        Some of the quasi-identifiers; all of them if not given. The others stay as they are.
+        Quasi-identifiers to protect; by default all of them. The others stay unchanged.
     objectives
         Any of ``sse`` (on z-scores), ``il_sse`` (100·SSE/SST), ``dbrl`` (records whose own centroid is nearest, each in
         proportion to how many share it), ``id_value`` (released values within 10 % of the original z-score) and ``k``;
-        or an `Objective` of one's own with a function.
+        or an `Objective` of your own with a function.
     require
-        What a solution must meet, such as ``{"il_sse": 20}``; see `SDCProblem`.
+        Requirements of a solution, such as ``{"il_sse": 20}``; see `SDCProblem`.
     k_max
-        Largest value that the smallest group is meant to reach; k if not given.
+        Largest size that the smallest group may reach; by default k.
     threads
-        Candidates measured at once; all processors if not given. Results do not depend on it.
+        Number of candidates measured at once; by default as many as there are processors. Results do not depend on it.
 
     Notes
     -----
@@ -161,7 +161,7 @@ class MicroaggregationProblem(SDCProblem):
         return tuple(self.data.attribute(name).kind.value for name in self.attributes)
 
     def points(self) -> NDArray[np.float64]:
-        """Quasi-identifiers as numbers: values of numeric ones, codes of the others."""
+        """Quasi-identifiers as numbers: values of numeric ones, codes of others."""
         codes: NDArray[np.float64] = self.data.codes(self.attributes).astype(np.float64)
         for j, (name, kind) in enumerate(zip(self.attributes, self.kinds, strict=True)):
             if kind == "numeric":
@@ -170,7 +170,7 @@ class MicroaggregationProblem(SDCProblem):
 
     @property
     def neighbours(self) -> NDArray[np.int32]:
-        """Positions of the nearest other records of each record, for the operators."""
+        """Positions of the nearest other records of each record, used by the operators."""
         nearest: NDArray[np.int32] = self.engine.neighbours
         return nearest
 
@@ -179,10 +179,10 @@ class MicroaggregationProblem(SDCProblem):
         return limited(self.genomes(X), self.smallest, self.largest)
 
     def refined(self, x: ArrayLike, proposals: int, random_state: np.random.Generator) -> NDArray[Any]:
-        """Row after a number of proposals to relocate or swap records; those that lose nothing are accepted.
+        """Row after a number of proposals to relocate or swap records; those that do not add loss are accepted.
 
-        The smallest group does not become smaller. A row with a group of 2k records or more, k being its smallest
-        group, comes back as it is, and so does any row if an attribute is not numeric.
+        The smallest group does not become smaller. The row is returned unchanged if it has a group of 2k records or
+        more, k being its smallest group, or if an attribute is not numeric.
         """
         row: NDArray[Any] = self.limited(x)[0]
         sizes = np.bincount(row)
@@ -231,7 +231,7 @@ class MicroaggregationProblem(SDCProblem):
             yield np.array(rows, dtype=self.dtype)
 
     def _programme(self, progress: Callable[[int, int], object] | None, limit: int) -> NDArray[Any] | None:
-        """Optimal cuts of one numeric attribute for every k, or the subset program where objectives are sums."""
+        """Optimal cuts of one numeric attribute for each k, or the exact subset algorithm if objectives are sums."""
         names = {objective.name for objective in self.objectives}
         n, largest = len(self.data), min(self.largest, len(self.data))
         if names <= {"sse", "il_sse", "k"} and self.kinds == ("numeric",):
@@ -248,7 +248,7 @@ class MicroaggregationProblem(SDCProblem):
                 f"{self._size_in_words()}, and {len(sets):,} groups to make them of, more than limit={limit:,}: raise"
                 " the limit, or search"
             )
-        rows = np.tile(np.arange(1, n + 1), (len(sets), 1))  # a group, and all others on their own, which lose nothing
+        rows = np.tile(np.arange(1, n + 1), (len(sets), 1))  # a group; each other record is alone, which loses nothing
         for row, members in zip(rows, sets, strict=True):
             row[list(members)] = 0
         values = self.engine.measure(restricted_growth(rows), ("sse", "id_value"))
@@ -271,7 +271,7 @@ class MicroaggregationProblem(SDCProblem):
         return row
 
     def decode(self, x: ArrayLike) -> Partition:
-        """Read which records are merged."""
+        """Records that are merged."""
         labels = self.labels(x)
         order = np.argsort(labels, kind="stable")
         groups = np.split(order, np.cumsum(np.bincount(labels))[:-1])
@@ -286,7 +286,7 @@ class MicroaggregationProblem(SDCProblem):
         return {**figures, **self._own_figures(self.genome(x))}
 
     def describe(self, x: ArrayLike) -> tuple[str, ...]:
-        """Say in plain sentences what releasing ``x`` would do to the data."""
+        """Describe in plain sentences what releasing ``x`` would do to the data."""
         found, figures = self.decode(x), self.figures(x)
         n = len(self.data)
         sizes = [len(group) for group in found.groups]
@@ -318,9 +318,9 @@ class MicroaggregationProblem(SDCProblem):
         return frame
 
     def baselines(self) -> dict[str, NDArray[Any]]:
-        """MDAV at several k up to ``k_max``; V-MDAV and Hansen–Mukherjee along a path if all attributes are numeric.
+        """MDAV at several k up to ``k_max``; for numeric attributes also V-MDAV, and Hansen–Mukherjee along a path.
 
-        The latter need up to 20,000 records; a single numeric attribute has its optimum at any size.
+        The latter two are made for up to 20,000 records; a single numeric attribute gets its optimum at any size.
         """
         points, kinds = self.points(), self.kinds
         found = {}
@@ -336,11 +336,11 @@ class MicroaggregationProblem(SDCProblem):
 
 
 def _partitions(n: int, smallest: int, largest: int) -> Iterator[list[int]]:
-    """All restricted growth strings of length n whose labels occur so often, in lexicographic order."""
+    """All restricted growth strings of length n whose labels occur within the limits, in lexicographic order."""
     row, sizes = [0] * n, [0] * (n + 1)
 
     def place(i: int, used: int, lacking: int) -> Iterator[list[int]]:
-        """Place record i; ``lacking`` records are needed to fill the groups that have been begun."""
+        """Place record i; ``lacking`` records are needed to fill the groups begun so far."""
         if i == n:
             yield row.copy()
             return

@@ -1,4 +1,4 @@
-"""Protection after clustering: which method, how many clusters, and which k."""
+"""Protection after clustering: choice of the method, the number of clusters, and k."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ SAID = {"mdav": "Microaggregation (MDAV)", "global_median": "Mondrian with the m
 
 @dataclass(frozen=True)
 class Preclustering(TextView):
-    """Setting as a person reads it.
+    """Setting of a protection after clustering.
 
     Attributes
     ----------
     method
         "mdav" or "global_median".
     merge
-        Joining rule of small clusters, "smallest" or "nearest".
+        Rule for joining small clusters: "smallest" or "nearest".
     k
-        Fewest records that look alike.
+        Smallest number of records that look alike.
     clusters
-        Clusters that are looked for.
+        Number of clusters to look for.
     """
 
     method: str
@@ -61,38 +61,38 @@ class Preclustering(TextView):
 class PreclusterProblem(SDCProblem):
     """Cluster the records and protect every cluster on its own: choose method, joining rule, k and number of clusters.
 
-    A row of X holds the method (0 MDAV, 1 global median), the rule by which small clusters are joined (0 the two
-    smallest, 1 the smallest and its nearest; 0 with one cluster), k, and the number of clusters. There are few enough
-    to try them all: ``enumerate_front()`` is the exact front.
+    A row of X holds the method (0 MDAV, 1 global median), the rule for joining small clusters (0 the two smallest, 1
+    the smallest and its nearest; 0 with one cluster), k, and the number of clusters. There are few enough rows to try
+    them all: ``enumerate_front()`` gives the exact front.
 
     Parameters
     ----------
     data
         The table.
     columns
-        Some of the quasi-identifiers, all categorical; all of them if not given. Of a table that declares none, any
-        columns. The global median is left out where one of them is nominal.
+        Quasi-identifiers to protect, all categorical; by default all of them. If the table declares none, any
+        columns. The global median is left out if one of them is nominal.
     objectives
         Any of ``il_categorical``, ``dr_guarded``, ``dr_categorical``, the scores, ``ctbil``, ``dbil``, ``ebil``,
         ``id_rank``, ``guess``, ``dbrl``, ``prl``, ``dbrl_protected``, ``dbrl_half``, ``clustering_loss`` and ``k``; by
-        default the first two. Or an `Objective` of one's own with a function.
+        default the first two. Or an `Objective` of your own with a function.
     require
-        What a solution must meet, such as ``{"k": 5}``; see `SDCProblem`.
+        Requirements of a solution, such as ``{"k": 5}``; see `SDCProblem`.
     k_max
         Largest k.
     clusters_max
         Largest number of clusters; never more than there are distinct records.
     restarts
-        Starts of c-median, of which the cheapest is kept; "all" takes each distinct record as the first once.
+        Number of starts of c-median, of which the cheapest result is kept; "all" starts once from each distinct record.
     guard
-        Whether the scores take ``dr_guarded``, which sees categories that are merely renamed; False is the source's.
+        Whether the scores use ``dr_guarded``, which detects categories that are only renamed; False: as in the source.
     seed
-        Of the starts that are drawn.
+        Seed of the random starts.
 
     Notes
     -----
-    Marés (2013), chapter 5, states one method with one k and one number of clusters at a time. Every released
-    combination of the protected columns has at least k records, checked again in ``release``.
+    Marés (2013), chapter 5, treats one method with one k and one number of clusters at a time. Every released
+    combination of the protected columns has at least k records; ``release`` checks it again.
 
     Examples
     --------
@@ -196,13 +196,13 @@ class PreclusterProblem(SDCProblem):
         return methods * ks * (1 + merges * (clusters - 1))
 
     def decode(self, x: ArrayLike) -> Preclustering:
-        """Read the setting."""
+        """Setting that a row stands for."""
         setting = self._setting(x)
         method, merge = setting.words
         return Preclustering(method, merge, setting.k, setting.clusters)
 
     def figures(self, x: ArrayLike) -> dict[str, float]:
-        """Measure the file: every objective, the spread of ``clustering_loss``, and the clusters it was made from."""
+        """Measure the file: every objective, the spread of ``clustering_loss``, and the number of clusters."""
         row = self.genome(x)
         names = tuple(self.catalogue)
         found = dict(zip(names, map(float, self._measure(row[None, :], names)[0]), strict=True))
@@ -264,7 +264,7 @@ class PreclusterProblem(SDCProblem):
         return frame
 
     def baselines(self) -> dict[str, NDArray[Any]]:
-        """Methods without clusters, for a few k."""
+        """Methods without clustering, for a few k."""
         found = {}
         for method in range(int(self.xu[METHOD]) + 1):
             for k in sorted({min(k, int(self.xu[SMALLEST])) for k in (3, 5, 10, 25)}):
@@ -274,7 +274,7 @@ class PreclusterProblem(SDCProblem):
 
 
 def canonical(X: NDArray[Any]) -> NDArray[Any]:
-    """Rows in canonical form: with one cluster there is nothing to join, and the rule is 0."""
+    """Rows in canonical form: with one cluster nothing is joined, so the rule is 0."""
     rows = X.copy()
     rows[rows[:, CLUSTERS] == 1, MERGE] = 0
     return rows

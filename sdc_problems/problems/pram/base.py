@@ -35,16 +35,16 @@ if TYPE_CHECKING:
 
 Matrix = NDArray[np.float64]
 DOMINANT = 0.51
-"""Diagonal that a row is raised to before the matrix is made invariant: it then keeps more than it moves."""
+"""Diagonal to which a row is raised before the matrix is made invariant, so that it keeps more than it moves."""
 RECODED = 0.95
-"""A category that goes to one other with at least this probability is recoded rather than perturbed."""
+"""A category that moves to one other with at least this probability counts as recoded rather than perturbed."""
 
 
 @dataclass(frozen=True)
 class Limits:
     """Limits on every matrix of a problem.
 
-    ``widths`` is, per attribute, how many places a category may move in the end (None: anywhere).
+    ``widths`` says, per attribute, how many places a category may move in the end (None: anywhere).
     """
 
     invariant: bool
@@ -52,7 +52,7 @@ class Limits:
     widths: tuple[int | None, ...]
 
     def first_width(self, a: int) -> int | None:
-        """Band of the matrix itself: an invariant one is made of two moves, each of half the width."""
+        """Band of the matrix itself: an invariant matrix is made of two moves, each of half the width."""
         width = self.widths[a]
         return width if width is None or not self.invariant else width // 2
 
@@ -62,7 +62,7 @@ class Limits:
         return np.ones((n, n), dtype=bool) if width is None else band_mask(n, width)
 
     def keep(self, P: Matrix, a: int, frequencies: NDArray[np.int64]) -> Matrix:
-        """Change a matrix of attribute a, already within its band, so that it keeps to the rest."""
+        """Change a matrix of attribute a, already within its band, to meet the other limits."""
         if self.diagonal is not None:
             low, high = self.diagonal
             P = lower_diagonal(raise_diagonal(P, low), high, self.allowed(a, len(P)))
@@ -122,7 +122,7 @@ class TransitionProblem(SDCProblem):
         )
 
     def _check_objective(self, objective: Objective) -> None:
-        """Refuse what needs an unprotected attribute where none is named."""
+        """Refuse an objective that needs an unprotected attribute if none is named."""
         if objective.name in CROSSED and self.against is None:
             raise SDCError(f"objective {objective.name!r} compares with an unprotected attribute: give against=")
 
@@ -147,7 +147,7 @@ class TransitionProblem(SDCProblem):
 
     @property
     def frequencies(self) -> list[NDArray[np.int64]]:
-        """Records of each category, per attribute."""
+        """Number of records in each category, per attribute."""
         if self._frequencies is None:
             codes = self.data.codes(self.attributes)
             self._frequencies = [
@@ -168,14 +168,14 @@ class TransitionProblem(SDCProblem):
         return values
 
     def _tables(self, x: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
-        """Each of the replicate files with the original, in expectation, too."""
+        """Each replicate file with the original, also with ``evaluation="expected"``."""
         for released in self.engine.draw(self.matrices(x)).protected:
             yield released, self.data.codes(self.attributes)
 
     def assess(self, x: ArrayLike, names: Sequence[str], *, files: int = 200, seed: int = 1) -> dict[str, float]:
-        """Return means of measures over fresh files, drawn with random numbers that no search has used.
+        """Return means of measures over new files, drawn with random numbers that no search has used.
 
-        A search that scores with few files fits their numbers a little: this tells by how much.
+        A search that scores with few files adapts slightly to their random numbers: this shows by how much.
 
         Parameters
         ----------
@@ -184,9 +184,9 @@ class TransitionProblem(SDCProblem):
         names
             Measures, as in ``objectives``.
         files
-            How many files to draw.
+            Number of files to draw.
         seed
-            Of their uniform numbers; another one than the problem's.
+            Seed of their uniform numbers, other than the problem's.
         """
         if seed == self.seed:
             raise SDCError(f"seed = {seed} is the one the problem scores with: choose another one for fresh files")
@@ -202,7 +202,7 @@ class TransitionProblem(SDCProblem):
     # -- what a person takes home -------------------------------------------------------------------------------------
 
     def decode(self, x: ArrayLike) -> dict[str, pd.DataFrame]:
-        """Transition matrix of each attribute, with its categories as labels: rows are original, columns protected."""
+        """Transition matrix of each attribute, with categories as labels: rows are original, columns protected."""
         import pandas as pd
 
         tables = {}
@@ -214,7 +214,7 @@ class TransitionProblem(SDCProblem):
         return tables
 
     def figures(self, x: ArrayLike) -> dict[str, float]:
-        """Measure the matrices: the objectives, and the measures that these are made of."""
+        """Measure the matrices: the objectives, and the measures that they are computed from."""
         names = [objective.name for objective in self.measured_objectives if objective.function is None]
         names += sorted(parts_of(names) - set(names))
         row = self.genome(x)
@@ -224,7 +224,7 @@ class TransitionProblem(SDCProblem):
         return {**dict(zip(names, map(float, values), strict=True)), **self._own_figures(row)}
 
     def describe(self, x: ArrayLike) -> tuple[str, ...]:
-        """Say in plain sentences what releasing ``x`` would do to the data."""
+        """Describe in plain sentences what releasing ``x`` would do to the data."""
         matrices = self.matrices(x)
         sentences = [
             self._sentence(name, P, counts)
@@ -257,7 +257,7 @@ class TransitionProblem(SDCProblem):
         np.fill_diagonal(flows, 0.0)
         text = f"{name}: a value is kept with probability {kept:.2f}"
         ends = f"{stay[least]:.2f}", f"{stay[most]:.2f}"
-        if ends[0] != ends[1]:  # what is equal as it is written is said once
+        if ends[0] != ends[1]:  # if both are written alike, once is enough
             text += f" ({ends[0]} for {labels[least]} to {ends[1]} for {labels[most]})"
         if flows.sum() <= 0:
             return text + "."
@@ -271,14 +271,14 @@ class TransitionProblem(SDCProblem):
         )
 
     def release(self, x: ArrayLike, *, seed: int | None = None) -> pd.DataFrame:
-        """Draw the protected table: every cell of the protected attributes moves by its own chance.
+        """Draw the protected table: each cell of the protected attributes changes with its own probability.
 
         Parameters
         ----------
         x
             A row of X.
         seed
-            Of the draw; fresh entropy if not given. Whoever knows it can undo the protection: keep it secret.
+            Seed of the draw; by default new entropy. Whoever knows it can undo the protection: keep it secret.
         """
         matrices = [transition_matrix(P, name=name) for name, P in zip(self.attributes, self.matrices(x), strict=True)]
         codes = self.data.codes(self.attributes).astype(np.int64)

@@ -33,19 +33,19 @@ if TYPE_CHECKING:
 
 
 class PRAMEquationProblem(TransitionProblem):
-    """Choose the equation that gives every cell of every matrix its weight.
+    """Search for the equation that gives each cell of every transition matrix its weight.
 
     A row of X is an equation in postfix order: token ids of the terminals N, freq_max, freq_min, freq_i, freq_j and
     the functions +, -, ×, ÷ (with ``x ÷ 0 = 1``), padded with -1. The equation is applied to each attribute with its
-    own frequencies; weights below 0 or not finite count as 0, rows are divided by their sums, and a row without weight
-    keeps its category. Rows that are no complete equation are read leniently (see ``operators.tree.repaired``).
+    own frequencies. Weights that are negative or not finite count as 0, rows are divided by their sums, and a row
+    without weight keeps its category. An incomplete equation is repaired (see ``operators.tree.repaired``).
 
     Parameters
     ----------
     data, columns, objectives, require, replicates, invariant, diagonal, band, evaluation, against, seed
         As for :class:`~sdc_problems.problems.pram.matrices.PRAMProblem`.
     depth
-        Most levels of an equation's tree; a row of X has ``2**depth - 1`` places.
+        Largest number of levels of an equation's tree; a row of X has ``2**depth - 1`` places.
 
     Notes
     -----
@@ -116,11 +116,11 @@ class PRAMEquationProblem(TransitionProblem):
         return self.grammar.row(tokens.tolist(), self.dtype)
 
     def equation(self, x: ArrayLike) -> str:
-        """Write the equation of a row in infix notation, simplified."""
+        """Equation of a row in infix notation, simplified."""
         return infix(self._tokens(x))
 
     def describe(self, x: ArrayLike) -> tuple[str, ...]:
-        """Say in plain sentences what releasing ``x`` would do to the data."""
+        """Describe in plain sentences what releasing ``x`` would do to the data."""
         return (f"Weight of moving from category i to category j: {self.equation(x)}.", *super().describe(x))
 
     def _operators(self) -> dict[str, Any]:
@@ -135,19 +135,19 @@ class PRAMEquationProblem(TransitionProblem):
 
     @property
     def n_candidates(self) -> int:
-        """Number of equations: 5 of one level, 105 of up to two, 44,105 of up to three."""
+        """Number of equations: 5 with one level, 105 with up to two, 44,105 with up to three."""
         n = 0
         for _ in range(self.grammar.depth):
             n = self.grammar.n_terminals + self.grammar.n_functions * n * n
         return n
 
     def _candidates(self) -> Iterator[NDArray[Any]]:
-        """Every equation once, those of fewer levels first."""
+        """Every equation once, those with fewer levels first."""
         for trees in batched(every_tree(self.grammar), AT_ONCE):
             yield np.stack([self.grammar.row(list(tokens), self.dtype) for tokens in trees])
 
     def _enumerated(self, progress: Callable[[int, int], object] | None, n: int) -> Iterator[Part]:
-        """Every equation with its F; of those that make the same matrices one is measured."""
+        """Every equation with its F; of those that make the same matrices, only one is measured."""
         known: dict[bytes, NDArray[np.float64]] = {}
         done = 0
         for X in self._candidates():

@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 
 
 class PRAMProblem(TransitionProblem):
-    """Choose the transition matrix of each attribute, entry by entry.
+    """Search for the transition matrix of each attribute, entry by entry.
 
-    A row of X holds all matrices, row after row, each entry a weight 0..1000; rows are divided by their sums, and a
+    A row of X holds all matrices, row after row; each entry is a weight 0..1000. Rows are divided by their sums, and a
     row of zeros keeps its category.
 
     Parameters
@@ -49,36 +49,36 @@ class PRAMProblem(TransitionProblem):
     data
         The table.
     columns
-        Some of the quasi-identifiers, nominal or ordinal, with 2 to 4,096 categories; all of them if not given. Of a
-        table that declares none, any columns.
+        Quasi-identifiers to protect, nominal or ordinal, with 2 to 4,096 categories; by default all of them. If the
+        table declares none, any columns.
     objectives
         Any of ``il_categorical``, ``dr_categorical``, ``score_mean``, ``score_max``, ``ctbil``, ``dbil``, ``ebil``,
         ``id_rank``, ``dbrl``, ``prl``, ``bivariate``, ``chi2``, ``expectation_ratio``, ``entropy``; or an `Objective`
-        of one's own with a function, whose mean over the replicate files counts.
+        of your own with a function, whose value is the mean over the replicate files.
     require
-        What a solution must meet, such as ``{"dr_categorical": 30}``; see `SDCProblem`.
+        Requirements of a solution, such as ``{"dr_categorical": 30}``; see `SDCProblem`.
     replicates
-        Protected files that a sampled score is the mean of.
+        Number of protected files over which a sampled score is averaged.
     invariant
-        Whether matrices are made invariant: they keep the frequencies in expectation. Their diagonal is raised to 0.51
-        where it is below, then the two-stage construction is applied.
+        Whether matrices are made invariant: they keep the frequencies in expectation. A diagonal below 0.51 is first
+        raised to it, then the two-stage construction is applied.
     diagonal
-        Range (low, high) that every diagonal probability is brought into; with ``invariant``, before that step, as in
-        the paper: the invariant matrix itself may leave it.
+        Range (low, high) for every diagonal probability; with ``invariant``, it is applied before that step, as in
+        the paper, so that the invariant matrix itself may leave it.
     band
-        How many places a category of an ordinal attribute may move: one number, or one per attribute named.
+        Largest number of places that a category of an ordinal attribute may move: one number, or one by attribute.
     evaluation
         ``"sampled"``: mean over files drawn with the same uniform numbers for all candidates. ``"expected"``: mean over
-        all files that could be drawn, without drawing: exact for ``dbil``, ``ebil``, ``ctbil``, ``bivariate``,
-        ``dbrl`` and the ``id_rank`` of nominal attributes, a close approximation for the rest of ``id_rank``, ``chi2``
-        and the scores; ``prl`` is still that of drawn files.
+        all files that could be drawn, without drawing; it is exact for ``dbil``, ``ebil``, ``ctbil``, ``bivariate``,
+        ``dbrl`` and the ``id_rank`` of nominal attributes, and a close approximation for other ``id_rank``, ``chi2``
+        and the scores; ``prl`` is still measured on drawn files.
     against
-        Attribute that stays as it is, which ``bivariate`` and ``chi2`` cross the protected ones with.
+        Unprotected attribute with which ``bivariate`` and ``chi2`` cross the protected ones.
     seed
-        Of the uniform numbers that all candidates share.
+        Seed of the uniform numbers that all candidates share.
     resolution
-        Entries are weights 0..resolution instead of 0..1000, and a row is read as the nearest one whose weights sum to
-        it: 100 gives probabilities in steps of 0.01. The matrices on this grid are the search space, small enough for
+        Largest weight, instead of 1000. A row is read as the nearest one whose weights sum to it: 100 gives
+        probabilities in steps of 0.01. The matrices on this grid are the search space, which is small enough for
         ``enumerate_front`` if there are few categories.
 
     Notes
@@ -153,7 +153,7 @@ class PRAMProblem(TransitionProblem):
         for name, n in zip(self.attributes, self.sizes, strict=True):
             P = transition_matrix(np.asarray(matrices[name], dtype=float), n, name=f"the matrix of {name!r}")
             whole_weights = np.rint(SCALE * P)
-            # Thousandths of many equal probabilities vanish: such a row is scaled up instead.
+            # Many equal probabilities in thousandths round to 0: such a row is scaled up instead.
             lost = whole_weights.sum(axis=1) == 0
             whole_weights[lost] = np.rint(SCALE * P[lost] / P[lost].max(axis=1, keepdims=True))
             parts.append(whole_weights.ravel())
@@ -166,13 +166,13 @@ class PRAMProblem(TransitionProblem):
 
     @property
     def _choices(self) -> list[NDArray[np.int64]]:
-        """Cells that may be used, row of a matrix by row."""
+        """Cells that may be used, for each row of the matrices."""
         cells = np.split(np.arange(self.n_var), row_starts(self.sizes)[1][1:])
         return [row[self.xu[row] > 0] for row in cells]
 
     @property
     def n_candidates(self) -> int:
-        """Number of matrices on the grid, or of weights without one."""
+        """Number of sets of matrices on the grid, or of weights without a grid."""
         if self.resolution is None:
             return super().n_candidates
         return prod(comb(self.resolution + len(row) - 1, len(row) - 1) for row in self._choices)
@@ -196,7 +196,7 @@ class PRAMProblem(TransitionProblem):
             yield X
 
     def _operators(self) -> dict[str, Any]:
-        """Return operators for populations; the paper's own are in ``operators.matrix`` (``ElitistEA`` uses them)."""
+        """Return operators for populations; the paper's own are in ``operators.matrix`` (used by ``ElitistEA``)."""
         return {
             "sampling": MatrixSampling(),
             "crossover": MatrixCrossover(),
@@ -219,7 +219,7 @@ class PRAMProblem(TransitionProblem):
 
 
 def compositions(total: int, parts: int) -> NDArray[np.int64]:
-    """All ways to write a number as an ordered sum of so many numbers from 0 on, one per row.
+    """All ways to write a number as an ordered sum of so many numbers ≥ 0, one per row.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Recipes: which method protects which columns of a file, and how."""
+"""Recipes as a problem: the choice of methods and settings for the columns of a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Masked columns of recipes: each method is applied once to the same columns, and what it made is kept."""
+"""Masked columns of recipes: each method is applied only once to the same columns, and the result is kept."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from sdc_problems.microdata import Attribute, Microdata
 
 
 class RecipeEngine:
-    """Masks columns by the steps of recipes, measures the files that they make, and remembers both.
+    """Engine that masks columns by the steps of recipes, measures the resulting files, and remembers both.
 
     Parameters
     ----------
     data, columns, hierarchies
         The table, its protected columns, and hierarchies by column.
     seed
-        Of the random numbers: a step draws the same ones in every recipe.
+        Seed of the random numbers: a step draws the same ones in every recipe.
     attacked
-        Records that the linkage tries to find; all if not given.
+        Records that the linkage tries to find; by default all.
     memory
-        Bytes for masked columns.
+        Bytes for remembered columns.
     threads
-        Files compared at once.
+        Number of files compared at once.
 
     Notes
     -----
-    A new label, which is none of the column's values, is measured as what an analyst would put in its place: the mean
-    of the numbers that it stands for in this file, their median category, or the most frequent one.
+        A new label, which is not among the column's values, is measured as what an analyst would put in its place: the
+    mean of the numbers that it stands for in this file, their median category, or the most frequent one.
     """
 
     def __init__(
@@ -65,14 +65,14 @@ class RecipeEngine:
         self._lock = Lock()
 
     def file(self, steps: Sequence[RecipeStep], *, seed: int | None = None) -> list[MaskedColumn]:
-        """Every column of the file that the steps make.
+        """Columns of the file that the steps make.
 
         Parameters
         ----------
         steps
-            Methods and their columns; other columns stay as they are.
+            Methods and their columns; other columns stay unchanged.
         seed
-            Of other random numbers than the usual ones.
+            Seed of the random numbers, if it is not the usual one.
         """
         file = list(self.mixed.untouched)
         for step in steps:
@@ -122,7 +122,7 @@ def _as_values(key: tuple[int, str], name: str, values: NDArray[np.float64]) -> 
 def _as_labels(
     key: object, attribute: Attribute, cells: NDArray[np.generic], original: NDArray[np.float64]
 ) -> MaskedColumn:
-    """Cells as they are published: the column's own values count as these, others as what they stand for."""
+    """Cells as they are published: the column's own values as themselves, others as the values they stand for."""
     numeric = attribute.kind.value == "numeric"
     if numeric and cells.dtype.kind in "iuf":
         values = cells.astype(np.float64)
@@ -142,7 +142,7 @@ def _as_labels(
 
 
 def _typical(values: NDArray[np.float64], kind: str) -> float:
-    """Mean of numbers, lower median of ordered categories, most frequent of others (the smallest code of several)."""
+    """Mean of numbers, lower median of ordered categories, most frequent of others (if tied, the smallest code)."""
     if kind == "numeric":
         return float(values.mean())
     if kind == "ordinal":

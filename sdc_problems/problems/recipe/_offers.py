@@ -1,4 +1,4 @@
-"""Offers to a recipe: methods, the settings of each, and the columns that it fits."""
+"""Offers to a recipe: the methods, the settings of each, and the columns that each fits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sdc_problems.microdata import Attribute, Microdata
 from sdc_problems.operators.recipe import RecipeSpace
 
 KEPT = "as it is"
-"""Name of the first offer: it leaves a column as it is."""
+"""Name of the first offer, which leaves a column unchanged."""
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,9 @@ class Offer:
     Attributes
     ----------
     name
-        The method's name; the first offer leaves a column as it is.
+        The method's name; the first offer leaves a column unchanged.
     settings
-        What ``k`` or its options are at each step.
+        Options, such as ``k``, at each step.
     """
 
     name: str
@@ -38,16 +38,16 @@ class Offer:
 def offers_for(
     data: Microdata, columns: Sequence[str], hierarchies: Mapping[str, Hierarchy], methods: Sequence[str] | None
 ) -> tuple[tuple[Offer, ...], RecipeSpace]:
-    """Offers that fit a column at least, the first of which leaves it as it is, and how many steps each has where.
+    """Offers that fit at least one column (the first leaves it unchanged), and the number of steps of each per column.
 
     Parameters
     ----------
     data, columns
         The table, and the columns to protect.
     hierarchies
-        By column, for methods that need them.
+        Hierarchies by column, for methods that need them.
     methods
-        Names of the methods to choose from; every registered one if not given.
+        Names of the methods to choose from; by default every registered one.
     """
     known = available()
     for name in methods or ():
@@ -81,7 +81,7 @@ def _fitting(
     data: Microdata,
     hierarchies: Mapping[str, Hierarchy],
 ) -> int:
-    """Number of the settings, from the first on, that are possible for a column."""
+    """Number of settings, counted from the first, that are possible for a column."""
     kinds = method.kinds if method.step_kinds is None else method.step_kinds
     if attribute.kind.value not in kinds or (method.needs_hierarchies and attribute.name not in hierarchies):
         return 0

@@ -1,4 +1,4 @@
-"""Recipes as a problem: for each column its method, the strength, and the columns it is protected with."""
+"""Recipes as a problem: for each column its method, the strength, and the columns that are protected with it."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
     from sdc_problems.requirement import Required
 
 ATTACKED = 1000
-"""Records that look for their released ones where there are more than `ALL_ATTACKED`."""
+"""Number of records to attack if there are more than `ALL_ATTACKED`."""
 
 ALL_ATTACKED = 5000
 
 
 @dataclass(frozen=True)
 class Spread:
-    """Spread of a measure over fresh draws of random numbers."""
+    """Spread of a measure over new draws of random numbers."""
 
     mean: float
     sd: float
@@ -53,40 +53,40 @@ class Spread:
 class RecipeProblem(SDCProblem):
     """Choose the methods for a whole file: for each column its method, the strength, and the columns protected with it.
 
-    A row of X has three numbers per column, in three parts: its method (0 leaves it as it is), the step of the method's
-    parameters, and a group label. Columns of one label and one method that works on several columns are protected
-    together. Every column is protected from its original values, so the methods have no order.
+    A row of X has three numbers per column, in three parts: the method (0 leaves the column unchanged), the step of
+    the method's settings, and a group label. Columns with the same label and the same method, if it works on several
+    columns, are protected together. Each column is protected from its original values, so the order does not matter.
 
     Parameters
     ----------
     data
         The table.
     columns
-        Some of the quasi-identifiers; all of them if not given. The others stay as they are.
+        Quasi-identifiers to protect; by default all of them. The others stay unchanged.
     hierarchies
-        By column, for methods that need them; without one a column is offered no such method.
+        Hierarchies by column, for methods that need them; such methods are not offered to a column without one.
     methods
-        Names of the methods to choose from; every registered one that has steps to try if not given.
+        Names of the methods to choose from; by default every registered one that has steps to try.
     objectives
         Any of ``il_mixed`` and ``dr_mixed``, their parts ``pil``, ``il_categorical``, ``ctbil``, ``dbil``, ``ebil``,
-        ``id_rank`` and ``dbrl_protected``, and ``k``; or an `Objective` of one's own with a function.
+        ``id_rank`` and ``dbrl_protected``, and ``k``; or an `Objective` of your own with a function.
     require
-        What a solution must meet, such as ``{"k": 3}``; see `SDCProblem`.
+        Requirements of a solution, such as ``{"k": 3}``; see `SDCProblem`.
     attacked
-        How many records, drawn at random, the linkage tries to find among all; by default all of up to 5,000, else
-        1,000. ``figures`` attacks all of them.
+        Number of records, drawn at random, that the linkage tries to find among all; by default all if there are up to
+        5,000, otherwise 1,000. ``figures`` attacks all of them.
     seed
-        Of the random numbers of methods that draw some, and of the records that are attacked. The same columns, method
-        and step draw the same numbers in every recipe, so that recipes are compared by what they do.
+        Seed of the methods' random numbers and of the choice of attacked records. The same columns, method and step
+        draw the same numbers in every recipe, so that recipes are compared by their effect and not by chance.
     memory
         Bytes that the engine may use to remember masked columns.
     threads
-        Candidates measured at once; all processors if not given. Results do not depend on it.
+        Number of candidates measured at once; by default as many as there are processors. Results do not depend on it.
 
     Notes
     -----
-    A label that is no value of its column, such as an interval, is measured as the mean of the numbers that it stands
-    for, their median category, or the most frequent one.
+    A label that is not a value of its column, such as an interval, is measured as the mean of the numbers that it
+    stands for, their median category, or the most frequent one.
 
     Examples
     --------
@@ -165,7 +165,7 @@ class RecipeProblem(SDCProblem):
         return found
 
     def _tables(self, x: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
-        """Released and original codes: labels that stand for the same value are values of their own, side by side."""
+        """Released and original codes: labels that stand for the same value get different codes."""
         n, both = len(self.data), []
         for column, original in zip(self.engine.file(self._steps(self.genome(x))), self.engine.mixed.X.T, strict=True):
             cells = np.column_stack([column.values, column.labels])
@@ -201,16 +201,16 @@ class RecipeProblem(SDCProblem):
         return found
 
     def decode(self, x: ArrayLike) -> Recipe:
-        """Read the methods and the columns that each protects."""
+        """Methods, and the columns that each protects."""
         return Recipe.made_for(self.data, self._steps(self.genome(x)), self.attributes)
 
     def encode(self, recipe: Recipe | Sequence[RecipeStep]) -> NDArray[Any]:
-        """Return the row of X of a recipe, whose settings must be among those that the problem tries.
+        """Return the row of X for a recipe, whose settings must be among those that the problem tries.
 
         Parameters
         ----------
         recipe
-            Steps; columns that none names stay as they are. Options that a step does not name are the mildest.
+            Steps; columns that no step names stay unchanged. Options that a step does not name take the mildest value.
         """
         steps = recipe.steps if isinstance(recipe, Recipe) else Recipe(tuple(recipe)).steps
         row = np.zeros(self.n_var, dtype=np.int64)
@@ -243,7 +243,7 @@ class RecipeProblem(SDCProblem):
         return {**self._exact([row])[0], **self._own_figures(row)}
 
     def _exact(self, rows: Sequence[NDArray[Any]], seed: int | None = None) -> list[dict[str, float]]:
-        """Every measure of each row, all records attacked."""
+        """Every measure of each row, with all records attacked."""
         engine, names = self.engine, list(recipe_names(self.catalogue))
         decoded = [self._steps(row) for row in rows]
         files = [engine.file(steps, seed=seed) for steps in decoded]
@@ -254,14 +254,14 @@ class RecipeProblem(SDCProblem):
         ]
 
     def assess(self, x: ArrayLike, seeds: int | Sequence[int] = 10) -> dict[str, Spread]:
-        """Measure the recipe over fresh draws of its random numbers.
+        """Measure the recipe over new draws of its random numbers.
 
         Parameters
         ----------
         x
             The row.
         seeds
-            How many draws, or the seed of each.
+            Number of draws, or the seed of each.
         """
         row = self.genome(x)
         listed = range(1, whole(seeds, "seeds", least=1) + 1) if isinstance(seeds, int) else list(seeds)
@@ -281,7 +281,7 @@ class RecipeProblem(SDCProblem):
         return {name: float(values[0] - value) for name, value in zip(self.attributes, values[1:], strict=True)}
 
     def describe(self, x: ArrayLike) -> tuple[str, ...]:
-        """Say in plain sentences what releasing ``x`` would do to the data."""
+        """Describe in plain sentences what releasing ``x`` would do to the data."""
         from sdc_problems.methods.registry import find
 
         recipe, figures = self.decode(x), self.figures(x)
@@ -311,7 +311,7 @@ class RecipeProblem(SDCProblem):
         x
             The row.
         seed
-            Of the random numbers, to be kept secret; the problem's own if not given, which make the measured file.
+            Seed of the random numbers, to be kept secret; by default the problem's own, which gives the measured file.
         """
         done = self.decode(x).apply(self.data, hierarchies=self.hierarchies, seed=self.seed if seed is None else seed)
         frame = self._publishable()
@@ -320,7 +320,7 @@ class RecipeProblem(SDCProblem):
         return frame
 
     def baselines(self) -> dict[str, NDArray[Any]]:
-        """One method for all columns that it fits, at each of its steps, and the file as it is."""
+        """One method for all columns that it fits, at each of its steps, and the unchanged file."""
         p = len(self.attributes)
         found = {"as it is": self.encode([])}
         for m, offer in enumerate(self.offers[1:], 1):
@@ -339,7 +339,7 @@ class RecipeProblem(SDCProblem):
 
 
 def recipe_names(catalogue: Mapping[str, Objective]) -> Iterator[str]:
-    """Names of the measures that the engine takes."""
+    """Names of the measures that the engine computes."""
     return (name for name, objective in catalogue.items() if objective.function is None)
 
 
