@@ -20,10 +20,10 @@ def _sets(F: object, front: object) -> tuple[FloatArray, FloatArray]:
 
 
 def stored_negated(front: object) -> BoolArray:
-    """Read off the signs which objectives are maximized: no value on the front is positive, and one is not 0.
+    """Infer from signs which objectives are maximized: no value on the front is positive, and at least one is not 0.
 
     Natural objectives of this package (k, ℓ, losses, risks, …) are never negative, and a maximized one is stored
-    negated. Say it explicitly (``maximized=``) where an objective may take either sign.
+    negated. Pass ``maximized=`` explicitly if an objective can take either sign.
 
     Examples
     --------
@@ -35,12 +35,11 @@ def stored_negated(front: object) -> BoolArray:
 
 
 def convergence_error(F: object, front: object) -> float:
-    """Sum of the distances from each solution to the nearest point of the front, objectives scaled by the front.
+    """Convergence error: sum of the distances from each solution to the nearest point of the front.
 
     ``Σ_{f in F} min_{m in front} ||f - m||`` after dividing each objective by its maximum on the front (Dewri et al.
-    2010, §7). A maximized objective is stored negated; the maximum of its natural values is the largest magnitude here,
-    and a common sign changes no distance: each column is divided by the largest absolute value on the front (1 where
-    that is 0).
+    2010, §7). A maximized objective is stored negated, which changes no distance; the maximum of its natural values is
+    the largest magnitude. So each column is divided by the largest absolute value on the front (1 if that is 0).
 
     Parameters
     ----------
@@ -52,7 +51,7 @@ def convergence_error(F: object, front: object) -> float:
     Returns
     -------
     float
-        ≥ 0; 0 when every solution lies on the front. It grows with the number of solutions, as in the paper.
+        ≥ 0; 0 if every solution lies on the front. It grows with the number of solutions, as in the paper.
 
     Notes
     -----
@@ -76,10 +75,10 @@ def convergence_error(F: object, front: object) -> float:
 
 
 def representation_ratio(F: object, front: object, epsilon: object, *, maximized: object = None) -> float:
-    """Share of the non-dominated boxes of the front that hold a solution.
+    """Representation ratio: share of the non-dominated boxes of the front that contain a solution.
 
-    The front's points are put into the boxes of :func:`~sdc_problems.evaluators.boxes.boxes`, boxes dominated by
-    another are dropped, and those that also hold a point of F are counted (Dewri et al. 2010, §7).
+    The points of the front are put into the boxes of :func:`~sdc_problems.evaluators.boxes.boxes`, dominated boxes are
+    dropped, and boxes that also contain a point of F are counted (Dewri et al. 2010, §7).
 
     Parameters
     ----------
@@ -91,12 +90,12 @@ def representation_ratio(F: object, front: object, epsilon: object, *, maximized
         Box side per objective, or one for all.
     maximized
         One flag per objective (or one for all): True where the natural objective is maximized and stored negated. By
-        default :func:`stored_negated` reads it off the front's signs.
+        default, :func:`stored_negated` infers it from the signs of the front.
 
     Returns
     -------
     float
-        In [0, 1]; 1 when every non-dominated box is represented.
+        In [0, 1]; 1 if every non-dominated box is represented.
 
     Notes
     -----
@@ -116,14 +115,14 @@ def representation_ratio(F: object, front: object, epsilon: object, *, maximized
 
 
 def hypervolume(F: object, reference_point: object) -> float:
-    """Volume of objective space that the set dominates, up to a reference point (Zitzler & Thiele 1998).
+    """Hypervolume: volume of objective space that a set dominates, up to a reference point (Zitzler & Thiele 1998).
 
     Parameters
     ----------
     F
         Solutions × objectives, minimized.
     reference_point
-        One number per objective; solutions that are not better in every objective add nothing.
+        One number per objective; solutions that are not better than it in every objective contribute nothing.
 
     Returns
     -------
@@ -141,7 +140,7 @@ def hypervolume(F: object, reference_point: object) -> float:
 
 
 def igd_plus(F: object, front: object) -> float:
-    """Modified inverted generational distance (Ishibuchi et al. 2015), which never rewards a dominated set.
+    """IGD+: modified inverted generational distance, which never rewards a dominated set (Ishibuchi et al. 2015).
 
     Parameters
     ----------
@@ -151,7 +150,7 @@ def igd_plus(F: object, front: object) -> float:
     Returns
     -------
     float
-        ≥ 0; 0 when every point of the front is weakly dominated by a solution. Computed by moocore.
+        ≥ 0; 0 if every point of the front is weakly dominated by a solution. Computed by moocore.
 
     Examples
     --------
@@ -163,9 +162,10 @@ def igd_plus(F: object, front: object) -> float:
 
 
 def additive_epsilon(F: object, front: object) -> float:
-    """The smallest number to subtract from every objective of F so that it weakly dominates the front.
+    """Additive epsilon indicator: smallest number to subtract from all objectives of F so that it dominates the front.
 
-    Zitzler et al. (2003). Smaller is better, ≤ 0 when F already does. Computed by moocore.
+    Dominance is weak (Zitzler et al. 2003). Smaller is better; ≤ 0 if F already dominates the front. Computed by
+    moocore.
 
     Parameters
     ----------

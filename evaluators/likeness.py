@@ -1,4 +1,4 @@
-"""Likeness of a class's sensitive values to everybody's: (α, k), β-likeness and δ-disclosure."""
+"""Likeness of the sensitive values of a class to those of the whole table: (α, k), β-likeness and δ-disclosure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sdc_problems.evaluators.anonymity import _pairs, _sensitive
 
 
 def _shares(classes: object, sensitive: Any) -> tuple[FloatArray, FloatArray]:
-    """Share of each sensitive value that occurs in a class, in it and in the whole table."""
+    """Share of each sensitive value that occurs in a class: in that class, and in the whole table."""
     pairs = _pairs(classes, sensitive)
     size = np.bincount(pairs.first, weights=pairs.n)
     values, m = dense(_sensitive(sensitive, int(pairs.n.sum())))
@@ -26,7 +26,7 @@ def alpha(classes: object, sensitive: Any) -> float:
     Returns
     -------
     float
-        In (0, 1]; 1 if all of a class have the same value.
+        In (0, 1]; 1 if all records of a class have the same value.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def beta_likeness(classes: object, sensitive: Any) -> float:
     Returns
     -------
     float
-        0 or more: by how much, of its share in the whole table, a value's share in a class is larger.
+        ≥ 0: increase of a value's share in a class over its share in the whole table, relative to the latter.
 
     Examples
     --------
@@ -59,8 +59,8 @@ def delta_disclosure(classes: object, sensitive: Any) -> float:
     Returns
     -------
     float
-        0 or more. Only values that occur in a class are compared, as ARX and pycanon do: one that is absent would make
-        it infinite.
+        ≥ 0. Only values that occur in a class are compared, as in ARX and pycanon; an absent value would make it
+        infinite.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Two large tables of codes, as they are: each column becomes 64 bits wide when it is its turn."""
+"""Pairs of large tables of codes, which are not copied: columns are widened to 64 bits one at a time."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import numpy as np
 from sdc_problems._validation import IntArray, code_pair
 
 RECORDS = 1 << 20
-"""Records that are made 64 bits wide at a time."""
+"""Records that are widened to 64 bits at a time."""
 CELLS = 1 << 24
-"""Cells of a table above which its columns are looked at one by one."""
+"""Cells of a table above which its columns are processed one by one."""
 
 
 def whole_pair(X: object, Y: object) -> tuple[IntArray, IntArray]:
-    """Original and protected codes of one shape, checked; wide if they are few, else as they are."""
+    """Original and protected codes of the same shape, checked; only small tables are widened to 64 bits."""
     first, second = np.asarray(X), np.asarray(Y)
     if (
         first.size < CELLS

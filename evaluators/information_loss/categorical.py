@@ -16,15 +16,15 @@ CATEGORICAL_KINDS = ("ordinal", "nominal")
 
 
 def category_distance(a: object, b: object, *, kind: str, n_categories: int) -> FloatArray:
-    """Distance of two categories of one attribute, elementwise.
+    """Distance between two categories of one attribute, elementwise.
 
     Nominal: 0 if equal, else 1 (Marés 2013, Eq. 2.7). Ordinal: 0 if equal, else ``(|b - a| + 1) / |D|``, the share
-    of the domain from one to the other, both ends counted (Eq. 2.6).
+    of the domain from one to the other, including both (Eq. 2.6).
 
     Parameters
     ----------
     a, b
-        Category codes, vectors of one length.
+        Category codes, two vectors of the same length.
     kind
         ``"ordinal"`` or ``"nominal"``.
     n_categories
@@ -50,7 +50,7 @@ def category_distance(a: object, b: object, *, kind: str, n_categories: int) -> 
 
 
 def dbil(X: object, Y: object, *, kinds: object = "nominal", n_categories: object = None) -> float:
-    """Distance-based information loss: the mean distance of a category to the one that replaced it.
+    """Distance-based information loss: mean distance between original and protected category.
 
     ``100 · Σ d(x_ij, y_ij) / (n·p)`` over all cells (Marés 2013, Eq. 2.8–2.9, normalized), with the distances of
     :func:`category_distance`.
@@ -62,7 +62,7 @@ def dbil(X: object, Y: object, *, kinds: object = "nominal", n_categories: objec
     kinds
         ``"ordinal"`` or ``"nominal"``, for all attributes or one word per attribute.
     n_categories
-        Domain size per attribute; the largest code that occurs plus one when not given.
+        Domain size per attribute; by default, the largest code that occurs plus one.
 
     Returns
     -------
@@ -94,11 +94,11 @@ def _domain(
 
 
 def ctbil(X: object, Y: object, *, K: int = 2, per_cell: bool = False, n_categories: object = None) -> float:
-    """Contingency-table-based information loss: how far the counts of all tables of up to K attributes move.
+    """Contingency-table-based information loss: change in the counts of all tables of up to K attributes.
 
-    Sum of absolute differences of corresponding cells over all tables of 1 … K attributes (Marés 2013, Eq. 2.10), as
-    a percentage of its maximum ``2 · n · #tables``; with ``per_cell`` divided by the number of cells of all tables
-    instead (Eq. 2.11, the ACTBIL: records per cell, not a percentage).
+    Sum of the absolute differences between corresponding cells over all tables of 1 … K attributes (Marés 2013,
+    Eq. 2.10), as a percentage of its maximum ``2 · n · #tables``. With ``per_cell``, the sum is divided by the number
+    of cells of all tables instead (Eq. 2.11, the ACTBIL: records per cell, not a percentage).
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def ctbil(X: object, Y: object, *, K: int = 2, per_cell: bool = False, n_categor
     per_cell
         Return Eq. 2.11.
     n_categories
-        Domain size per attribute (only ``per_cell`` needs it); the largest code that occurs plus one when not given.
+        Domain size per attribute, needed for ``per_cell`` only; by default, the largest code that occurs plus one.
 
     Returns
     -------
@@ -118,7 +118,7 @@ def ctbil(X: object, Y: object, *, K: int = 2, per_cell: bool = False, n_categor
 
     Notes
     -----
-    O(n) per table whose cells are few, else O(n log n); empty cells are never stored, so domains may be huge.
+    O(n) per table with few cells, else O(n log n). Empty cells are never stored, so domains may be huge.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def ctbil(X: object, Y: object, *, K: int = 2, per_cell: bool = False, n_categor
 
 
 def _moved(before: Sequence[IntArray], after: Sequence[IntArray]) -> int:
-    """Sum of the differences of the counts of two tables, given by their columns; the larger is not held twice."""
+    """Sum of the absolute differences between the counts of two tables, given by their columns."""
     widths = [int(max(x.max(), y.max())) + 1 for x, y in zip(before, after, strict=True)]
     n, size = len(before[0]), math.prod(widths)
     if size <= n + 1024:  # one key at a time
@@ -161,25 +161,25 @@ def _moved(before: Sequence[IntArray], after: Sequence[IntArray]) -> int:
 
 
 def conditional_entropy(x: IntArray, given: IntArray) -> float:
-    """``Σ_j n_j · H(x | given = j)`` in nats: what the records' own values cost to say once ``given`` is known."""
+    """Conditional entropy summed over the records: ``Σ_j n_j · H(x | given = j)``, in nats."""
     table = pair_counts(dense(given)[0], dense(x)[0])
     size = np.bincount(table.first, weights=table.n)
     return float((table.n * np.log(size[table.first] / table.n)).sum())
 
 
 def ebil(X: object, Y: object, *, n_categories: object = None) -> float:
-    """Entropy-based information loss: how uncertain the original category is once the protected one is seen.
+    """Entropy-based information loss: uncertainty about the original category when the protected one is known.
 
-    For each attribute the conditional entropies ``H(V | V' = j)``, weighted by the protected records that show j
-    (Marés 2013, Eq. 2.12–2.13), as a percentage of the maximum ``n · log|D|``; the mean over attributes. The
-    conditional probabilities are those of the two files.
+    For each attribute, the conditional entropies ``H(V | V' = j)``, weighted by the number of protected records with
+    category j (Marés 2013, Eq. 2.12–2.13), as a percentage of the maximum ``n · log|D|``; then the mean over the
+    attributes. The conditional probabilities are the frequencies in the two files.
 
     Parameters
     ----------
     X, Y
         Original and protected category codes, same shape and row order.
     n_categories
-        Domain size per attribute; the largest code that occurs plus one when not given. A domain of one loses 0.
+        Domain size per attribute; by default, the largest code that occurs plus one. A domain of size 1 has loss 0.
 
     Returns
     -------
@@ -209,7 +209,7 @@ def ebil(X: object, Y: object, *, n_categories: object = None) -> float:
 def il_categorical(
     X: object, Y: object, *, kinds: object = "nominal", n_categories: object = None, K: int = 2
 ) -> float:
-    """``(CTBIL + DBIL + EBIL) / 3`` in percent (Marés 2013, Eq. 4.9).
+    """Information loss of a categorical file: ``(CTBIL + DBIL + EBIL) / 3`` in percent (Marés 2013, Eq. 4.9).
 
     Examples
     --------
@@ -230,10 +230,10 @@ def _crossed(x: object, y: object, z: object) -> tuple[IntArray, IntArray, IntAr
 
 
 def bivariate_difference(x: object, y: object, z: object) -> float:
-    """Change of the counts of an attribute crossed with an unprotected one.
+    """Change in the counts of an attribute crossed with an unprotected one.
 
     ``100 · Σ_ij |count(x_i, z_j) - count(y_i, z_j)| / (2n)`` (Marés 2013, Eq. 4.5, in percent): the share of records
-    that would have to move to restore the table.
+    that would have to change cells to restore the table.
 
     Parameters
     ----------
@@ -257,9 +257,9 @@ def bivariate_difference(x: object, y: object, z: object) -> float:
 
 
 def chi2_statistic(x: object, z: object) -> float:
-    """Pearson's χ² of independence of two attributes, from the counts of the records.
+    """Pearson's χ² statistic of the independence of two attributes.
 
-    ``n · (Σ n_ij² / (n_i· n_·j) - 1)``: only occupied cells are visited, so domains may be huge.
+    ``n · (Σ n_ij² / (n_i· n_·j) - 1)``. Only occupied cells are visited, so domains may be huge.
 
     Examples
     --------
@@ -272,15 +272,15 @@ def chi2_statistic(x: object, z: object) -> float:
     rows = np.bincount(table.first, weights=table.n)
     columns = np.bincount(table.second, weights=table.n)
     ratio = (table.n * table.n / (rows[table.first] * columns[table.second])).sum() - 1.0
-    # The sum is 1 exactly under independence; what is left there is rounding.
+    # Under independence the sum is exactly 1, and any difference is rounding.
     return float(len(first) * ratio) if ratio > 1e-12 else 0.0
 
 
 def chi2_difference(x: object, y: object, z: object) -> float:
-    """Relative change of the association of an attribute with an unprotected one.
+    """Relative change in the association of an attribute with an unprotected one.
 
-    ``100 · |χ²(y, z) - χ²(x, z)| / χ²(x, z)`` (Marés 2013, Eq. 4.8). An original χ² of 0 counts 0 if nothing
-    changed, else 100.
+    ``100 · |χ²(y, z) - χ²(x, z)| / χ²(x, z)`` (Marés 2013, Eq. 4.8). If the original χ² is 0, the result is 0 if
+    nothing changed, else 100.
 
     Parameters
     ----------
@@ -292,7 +292,7 @@ def chi2_difference(x: object, y: object, z: object) -> float:
     Returns
     -------
     float
-        Percent, ≥ 0, not bounded above: an association can be invented.
+        Percent, ≥ 0, without upper bound: protection can create an association.
 
     Examples
     --------

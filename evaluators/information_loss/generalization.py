@@ -25,16 +25,16 @@ from sdc_problems.evaluators.information_loss.categorical import conditional_ent
 
 
 def glm(leaves: object, n_categories: object, *, suppressed: object = None) -> float:
-    """General loss metric: the share of its domain a generalized value may stand for, over all cells.
+    """General loss metric: share of the other values that a generalized value may stand for, summed over all cells.
 
     ``Σ (leaves_ij - 1) / (|D_j| - 1)`` over records and attributes, where ``leaves_ij`` is the number of original
     categories under the generalized value (Iyengar 2002; Dewri et al. 2010, §7). A suppressed record counts 1 for each
-    attribute; an attribute of one category can lose nothing unless it is suppressed.
+    attribute; an attribute with one category has no loss unless it is suppressed.
 
     Parameters
     ----------
     leaves
-        Records × attributes: categories under the value of each cell, 1 … |D_j|.
+        Records × attributes: number of categories under the value of each cell, 1 … |D_j|.
     n_categories
         |D_j| per attribute.
     suppressed
@@ -43,11 +43,11 @@ def glm(leaves: object, n_categories: object, *, suppressed: object = None) -> f
     Returns
     -------
     float
-        In [0, n·p]; as a share of that, see :func:`glm_percent`.
+        In [0, n·p]; for the percentage see :func:`glm_percent`.
 
     Notes
     -----
-    O(n·p). The loss of a cell depends on its own value only, so a search gets the sum from value counts.
+    O(n·p). The loss of a cell depends on its own value only, so a search can compute the sum from counts of values.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def _glm(leaves: object, n_categories: object, suppressed: object) -> tuple[floa
 
 
 def column_glm(leaves: IntArray | npt.NDArray[np.integer[Any]], n_categories: int, suppressed: BoolArray) -> float:
-    """`glm` of one column, whose cells are counted by their leaves: the sum is of whole numbers."""
+    """`glm` of one column; cells are counted by their number of leaves, so that the sum is of whole numbers."""
     counts = np.zeros(n_categories + 1, dtype=np.int64)
     for low in range(0, len(leaves), _pairs.RECORDS):
         under = code_table(leaves[low : low + _pairs.RECORDS], "leaves")[:, 0]
@@ -101,14 +101,14 @@ def column_glm(leaves: IntArray | npt.NDArray[np.integer[Any]], n_categories: in
 
 
 def _table_or_array(values: object) -> IntArray:
-    """Whole numbers in two dimensions as they are, to be checked a piece at a time; anything else checked now."""
+    """Two-dimensional whole numbers unchanged, to be checked in pieces later; anything else is checked now."""
     if isinstance(values, np.ndarray) and values.ndim == 2 and values.dtype.kind in "iu" and values.size:
         return values
     return code_table(values, "leaves")
 
 
 def _classes(classes: object, suppressed: object) -> tuple[IntArray, BoolArray]:
-    """Dense classes of the records that are left, and the mask of the suppressed ones."""
+    """Dense classes of the records that remain, and the mask of the suppressed ones."""
     groups = labels(classes, None, "classes")
     out = mask(suppressed, len(groups), "suppressed")
     left = groups[~out]
@@ -116,17 +116,17 @@ def _classes(classes: object, suppressed: object) -> tuple[IntArray, BoolArray]:
 
 
 def cm(classes: object, class_labels: object, *, suppressed: object = None) -> int:
-    """Classification metric: records a majority vote within the equivalence classes gets wrong.
+    """Classification metric: number of records that a majority vote within the equivalence classes gets wrong.
 
-    Records that are suppressed, or whose class label is not the majority label of their equivalence class (Iyengar
-    2002; Dewri et al. 2010, §7). Equal majorities cost the same whichever wins.
+    Counts records that are suppressed, or whose class label is not the majority label of their equivalence class
+    (Iyengar 2002; Dewri et al. 2010, §7). If majority labels tie, the count does not depend on which one is chosen.
 
     Parameters
     ----------
     classes
         Equivalence class of each record.
     class_labels
-        The label to predict, per record.
+        Label to predict of each record.
     suppressed
         One boolean per record.
 
@@ -151,9 +151,9 @@ def cm(classes: object, class_labels: object, *, suppressed: object = None) -> i
 
 
 def discernibility(classes: object, *, suppressed: object = None) -> int:
-    """Discernibility metric: with how many records each record is confused.
+    """Discernibility metric: number of records that look the same as a record, summed over the records.
 
-    ``Σ |E|²`` over the equivalence classes left, plus n for each suppressed record (Bayardo & Agrawal 2005).
+    ``Σ |E|²`` over the remaining equivalence classes, plus n for each suppressed record (Bayardo & Agrawal 2005).
 
     Returns
     -------
@@ -171,12 +171,12 @@ def discernibility(classes: object, *, suppressed: object = None) -> int:
 
 
 def average_class_size(classes: object, *, k: float | None = None, suppressed: object = None) -> float:
-    """Mean size of the equivalence classes left; divided by k if given (the C_AVG of LeFevre et al. 2006, ideal 1).
+    """Average size of the remaining equivalence classes; divided by k if given (C_AVG of LeFevre et al. 2006, ideal 1).
 
     Returns
     -------
     float
-        ≥ 1 without k; 0 when every record is suppressed.
+        ≥ 1 without k; 0 if every record is suppressed.
 
     Examples
     --------
@@ -189,11 +189,11 @@ def average_class_size(classes: object, *, k: float | None = None, suppressed: o
 
 
 def entropy_loss(X: object, Y: object, *, suppressed: object = None, stars: object = None) -> float:
-    """Non-uniform entropy: the information, in bits, needed to tell the original values from the generalized ones.
+    """Non-uniform entropy: information, in bits, needed to recover the original values from the generalized ones.
 
-    ``-Σ log2 P(x_ij | y_ij)`` over all cells, with the probabilities of the file (Gionis & Tassa 2009): unlike
-    :func:`glm` it knows that merging two rare values costs less than merging two frequent ones. A starred cell costs
-    ``-log2 P(x_ij)``, a suppressed record that for each attribute.
+    ``-Σ log2 P(x_ij | y_ij)`` over all cells, where the probabilities are frequencies in the file (Gionis & Tassa
+    2009). Unlike :func:`glm`, it accounts for frequencies: merging two rare values costs less than merging two frequent
+    ones. A starred cell costs ``-log2 P(x_ij)``; a suppressed record costs that for each attribute.
 
     Parameters
     ----------
@@ -201,14 +201,14 @@ def entropy_loss(X: object, Y: object, *, suppressed: object = None, stars: obje
         Codes of the original and of the generalized values, same shape and row order; the codes of the two tables
         are unrelated.
     suppressed
-        One boolean per record (its row of Y still says which records shared its values before).
+        One boolean per record; Y must hold the generalized values of suppressed records, too.
     stars
-        One boolean per cell: True where it is starred or missing, which tells nothing about the value.
+        One boolean per cell: True where it is starred or missing, which discloses nothing about the value.
 
     Returns
     -------
     float
-        Bits ≥ 0; as a share of what there is to lose, see :func:`entropy_loss_percent`.
+        Bits, ≥ 0; for the percentage see :func:`entropy_loss_percent`.
 
     Examples
     --------
@@ -229,7 +229,7 @@ def entropy_loss_percent(X: object, Y: object, *, suppressed: object = None, sta
     Returns
     -------
     float
-        In [0, 100]; 0 when all columns are constant.
+        In [0, 100]; 0 if all columns are constant.
 
     Examples
     --------
@@ -240,7 +240,7 @@ def entropy_loss_percent(X: object, Y: object, *, suppressed: object = None, sta
 
 
 def share_lost(lost: float, worst: float) -> float:
-    """Percent that the bits lost are of those there are to lose."""
+    """Bits lost as a percentage of the most that can be lost; 0 if nothing can be lost."""
     return 100 * min(lost / worst, 1.0) if worst > 0 else 0.0
 
 
@@ -259,7 +259,7 @@ def _entropy_loss(X: object, Y: object, suppressed: object, stars: object) -> tu
 def column_entropy(
     x: npt.NDArray[np.integer[Any]], y: npt.NDArray[np.integer[Any]], out: BoolArray
 ) -> tuple[float, float]:
-    """Bits that one column has lost and that it has to lose; ``out`` marks the cells that are starred or suppressed."""
+    """Bits that one column lost, and the most that it can lose; ``out`` marks starred or suppressed cells."""
     values, coarse = (dense(codes.astype(np.int64, copy=False))[0] for codes in (x, y))
     whole_domain = -np.log2(np.bincount(values) / len(values))
     worst = float(whole_domain[values].sum())

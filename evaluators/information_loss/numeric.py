@@ -1,4 +1,4 @@
-"""Information loss of numeric tables: sums of squares, and changes of the usual statistics."""
+"""Information loss of numeric tables: sums of squares, and changes in the usual statistics."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from sdc_problems._validation import BoolArray, FloatArray, IntArray, pair, tabl
 from sdc_problems._validation import labels as check_labels
 from sdc_problems.evaluators._codes import dense
 
-_ROUNDING = 1e-12  # relative to the data's scale: a mean or covariance below it is 0, or its variation means nothing
+_ROUNDING = 1e-12  # relative to the scale of the data: a mean or covariance below it counts as 0
 
 
 def constant_columns(X: FloatArray) -> BoolArray:
-    """Columns of one single value, decided on the values: a rounded standard deviation need not be zero."""
+    """Columns with a single value, found by comparing values: a rounded standard deviation need not be zero."""
     flat: BoolArray = (X == X[0]).all(axis=0)
     return flat
 
@@ -27,24 +27,24 @@ def location_and_scale(X: object) -> tuple[FloatArray, FloatArray]:
     >>> location_and_scale([[1.0, 0.1], [3.0, 0.1]])
     (array([2. , 0.1]), array([1., 0.]))
     """
-    values = np.ascontiguousarray(table(X, "X"))  # whose sums depend on the layout in memory
+    values = np.ascontiguousarray(table(X, "X"))  # sums depend on the memory layout
     mean: FloatArray = values.mean(axis=0)
-    away = values - mean  # as numpy's std does, which would take the mean again
+    away = values - mean  # as in numpy's std, which would compute the mean again
     away *= away
     scale = np.sqrt(away.sum(axis=0) / len(values))
     return mean, np.where(constant_columns(values), 0.0, scale)
 
 
 def z_scores(X: object, *, reference: object = None) -> FloatArray:
-    """Columns centered and divided by their population standard deviation; a constant column becomes 0.
+    """z-scores: columns centered and divided by their population standard deviation; a constant column becomes 0.
 
     Parameters
     ----------
     X
         Records × attributes.
     reference
-        The table whose means and deviations are used; X itself by default. Put a protected table on the scale of
-        its original with ``z_scores(Y, reference=X)``.
+        Table whose means and standard deviations are used, by default X itself. ``z_scores(Y, reference=X)`` puts a
+        protected table on the scale of its original.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def _group_sums(X: FloatArray, groups: IntArray, n_groups: int) -> FloatArray:
 
 
 def sse(X: object, labels: object) -> float:
-    """Sum of squared distances of the records to the centroid of their cluster.
+    """Sum of squared distances between records and the centroid of their cluster (SSE).
 
     ``SSE = sum_i sum_{j in cluster i} ||x_j - mean_i||^2`` (Balasch-Masoliver 2010, §2.1), on the values as given.
 
@@ -73,16 +73,16 @@ def sse(X: object, labels: object) -> float:
     X
         Records × attributes, numeric.
     labels
-        Cluster label of each record, whole numbers ≥ 0 (gaps are fine).
+        Cluster label of each record, whole numbers ≥ 0 (gaps are allowed).
 
     Returns
     -------
     float
-        In [0, SST]; 0 when every cluster is one record or all its records are equal.
+        In [0, SST]; 0 if all records of each cluster are equal.
 
     Notes
     -----
-    O(n·p). Two passes (centroids, then deviations): no cancellation.
+    O(n·p). Two passes (centroids, then deviations) avoid cancellation.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def sse(X: object, labels: object) -> float:
 
 
 def sst(X: object) -> float:
-    """Sum of squared distances of the records to the mean record: the SSE of one single cluster.
+    """Sum of squared distances between records and the mean record (SST): the SSE of a single cluster.
 
     Examples
     --------
@@ -108,22 +108,22 @@ def sst(X: object) -> float:
 
 
 def il_sse(X: object, labels: object) -> float:
-    """Share of the variation that replacing records by their cluster's centroid destroys.
+    """Information loss of microaggregation: share of the variation lost by replacing records with cluster centroids.
 
     ``IL = 100 · SSE / SST`` on z-scored columns (Balasch-Masoliver 2010, §3.3; Domingo-Ferrer & Torra 2005).
 
     Parameters
     ----------
     X
-        Records × attributes, numeric, on any scale: columns are z-scored here (population deviation) and a constant
-        column contributes nothing.
+        Records × attributes, numeric, on any scale: columns are z-scored (with the population standard deviation), and
+        a constant column contributes nothing.
     labels
         Cluster label of each record.
 
     Returns
     -------
     float
-        Percent, in [0, 100]; 0 when all columns are constant.
+        Percent, in [0, 100]; 0 if all columns are constant.
 
     Notes
     -----
@@ -143,7 +143,7 @@ def il_sse(X: object, labels: object) -> float:
 
 
 class ILComponents(NamedTuple):
-    """The five mean relative variations of Balasch-Masoliver (2010, §1.2), each 0 for an untouched table."""
+    """Five mean relative variations of Balasch-Masoliver (2010, §1.2), each 0 for an unchanged table."""
 
     values: float
     means: float
@@ -158,9 +158,9 @@ class ILComponents(NamedTuple):
 
 
 def relative_variation(before: FloatArray, after: FloatArray) -> float:
-    """Mean of ``|after - before| / |before|``; where the reference is 0, 0 if nothing changed and else 1.
+    """Mean of ``|after - before| / |before|``; where the reference is 0, the term is 0 if nothing changed, else 1.
 
-    A reference that is so small that the ratio leaves the range of numbers counts as 0, too.
+    A reference so small that the ratio overflows also counts as 0.
     """
     if before.size == 0:
         return 0.0
@@ -171,7 +171,7 @@ def relative_variation(before: FloatArray, after: FloatArray) -> float:
 
 
 def column_means(X: FloatArray) -> FloatArray:
-    """Column means; one that is 0 up to rounding (as of z-scores) is exactly 0, and so a zero reference."""
+    """Column means; a mean that is 0 up to rounding (as for z-scores) is set to exactly 0."""
     mean = X.mean(axis=0)
     return np.where(np.abs(mean) <= _ROUNDING * np.abs(X).max(axis=0), 0.0, mean)
 
@@ -184,7 +184,7 @@ def centred_columns(X: FloatArray) -> FloatArray:
 
 
 def covariance_matrix(X: FloatArray) -> FloatArray:
-    """Population covariances; exactly 0 with a constant attribute, and where the correlation is only rounding."""
+    """Population covariances; exactly 0 for a constant attribute, and where the correlation is only rounding."""
     centred = centred_columns(X)
     product: FloatArray = centred.T @ centred / len(X)
     scale = np.sqrt(np.diag(product))
@@ -193,7 +193,7 @@ def covariance_matrix(X: FloatArray) -> FloatArray:
 
 
 def correlation_matrix(X: FloatArray) -> FloatArray:
-    """Pearson correlations; 0 with a constant attribute, which correlates with nothing."""
+    """Pearson correlations; 0 for a constant attribute."""
     covariance = covariance_matrix(X)
     scale = np.sqrt(np.diag(covariance))
     scale[scale == 0] = 1.0
@@ -202,12 +202,12 @@ def correlation_matrix(X: FloatArray) -> FloatArray:
 
 
 def il_components(X: object, Y: object) -> ILComponents:
-    """Changes of values, means, covariances, variances and correlations in a protected table.
+    """Relative changes of values, means, covariances, variances and correlations in a protected table.
 
     Each component is a mean relative variation ``|θ' - θ| / |θ|`` (Balasch-Masoliver 2010, §1.2; Domingo-Ferrer &
     Torra 2001): IL1 over all cells, IL2 over the means, IL3 over the covariances (upper triangle with its
     diagonal), IL4 over the variances, IL5 over the correlations of distinct attributes (0 with one attribute). Where
-    the reference is 0 the variation is 0 if nothing changed, else 1.
+    the reference is 0, the variation is 0 if nothing changed, else 1.
 
     Parameters
     ----------
@@ -217,11 +217,11 @@ def il_components(X: object, Y: object) -> ILComponents:
     Returns
     -------
     ILComponents
-        Five numbers ≥ 0, not bounded above; ``.percent`` is ``100 · mean(IL1 … IL5)``.
+        Five numbers ≥ 0, without upper bound; ``.percent`` is ``100 · mean(IL1 … IL5)``.
 
     Notes
     -----
-    O(n·p²). Relative variations are unbounded: a statistic near 0 can dominate. :func:`pil` is the bounded
+    O(n·p²). Relative variations are unbounded, so a statistic near 0 can dominate; :func:`pil` is a bounded
     alternative.
 
     Examples
@@ -250,9 +250,9 @@ def il_components(X: object, Y: object) -> ILComponents:
 
 
 def il_statistics(X: object, Y: object) -> float:
-    """``100 · mean(IL1 … IL5)``: the information loss of the classical score (Balasch-Masoliver 2010, §1.2).
+    """Information loss of the classical score: ``100 · mean(IL1 … IL5)`` (Balasch-Masoliver 2010, §1.2).
 
-    Percent, ≥ 0, not bounded above; see :func:`il_components`.
+    Percent, ≥ 0, without upper bound; see :func:`il_components`.
 
     Examples
     --------

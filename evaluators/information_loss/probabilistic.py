@@ -1,4 +1,4 @@
-"""Probabilistic information loss: how improbable the protected statistics are, given the original's sampling error."""
+"""Probabilistic information loss: changes in statistics relative to the sampling error of the original."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BLOCK = 2**20  # kernel values held at once by the density estimate
 
 
 class PILComponents(NamedTuple):
-    """Mean loss of each family of statistics in percent; None where one attribute leaves a family empty."""
+    """Mean loss of each family of statistics in percent; None for a family that is empty with one attribute."""
 
     means: float
     variances: float
@@ -36,14 +36,14 @@ class PILComponents(NamedTuple):
 
 
 def _erf(x: FloatArray) -> FloatArray:
-    """Error function; SciPy's would take longer to import than this takes for a million values."""
+    """Error function; importing SciPy for it would take longer than a million values take here."""
     return np.asarray(np.frompyfunc(math.erf, 1, 1)(x), dtype=np.float64)
 
 
 def statistic_losses(before: FloatArray, after: FloatArray, deviation: FloatArray) -> FloatArray:
-    """``100 · 2 · P(0 ≤ Z ≤ |after - before| / deviation)`` of each; with deviation 0 any change is a full loss."""
+    """``100 · 2 · P(0 ≤ Z ≤ |after - before| / deviation)`` of each; if the deviation is 0, 100 for any change."""
     change = after - before
-    # Rounding is no change: it would be a full loss where the deviation is 0.
+    # Rounding is not a change: it would be a full loss where the deviation is 0.
     change[np.abs(change) <= 1e-12 * np.maximum(np.abs(before), np.abs(after))] = 0.0
     certain = deviation == 0
     ratio = np.abs(change) / np.where(certain, 1.0, deviation)
@@ -57,7 +57,7 @@ def _loss(before: FloatArray, after: FloatArray, deviation: FloatArray) -> float
 
 
 def _density(column: FloatArray, at: FloatArray, scale: float) -> FloatArray:
-    """Gaussian kernel estimate with Silverman's width, robust to heavy tails; blocks bound the memory."""
+    """Gaussian kernel density with Silverman's bandwidth, robust to heavy tails; computed in blocks to limit memory."""
     low, high = np.quantile(column, [0.25, 0.75])
     spread = min(scale, (high - low) / 1.349) if high > low else scale
     width = 0.9 * spread * len(column) ** -0.2
@@ -71,10 +71,10 @@ def _density(column: FloatArray, at: FloatArray, scale: float) -> FloatArray:
 
 
 class PILReference(NamedTuple):
-    """Statistics of an original table, each with its sampling deviation: what :func:`pil` compares with.
+    """Statistics of an original table, each with its sampling deviation, as the reference of :func:`pil`.
 
-    Vectors have an entry per attribute, covariances and correlations are matrices (only pairs of different attributes
-    count), quantiles have a row per probability of ``QUANTILES``.
+    Vectors have one entry per attribute. Covariances and correlations are matrices, of which only pairs of different
+    attributes are used. Quantiles have one row per probability in ``QUANTILES``.
     """
 
     means: FloatArray
@@ -89,7 +89,7 @@ class PILReference(NamedTuple):
 
 
 def pil_reference(original: FloatArray) -> PILReference:
-    """Statistics of a table and their sampling deviations, see the notes of :func:`pil`."""
+    """Statistics of a table and their sampling deviations; see the notes of :func:`pil`."""
     n, p = original.shape
     _, scale = location_and_scale(original)
     centred = centred_columns(original)
@@ -111,8 +111,8 @@ def pil_reference(original: FloatArray) -> PILReference:
     quantile_deviation = np.zeros_like(quantiles)
     for j in np.flatnonzero(scale > 0):
         density = _density(original[:, j], quantiles[:, j], float(scale[j]))
-        # A quantile that falls into a gap of the data has a density of 0 to machine precision: its sampling error is
-        # infinite, and no change of it can be told from chance.
+        # A quantile in a gap of the data has a density of 0 to machine precision: its sampling error is infinite, and
+        # no change in it can be distinguished from chance.
         with np.errstate(divide="ignore", over="ignore"):
             quantile_deviation[:, j] = np.sqrt(QUANTILES * (1.0 - QUANTILES) / n) / density
     return PILReference(
@@ -129,7 +129,7 @@ def pil_reference(original: FloatArray) -> PILReference:
 
 
 def pil_components(X: object, Y: object) -> PILComponents:
-    """Loss per family of statistics; see :func:`pil`.
+    """Probabilistic information loss of each family of statistics; see :func:`pil`.
 
     Examples
     --------
@@ -157,9 +157,9 @@ def pil_components(X: object, Y: object) -> PILComponents:
 def pil(X: object, Y: object) -> float:
     """Probabilistic information loss (Mateo-Sanz, Domingo-Ferrer & Sebé 2005), the numeric loss of Marés (2013, ch. 3).
 
-    For each statistic θ the protected value θ' is measured against the sampling deviation of θ:
-    ``100 · 2 · P(0 ≤ Z ≤ |θ' - θ| / sd(θ))`` with a standard normal Z; the mean within each of five families
-    (means, variances, covariances, correlations, quantiles 5 %, 10 %, … 95 %), then over the families.
+    The change of each statistic θ to its protected value θ' is compared with the sampling deviation of θ:
+    ``100 · 2 · P(0 ≤ Z ≤ |θ' - θ| / sd(θ))`` with a standard normal Z. The result is the mean within each of five
+    families (means, variances, covariances, correlations, quantiles 5 %, 10 %, … 95 %), then over the families.
 
     Parameters
     ----------
@@ -169,16 +169,16 @@ def pil(X: object, Y: object) -> float:
     Returns
     -------
     float
-        Percent, in [0, 100]; 0 when no statistic moved.
+        Percent, in [0, 100]; 0 if no statistic changed.
 
     Notes
     -----
-    Deviations are the asymptotic ones, estimated from the original: ``sqrt(μ2/n)`` for a mean,
+    Sampling deviations are asymptotic and estimated from the original: ``sqrt(μ2/n)`` for a mean,
     ``sqrt((μ4 - μ2²)/n)`` for a variance, ``sqrt((μ22 - μ11²)/n)`` for a covariance, the delta method for a
     correlation, ``sqrt(q(1-q)/n)/f(Q)`` for a quantile with a Gaussian kernel density f (infinite in a gap of
-    the data, where f vanishes: such a quantile loses nothing). A statistic without sampling error (a constant
-    attribute) loses 0 if it is untouched and 100 otherwise. With one attribute there are no
-    covariances and correlations, and the mean is over three families. O(n·p² + 19·n·p).
+    the data, where f vanishes: such a quantile has no loss). A statistic without sampling error (of a constant
+    attribute) has loss 0 if it is unchanged, else 100. With one attribute there are no covariances and correlations,
+    and the mean is over three families. O(n·p² + 19·n·p).
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Information loss that each record's user feels: how far cells moved, and what a regression finds afterwards.
+"""Information loss at the level of records: change of cells, and change of regressions.
 
-Statistics of a whole file can stay while every record is another one.
+The statistics of a whole file can stay the same although every record has changed.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from sdc_problems._validation import FloatArray, IntArray, pair, table
 from sdc_problems.evaluators.information_loss.numeric import location_and_scale
 
 SYNTHETIC = 0.8
-"""Share of :func:`dealt_change` from which on a file is in effect new."""
+"""Share of :func:`dealt_change` from which on the records of a file are in effect new."""
 
 
 def record_change(X: object, Y: object) -> float:
-    """Mean over the cells of ``|y - x| / sd``, in percent of the attribute's standard deviation in X.
+    """Change of the cells: mean of ``|y - x| / sd`` in percent, where sd is the attribute's standard deviation in X.
 
     Parameters
     ----------
@@ -25,8 +25,8 @@ def record_change(X: object, Y: object) -> float:
     Returns
     -------
     float
-        ≥ 0; 0 for an untouched table, and about 113 where values are exchanged at random and normally distributed. A
-        constant attribute counts 0 if untouched, else 100.
+        ≥ 0; 0 for an unchanged table, and about 113 if normally distributed values are exchanged at random. A constant
+        attribute counts 0 if it is unchanged, else 100.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def record_change(X: object, Y: object) -> float:
 
 
 def dealt_change(X: object) -> float:
-    """Expectation of :func:`record_change` where every value of a record is that of another one, drawn at random.
+    """Expected :func:`record_change` if every value of a record is replaced by that of a record drawn at random.
 
     Parameters
     ----------
@@ -66,11 +66,11 @@ def dealt_change(X: object) -> float:
 
 
 def regression_change(X: object, Y: object) -> float:
-    """Loss of a regression on the original attributes whose coefficients come from the protected file.
+    """Loss of regressions if their coefficients are estimated on the protected file.
 
-    Each attribute in turn is regressed on the others by least squares, once in X and once in Y. The loss is the share
-    of the attribute's variance in X by which predictions with the second set of coefficients are worse than with the
-    first, at most all of it; the mean over the attributes.
+    Each attribute in turn is regressed on the others by least squares, once in X and once in Y. Both sets of
+    coefficients then predict the attribute in X. The loss is the share of the attribute's variance by which the second
+    predictions are worse than the first, at most 1; then the mean over the attributes.
 
     Parameters
     ----------
@@ -80,11 +80,12 @@ def regression_change(X: object, Y: object) -> float:
     Returns
     -------
     float
-        Percent, in [0, 100]; 0 for an untouched table and with one attribute.
+        Percent, in [0, 100]; 0 for an unchanged table, and with one attribute.
 
     Notes
     -----
-    Attributes are put on the original's z-scores; of dependent attributes the shortest coefficients are taken.
+    Attributes are z-scored with the means and deviations of X. If attributes are linearly dependent, the coefficients
+    of minimum norm are used.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Engine of generalization lattices: measures of its nodes."""
+"""Engine for generalization lattices: measures of their nodes."""
 
 from __future__ import annotations
 

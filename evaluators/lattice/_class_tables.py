@@ -1,4 +1,4 @@
-"""The base table of a lattice: records that agree in everything become one row, read piece by piece."""
+"""Base table of a lattice, read in pieces: records that agree in everything become one row."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LOG_TABLE = 1 << 16
 
 @dataclass(frozen=True)
 class KeyLayout:
-    """Layout of a key of one or more 64-bit words: the place of each attribute's code; codes never straddle words."""
+    """Layout of a key of one or more 64-bit words: position of each attribute's code, which never spans two words."""
 
     word: Ints
     shift: Ints
@@ -36,7 +36,7 @@ class KeyLayout:
 
     @classmethod
     def for_codes(cls, n_codes: Iterable[int]) -> KeyLayout:
-        """Lay out attributes of so many codes each, as many to a word as fit.
+        """Lay out attributes with the given numbers of codes, as many per word as fit.
 
         Examples
         --------
@@ -58,11 +58,11 @@ class KeyLayout:
 
     @property
     def n_words(self) -> int:
-        """Words per key."""
+        """Number of words per key."""
         return int(self.word.max()) + 1
 
     def pack(self, codes: NDArray[np.integer]) -> Ints:
-        """Keys (rows × words) of rows of codes."""
+        """Pack rows of codes into keys (rows × words)."""
         keys = np.zeros((len(codes), self.n_words), dtype=np.int64)
         for a, (word, shift) in enumerate(zip(self.word, self.shift, strict=True)):
             keys[:, word] |= codes[:, a].astype(np.int64) << shift
@@ -71,7 +71,7 @@ class KeyLayout:
 
 @dataclass(frozen=True)
 class Distinct:
-    """Distinct rows of keys, sensitive value and label, and how many records each stands for."""
+    """Distinct rows of key, sensitive value and label, and the number of records of each."""
 
     keys: Ints
     sensitive: Ints
@@ -80,7 +80,7 @@ class Distinct:
 
     @classmethod
     def of(cls, keys: Ints, sensitive: Ints, labels: Ints, n: Ints) -> Distinct:
-        """Add up rows that are equal; the result is sorted."""
+        """Merge equal rows and add up their records; the result is sorted."""
         _, row, first = number_rows(np.column_stack([keys, sensitive, labels]))
         totals = np.zeros(len(first), dtype=np.int64)
         np.add.at(totals, row, n)
@@ -88,7 +88,7 @@ class Distinct:
 
     @classmethod
     def joined(cls, parts: list[Distinct]) -> Distinct:
-        """Add up several tables."""
+        """Merge several tables."""
         if len(parts) == 1:
             return parts[0]
         return cls.of(
@@ -100,9 +100,10 @@ class Distinct:
 
 
 def number_rows(columns: Ints) -> tuple[int, Ints, Ints]:
-    """Number the distinct rows in lexicographic order: how many, the number of each row, a row of each number.
+    """Number the distinct rows in lexicographic order; returns how many, the number of each row, a row of each number.
 
-    Works for any number and range of columns: ranks are joined column by column, each product of two ranks fits.
+    Works for any number and range of columns: ranks are combined column by column, so that each product of ranks fits
+    64 bits.
     """
     number = np.zeros(len(columns), dtype=np.int64)
     n_distinct = 1
@@ -115,7 +116,7 @@ def number_rows(columns: Ints) -> tuple[int, Ints, Ints]:
         else:
             joined = column - low
         number = number * room + joined
-        # Renumber only when another column would not fit beside the product so far: sorting is what costs.
+        # Renumber only if another column would not fit beside the product so far, because sorting is expensive.
         n_distinct *= room
         if n_distinct > 2**31:
             distinct, number = np.unique(number, return_inverse=True)
@@ -129,7 +130,7 @@ Chunk: TypeAlias = tuple[NDArray[Any], NDArray[Any] | None, NDArray[Any] | None]
 
 @dataclass(frozen=True)
 class Domain:
-    """Level tables of all attributes, checked, and where their codes stand in a key."""
+    """Level tables of all attributes, checked, and the positions of their codes in a key."""
 
     tables: tuple[Ints, ...]
     leaves: tuple[tuple[Ints, ...], ...]
@@ -137,7 +138,7 @@ class Domain:
 
     @classmethod
     def of(cls, tables: Sequence[ArrayLike], leaves: Sequence[Sequence[ArrayLike]] | None) -> Domain:
-        """Check that each level is a coarsening of the one before and that leaves fit the groups."""
+        """Check that each level coarsens the one before, and that leaves match the groups."""
         if len(tables) == 0:
             raise SDCError("tables is empty: a lattice needs at least one attribute")
         if leaves is not None and len(leaves) != len(tables):
@@ -161,9 +162,9 @@ class Domain:
         return cls(tuple(checked), tuple(counts), layout)
 
     def lattice(self, rows: Distinct, *, n_sensitive: int, n_labels: int, max_suppressed: int) -> Lattice:
-        """Constants that the kernels need to follow so many sensitive values and labels."""
+        """Constants for the kernels, for the given numbers of sensitive values and labels."""
         n_levels = np.array([len(table) for table in self.tables], dtype=np.int64)
-        # A lattice too large to number is never walked, so that wrapping strides do no harm.
+        # A lattice too large to number is never walked, so strides that overflow do no harm.
         stride = np.append(np.cumprod(n_levels[:0:-1])[::-1], 1).astype(np.int64)
         size = int(n_levels.max())
         lift, relief = [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
@@ -213,14 +214,14 @@ class Domain:
 
 
 def _lift(fine: Ints, coarse: Ints) -> Ints:
-    """Coarse group of each fine group (of groups that do not occur: 0)."""
+    """Coarse group of each fine group (0 for groups that do not occur)."""
     lift = np.zeros(int(fine.max()) + 1, dtype=np.int64)
     lift[fine] = coarse
     return lift
 
 
 def chunked(codes: ArrayLike, sensitive: ArrayLike | None, labels_: ArrayLike | None) -> Iterator[Chunk]:
-    """One table in pieces."""
+    """Split one table into chunks."""
     records = np.asarray(codes)
     columns = [None if c is None else np.asarray(c) for c in (sensitive, labels_)]
     for name, column in zip(("sensitive", "labels"), columns, strict=True):
@@ -234,8 +235,8 @@ def chunked(codes: ArrayLike, sensitive: ArrayLike | None, labels_: ArrayLike | 
 def collect(domain: Domain, chunks: Iterable[Chunk], has_sensitive: bool, has_labels: bool) -> Distinct:
     """Reduce chunks of records to distinct rows.
 
-    Chunks are joined whenever as many rows have gathered as are already distinct: memory stays within a small
-    multiple of the distinct rows and of one chunk.
+    Chunks are merged whenever as many new rows have accumulated as there are distinct rows, so that memory stays within
+    a small multiple of the distinct rows and one chunk.
     """
     parts: list[Distinct] = []
     gathered = n_read = 0
@@ -278,7 +279,7 @@ def _reduced(
 
 
 def class_table(rows: Distinct, *, n_sensitive: int, n_labels: int) -> ClassTable:
-    """Classes of the base node and the counts of the first so many values; stats are left to ``fill_stats``."""
+    """Classes of the base node with their counts of sensitive values and labels; ``fill_stats`` adds the stats."""
     n_classes, number, first = number_rows(rows.keys)
     sizes = np.zeros(n_classes, dtype=np.int64)
     np.add.at(sizes, number, rows.n)
@@ -296,7 +297,7 @@ def class_table(rows: Distinct, *, n_sensitive: int, n_labels: int) -> ClassTabl
 
 
 def follow(lattice: Lattice, table: ClassTable, *, sensitive: bool, labels: bool) -> tuple[Lattice, ClassTable]:
-    """The same classes with the counts that are asked for only."""
+    """Same lattice and classes with only the requested counts."""
     n_sensitive = lattice.n_sensitive if sensitive else 0
     n_labels = lattice.n_followed - lattice.n_sensitive if labels else 0
     if n_sensitive + n_labels == lattice.n_followed:

@@ -1,8 +1,8 @@
-"""Corners of boxes of a lattice: what their figures say of every node between them.
+"""Corners of boxes of a lattice: bounds on the figures of every node of a box.
 
-A box is all nodes between a finest and a coarsest one. Records that are suppressed in its coarsest node, where classes
-up to some size go, are suppressed in each of its nodes where classes up to that size go, since classes only grow.
-Of the records that are left no class is larger than in the coarsest node, and none is better mixed.
+A box contains all nodes between a finest and a coarsest one. Records that the coarsest node suppresses at some
+threshold are suppressed by every node of the box at that threshold, because classes only grow with the levels. Among
+the remaining records, no class is larger than in the coarsest node, and none is better mixed.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from numpy.typing import NDArray
 from sdc_problems.evaluators.lattice._kernels import ClassTable, Floats, Ints, Lattice
 
 LOSSES = ("glm", "glm_percent", "cm", "discernibility", "suppressed")
-"""Measures that are sums over records which grow with every level and every record suppressed."""
+"""Measures that are sums over records and increase with every level and every suppressed record."""
 
-ROUNDING = 1e-9  # of sums of shares and of logarithms, relative; all else is whole numbers, or one division of them
+ROUNDING = 1e-9  # relative, of sums of shares and logarithms; everything else is a whole number or a ratio of two
 
 
 class Corner(NamedTuple):
-    """Measures of a node for each step of suppression, and what they say of finer nodes.
+    """Measures of a node at each step of suppression, and bounds on those of finer nodes.
 
     Attributes
     ----------
     thresholds
-        Of each step: classes of fewer records are suppressed.
+        Threshold of each step: classes of fewer records are suppressed.
     values
-        Steps × measures.
+        Steps × measures: measures of the node.
     finer
-        Steps × measures: no finer node that suppresses at least the classes of this step, and not those of the next,
-        has a better value; of the losses it is what the node has at least beyond what it has without suppression.
+        Steps × measures: bounds for finer nodes that suppress at least the classes of this step but not those of the
+        next. No such node has a better value. For losses, it is a lower bound on the increase by suppression.
     """
 
     thresholds: Ints
@@ -41,7 +41,7 @@ class Corner(NamedTuple):
 
 
 def corner(table: ClassTable, limits: Ints, values: Floats, measures: Sequence[str], lattice: Lattice) -> Corner:
-    """Corner of a node from its classes, the largest size suppressed at each step, and the measures of each."""
+    """Corner of a node, from its classes, and the largest suppressed size and the measures of each step."""
     finer = values.copy()
     for column, name in enumerate(measures):
         if name in LOSSES:
@@ -59,7 +59,7 @@ def corner(table: ClassTable, limits: Ints, values: Floats, measures: Sequence[s
 
 
 def _mixing(table: ClassTable, name: str, lattice: Lattice) -> Floats:
-    """Mixing of the sensitive values of each class: larger is better."""
+    """Mixing of the sensitive values of each class; larger is better."""
     stats, sizes = table.stats, table.sizes
     if name == "l":
         return stats[:, 0].astype(float)
@@ -71,13 +71,13 @@ def _mixing(table: ClassTable, name: str, lattice: Lattice) -> Floats:
 
 
 def _best_mixing(mixed: Floats, sizes: NDArray[np.int64], limits: Ints, budget: int) -> Floats:
-    """Best worst class at each step, when others that are in the way may be suppressed too, as the budget allows.
+    """Best possible mixing of the worst class at each step, if the budget allows worse classes to be suppressed, too.
 
-    A class of the coarsest node is out of the way only if all that it becomes in the finer one is suppressed.
+    A class of the coarsest node is suppressed in a finer node only if all classes that it splits into are.
     """
     order = np.argsort(mixed, kind="stable")
     needed = int(np.searchsorted(np.cumsum(sizes[order]), budget, side="right")) + 1
-    order = order[:needed]  # beyond, not even the budget of all steps together would do
+    order = order[:needed]  # the whole budget does not reach further
     sizes_of, found = sizes[order], np.empty(len(limits))
     for step, limit in enumerate(limits):
         left = sizes_of > limit

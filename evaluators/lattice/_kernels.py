@@ -1,6 +1,6 @@
 """Compiled loops of the lattice engine: group a table of classes by a coarser node, count its values, measure it.
 
-Everything that is summed is an integer, so that a node's figures do not depend on the table it was grouped from.
+All sums are of integers, so the figures of a node do not depend on the table from which it was grouped.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ N_STATS = 5  # per class: distinct sensitive values, sum of squared counts, sum 
 
 
 class ClassTable(NamedTuple):
-    """The equivalence classes of one node: packed codes (classes × words), sizes, and counts of followed values.
+    """Equivalence classes of one node: packed codes (classes × words), sizes, and counts of values.
 
-    Sensitive values are numbered from 0 and class labels behind them. How often each occurs in class c is told by
-    ``pairs[start[c]:start[c + 1]]``; ``stats[c]`` has what the measures need of them. Where nothing is followed these
-    three are empty.
+    Sensitive values are numbered from 0, followed by the class labels. ``pairs[start[c]:start[c + 1]]`` holds the
+    values of class c with their counts, and ``stats[c]`` what the measures need of them. If no measure needs counts,
+    these three are empty.
     """
 
     keys: Ints
@@ -42,9 +42,9 @@ class ClassTable(NamedTuple):
 class Lattice(NamedTuple):
     """Constants of a lattice and its records.
 
-    The code of attribute ``a`` is ``(keys[word[a]] >> shift[a]) & mask[a]``. Level ``to``'s code of code ``v`` at
-    level ``of`` is ``lift[lift_at[a, of, to] + v]``; what a suppressed record of code ``v`` at level ``l`` loses
-    beyond its generalization, times ``span[a]``, is ``relief[relief_at[a, l] + v]``; ``level_loss[a, l]`` is the
+    The code of attribute ``a`` is ``(keys[word[a]] >> shift[a]) & mask[a]``. Code ``v`` at level ``of`` becomes
+    ``lift[lift_at[a, of, to] + v]`` at level ``to``. ``relief[relief_at[a, l] + v]`` is the loss that suppression adds
+    to the generalization of a record with code ``v`` at level ``l``, times ``span[a]``; ``level_loss[a, l]`` is the
     loss of all records, times ``span[a]``. ``reference`` counts each sensitive value in the whole table.
     """
 
@@ -69,11 +69,12 @@ class Lattice(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """Room for the steps of a node: suppress nothing, the smallest classes, the two smallest sizes, …
+    """Arrays for the suppression steps of a node: suppress nothing, the smallest classes, the two smallest sizes, …
 
-    ``limits[i]`` is the largest size that step i suppresses and ``figures[i]`` what is then measured. The others are
-    for working: ``by_size`` is zero everywhere between two nodes, ``sums`` adds up squares of sizes, of counts, and
-    minorities, ``least`` and ``worst`` follow the other figures, ``extra`` what suppression loses per attribute.
+    ``limits[i]`` is the largest size that step i suppresses, and ``figures[i]`` are the figures then. The others are
+    work arrays: ``by_size`` is zero everywhere between two nodes; ``sums`` adds up squares of sizes, squares of counts,
+    and minorities; ``least`` and ``worst`` hold the other figures; ``extra`` holds the loss by suppression per
+    attribute.
     """
 
     by_size: Ints
@@ -87,7 +88,7 @@ class Steps(NamedTuple):
 
 @kernel()
 def _x_log_x(x: int, lattice: Lattice) -> int:
-    """``x·log x`` in fixed point: sums of it are exact and hence the same in any order."""
+    """``x·log x`` in fixed point, so that sums are exact and the same in any order."""
     if x < lattice.log_table.shape[0]:
         return lattice.log_table[x]  # type: ignore[no-any-return]
     return np.int64(np.rint(x * math.log(x) * lattice.log_scale))  # type: ignore[return-value]
@@ -105,10 +106,10 @@ def _group(
     slots: SmallInts,
     out: ClassTable,
 ) -> int:
-    """Merge classes whose codes become equal; returns the number of classes left.
+    """Merge classes whose codes become equal; returns the number of resulting classes.
 
     The classes merged into ``g`` are ``last[g]``, then ``link`` of each until -1. ``out.keys`` has one row more than
-    classes come out: the next key is written there before it is looked up.
+    there are resulting classes: the next key is written there before it is looked up.
     """
     keys, sizes, out_keys, out_sizes = source.keys, source.sizes, out.keys, out.sizes
     width = keys.shape[1]
@@ -187,7 +188,7 @@ def _merge_counts(
 ) -> None:
     """Add up the counts of merged classes; a class that was not merged keeps its pairs and stats.
 
-    ``tally`` is zero for every value and is left so.
+    ``tally`` must be zero for every value, and is zero again afterward.
     """
     start, pairs, stats = source.start, source.pairs, source.stats
     out_start, out_pairs, out_stats = out.start, out.pairs, out.stats
@@ -223,15 +224,15 @@ def _merge_counts(
 
 @kernel(cost=lambda table, lattice: 1e-4 + 3e-7 * len(table.pairs), plain=plain_stats)
 def fill_stats(table: ClassTable, lattice: Lattice) -> None:
-    """Stats of every class of a table that was not made by grouping another."""
+    """Fill in the stats of every class of a table that was not grouped from another."""
     for c in range(table.stats.shape[0]):
         _class_stats(table.pairs, table.start[c], table.start[c + 1], table.sizes[c], lattice, table.stats[c])
 
 
 @kernel()
 def _rooms_for_steps(lattice: Lattice) -> Steps:
-    """Room for the steps of one node: distinct sizes that together are no more than the budget are few."""
-    n = 1 + np.int64((math.sqrt(8.0 * lattice.max_suppressed + 1.0) - 1.0) / 2.0) + 1  # one more for rounding
+    """Allocate arrays for the steps of one node: few, as the suppressed sizes are distinct and within the budget."""
+    n = 1 + np.int64((math.sqrt(8.0 * lattice.max_suppressed + 1.0) - 1.0) / 2.0) + 1  # plus 1 for rounding
     n_attributes = lattice.n_levels.shape[0]
     return Steps(
         np.zeros(lattice.max_suppressed + 2, np.int64),
@@ -248,8 +249,8 @@ def _rooms_for_steps(lattice: Lattice) -> Steps:
 def _suppressible(sizes: Ints, m: int, max_suppressed: int, steps: Steps) -> int:
     """Find the steps of a node; returns their number.
 
-    Step 0 suppresses nothing, each other one the classes of one size more, as far as the budget allows.
-    ``by_size`` then has the step of each size that can be suppressed; ``_forget_sizes`` makes it zero again.
+    Step 0 suppresses nothing; each further step adds the classes of the next size, as far as the budget allows.
+    ``by_size`` then holds the step of each size that can be suppressed; ``_forget_sizes`` resets it to zero.
     """
     by_size, limits, figures = steps.by_size, steps.limits, steps.figures
     largest_small = 0
@@ -283,11 +284,11 @@ def _forget_sizes(sizes: Ints, m: int, max_suppressed: int, by_size: Ints) -> No
 
 @kernel()
 def _measure(table: ClassTable, m: int, lattice: Lattice, levels: Ints, steps: Steps, every: bool) -> int:
-    """All figures of a node from its first ``m`` classes, step by step; returns the number of steps.
+    """Compute all figures of a node at each step from its first ``m`` classes; returns the number of steps.
 
-    Classes are added up by the step that suppresses them, number 0 being those that none does: one pass, whatever
-    the number of steps. Unless ``every`` step is wanted only those of the last are written. Figures of values that
-    are not followed mean nothing.
+    Classes are added up by the step that suppresses them, where 0 means none, so one pass serves any number of steps.
+    Unless ``every`` is set, only the figures of the last step are written. Figures that need counts the table does not
+    have are meaningless.
     """
     sums, least, worst, extra = steps.sums, steps.least, steps.worst, steps.extra
     limits, out = steps.limits, steps.figures
@@ -322,7 +323,7 @@ def _measure(table: ClassTable, m: int, lattice: Lattice, levels: Ints, steps: S
             worst[i, 1] = max(worst[i, 1], stats[c, 3] / (size * lattice.n_records))
             sums[i, 2] += size - stats[c, 4]
     _forget_sizes(sizes, m, lattice.max_suppressed, steps.by_size)
-    # Number 0 becomes what is left at each step, from the last back to the first; so do the losses beyond the levels.
+    # Accumulate what remains at each step, from the last step back to the first; the same for the extra losses.
     for i in range(1, n_steps):
         for a in range(n_attributes):
             extra[0, a] += extra[i, a]
@@ -388,7 +389,7 @@ def _plain_seconds(source: ClassTable, of: Ints, levels: Ints, lattice: Lattice)
 def measure_from(source: ClassTable, of: Ints, levels: Ints, lattice: Lattice) -> tuple[ClassTable, Ints, Floats]:
     """Group ``source`` (the table of node ``of``) by the coarser node ``levels``.
 
-    Returns its table, and per step of suppression the largest size that is suppressed and the figures.
+    Returns its table, and for each step of suppression the largest suppressed size and the figures.
     """
     n = source.sizes.shape[0]
     steps = _rooms_for_steps(lattice)
@@ -432,15 +433,15 @@ def walk(
     columns: Ints,
     every: bool,
 ) -> tuple[Ints, Ints, Floats]:
-    """Measure every node that differs from ``of`` in the attributes ``order`` only, counting those up from zero.
+    """Measure every node that differs from ``of`` in the attributes ``order`` only, like a counter that starts at zero.
 
-    The last attribute of ``order`` turns fastest, like the last digit of a counter; where an attribute turns, the
-    table of the node one level below is grouped one level further and those behind it start from it again. Two tables
-    are held per attribute: the node that it turned to last and room for the next; each fits the node that generalizes
-    only that attribute by one level, with at most ``rooms[:, 0]`` classes and ``rooms[:, 1]`` pairs.
+    The last attribute of ``order`` changes fastest, like the last digit of a counter. When an attribute changes, the
+    table of the node one level below is grouped one level further, and the attributes after it start again from that
+    table. Two tables are held per attribute, one for its current node and one for the next. Each has room for the node
+    that generalizes only that attribute by one level, with at most ``rooms[:, 0]`` classes and ``rooms[:, 1]`` pairs.
 
-    What comes back has a row per node, its last step of suppression, or per step of each node if ``every``: the
-    number ``levels · stride`` of the node, the largest size suppressed, and the columns asked for.
+    The result has one row per node, for its last step of suppression, or one row per step of each node if ``every``:
+    the number ``levels · stride`` of the node, the largest suppressed size, and the requested columns.
     """
     depth = order.shape[0]
     n = source.sizes.shape[0]
@@ -457,14 +458,14 @@ def walk(
     values = np.empty((room, columns.shape[0]))
     n_rows = 0
 
-    # Table 0 is the source; attribute d has 2d + 1 and 2d + 2.
+    # Table 0 is the source; attribute d has tables 2d + 1 and 2d + 2.
     tables = [source]
     n_classes = np.zeros(2 * depth + 1, np.int64)
     n_classes[0] = n
     for d in range(depth):
         for _ in range(2):
             tables.append(_room(source, min(n, rooms[d, 0]), min(source.pairs.shape[0], rooms[d, 1])))
-    current = np.zeros(depth + 1, np.int64)  # which table the attributes before d have led to
+    current = np.zeros(depth + 1, np.int64)  # table that results from the attributes before d
     target = 0
     while True:
         n_steps = _measure(tables[target], n_classes[target], lattice, levels, steps, every)

@@ -1,7 +1,7 @@
-"""Measures of one node without compiled code: what small work does instead of waiting for it.
+"""Measures of nodes without compiled code, for small work that would otherwise wait for compilation.
 
-The figures are those of ``measure_from`` to the last bit, since all that is summed is an integer. Classes and values
-may come in another order, on which no figure depends.
+The figures equal those of ``measure_from`` to the last bit, because all sums are of integers. Classes and values may be
+in another order, on which no figure depends.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Ints = NDArray[np.int64]
 
 
 def plain_stats(table: Any, lattice: Any) -> None:
-    """Stats of every class, as ``fill_stats``."""
+    """Stats of every class, like ``fill_stats``."""
     value, count = table.pairs >> 32, table.pairs & 0xFFFFFFFF
     of = np.repeat(np.arange(len(table.stats)), np.diff(table.start))
     sensitive = value < lattice.n_sensitive
@@ -32,7 +32,7 @@ def plain_stats(table: Any, lattice: Any) -> None:
 
 
 def plain_measure(source: Any, of: Ints, levels: Ints, lattice: Any) -> Any:
-    """Table and figures of a node, as ``measure_from``."""
+    """Table and figures of a node, like ``measure_from``."""
     keys = source.keys[: len(source.sizes)].copy()
     for a in np.flatnonzero(of != levels):
         word, shift = lattice.word[a], lattice.shift[a]
@@ -60,7 +60,7 @@ def plain_measure(source: Any, of: Ints, levels: Ints, lattice: Any) -> Any:
 def plain_walk(
     source: Any, of: Ints, order: Ints, rooms: Ints, lattice: Any, columns: Ints, every: bool
 ) -> tuple[Ints, Ints, NDArray[np.float64]]:
-    """Figures of every node that differs in the attributes ``order``, as ``walk``: each from the source."""
+    """Figures of every node that differs in the attributes ``order``, like ``walk``; each is grouped from the source."""
     levels = of.copy()
     numbers, limits, values = [], [], []
     d = 0
@@ -91,7 +91,7 @@ def _x_log_x(x: Ints, lattice: Any) -> Ints:
 
 
 def _figures(table: Any, levels: Ints, lattice: Any) -> tuple[Ints, NDArray[np.float64]]:
-    """Per step of suppression the largest size that is suppressed, and the figures."""
+    """Largest suppressed size and figures of each step of suppression."""
     sizes, n = table.sizes, lattice.n_records
     small, records = np.unique(sizes[sizes <= lattice.max_suppressed], return_counts=True)
     suppressed = np.cumsum(small * records)
@@ -102,7 +102,7 @@ def _figures(table: Any, levels: Ints, lattice: Any) -> tuple[Ints, NDArray[np.f
     step = np.where(sizes <= limits[-1], np.searchsorted(limits, sizes), 0)
 
     def total(values: Any) -> Any:
-        """Sums over the classes that are left at each step."""
+        """Sums over the classes that remain at each step."""
         sums = np.zeros(n_steps, np.int64)
         np.add.at(sums, step, values)
         return sums[0] + np.concatenate([np.cumsum(sums[:0:-1])[::-1], [0]])

@@ -1,4 +1,4 @@
-"""Memory of nodes that were measured: tables to group coarser nodes from, and figures of every threshold."""
+"""Cache of measured nodes: tables from which coarser nodes are grouped, and figures of every threshold."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ _NOWHERE = np.iinfo(np.int16).max
 
 
 def size_of(table: ClassTable) -> int:
-    """Rows that grouping the table has to read."""
+    """Number of rows that are read when the table is grouped."""
     return len(table.sizes) + len(table.pairs)
 
 
 def bytes_of(table: ClassTable) -> int:
-    """Memory that the table takes."""
+    """Memory of the table in bytes."""
     return sum(array.nbytes for array in table)
 
 
 class StoredTables:
-    """The base table, and within a number of bytes the tables that have been most useful lately.
+    """Base table, and, within a limit of bytes, the most recently used tables of other nodes.
 
-    A table is worth keeping if it is at most half of the one it was grouped from: whatever is grouped from it later
-    costs at most half as well.
+    A table is kept if it is at most half the size of the table from which it was grouped, so that grouping from it
+    takes at most half the time.
     """
 
     def __init__(self, base: ClassTable, n_attributes: int, memory: int) -> None:
@@ -33,15 +33,15 @@ class StoredTables:
         self._memory = memory
         self._used = 0
         self._tables: OrderedDict[bytes, tuple[int, ClassTable]] = OrderedDict()
-        # Levels and sizes by place; a free place generalizes nothing. A search over boxes asks some thousand times a
-        # second, so that nothing here may take a loop over all that is kept.
+        # Levels and sizes by slot; no node generalizes a free slot. A search over boxes asks some thousand times a
+        # second, so there must be no Python loop over all tables.
         self._levels = np.full((16, n_attributes), _NOWHERE, dtype=np.int16)
         self._sizes: Ints = np.zeros(16, dtype=np.int64)
         self._keys: list[bytes] = [b""] * 16
         self._free = list(range(16))
 
     def nearest(self, levels: Ints) -> tuple[Ints, ClassTable]:
-        """The smallest table of a node that this one generalizes, and that node."""
+        """Smallest table of a node that this one generalizes, and that node."""
         refining = np.flatnonzero((self._levels <= levels.astype(np.int16)).all(axis=1))
         if len(refining) == 0:
             return self._base
@@ -51,7 +51,7 @@ class StoredTables:
         return self._levels[place].astype(np.int64), self._tables[key][1]
 
     def offer(self, levels: Ints, table: ClassTable, source: ClassTable) -> None:
-        """Keep the table of a node, if it is worth it."""
+        """Keep the table of a node if it is small enough."""
         key, room = levels.tobytes(), bytes_of(table)
         if 2 * size_of(table) > size_of(source) or room > self._memory or key in self._tables:
             return
@@ -76,7 +76,7 @@ class StoredTables:
 
 
 class StoredSteps:
-    """Limits and measures of every step of suppression of nodes seen, within a number of bytes; the oldest go first."""
+    """Cache of the limits and measures of each node's steps, within a limit of bytes; the oldest are dropped first."""
 
     def __init__(self, memory: int) -> None:
         self._memory = memory
@@ -84,11 +84,11 @@ class StoredSteps:
         self._known: OrderedDict[bytes, tuple[Ints, Floats]] = OrderedDict()
 
     def get(self, key: bytes) -> tuple[Ints, Floats] | None:
-        """Figures of every threshold of a node, if it is known."""
+        """Figures of every threshold of a node, if they are in the cache."""
         return self._known.get(key)
 
     def keep(self, key: bytes, steps: tuple[Ints, Floats]) -> None:
-        """Remember a node; one used again counts as the newest."""
+        """Store a node; a node that is stored again becomes the newest."""
         if key not in self._known:
             self._known[key] = steps
             self._used += _room_of(key, steps)
@@ -99,4 +99,4 @@ class StoredSteps:
 
 
 def _room_of(key: bytes, steps: tuple[Ints, Floats]) -> int:
-    return len(key) + sum(array.nbytes for array in steps) + 300  # what Python's objects around them take
+    return len(key) + sum(array.nbytes for array in steps) + 300  # overhead of the Python objects around them

@@ -1,4 +1,4 @@
-"""The lattice engine: every node of a generalization lattice, measured on tables of classes instead of records."""
+"""Engine for generalization lattices: every node is measured on tables of classes instead of records."""
 
 from __future__ import annotations
 
@@ -39,22 +39,22 @@ Progress: TypeAlias = Callable[[int, int], object]
 T = TypeVar("T")
 
 _FIGURE = {name: i for i, name in enumerate(MEASURES[:N_FIGURES])} | {"glm_percent": MEASURES.index("glm")}
-"""Which figure of the kernels each measure is made of."""
+"""Figure of the kernels from which each measure is computed."""
 
-LARGEST_WALK = 20_000  # nodes that are measured with every threshold before they are handed on
+LARGEST_WALK = 20_000  # nodes whose figures at every threshold are held before they are yielded
 
-_DECIMALS = 9  # of entropy_l: equal distributions of different sizes must tie
+_DECIMALS = 9  # decimals of entropy_l, so that equal distributions of different sizes tie
 
-_FASTER = 10.0  # than in plain form is a node in compiled code
+_FASTER = 10.0  # compiled code measures a node so many times faster than plain code
 
 
 class LatticeEngine:
     """Measures of any node of a generalization lattice.
 
-    A node says to which level of its hierarchy each attribute is generalized; records that then agree in all
-    attributes form a class. Classes of fewer records than a threshold are suppressed, the threshold being as large as
-    it can be without losing more than ``max_suppressed`` records (Dewri et al. 2010, §6), or a smaller one that is
-    given with the node. Of what is left:
+    A node gives the level to which each attribute is generalized; records that then agree in all attributes form a
+    class. Classes with fewer records than a threshold are suppressed. The threshold is the largest that suppresses at
+    most ``max_suppressed`` records (Dewri et al. 2010, §6), or a smaller one that is given with the node. Measures of
+    the remaining records:
 
     ===============  ==================================================================================
     ``k``            size of the smallest class
@@ -67,42 +67,42 @@ class LatticeEngine:
     ``glm``          sum over records and attributes of (leaves under the value - 1)/(domain - 1); a suppressed
                      record loses 1 per attribute; an attribute of one value loses nothing
     ``glm_percent``  100 · ``glm`` / (records · attributes)
-    ``cm``           records suppressed or not of the most frequent label of their class
-    ``discernibility``  ``spread_k``, and the number of all records for each one suppressed
+    ``cm``           records that are suppressed or do not have the most frequent label of their class
+    ``discernibility``  ``spread_k``, plus the number of all records for each suppressed one
     ``suppressed``   number of suppressed records
     ===============  ==================================================================================
 
-    A suppressed record is in no class: it adds nothing to the spreads. ``max_suppressed`` is less than the number
-    of records, so that some class always remains.
+    A suppressed record is in no class and adds nothing to the spreads. ``max_suppressed`` is less than the number of
+    records, so at least one class always remains.
 
     Parameters
     ----------
     codes
         Records × attributes: category codes.
     tables
-        Per attribute, levels × categories: group of each category at each level, finest first, each level a
-        coarsening of the one before.
+        Per attribute, levels × categories: group of each category at each level, finest level first; each level
+        coarsens the one before.
     leaves
-        Per attribute and level, the number of values of the domain under each group; by default the categories.
+        Per attribute and level, the number of values of the domain in each group; by default, the number of categories.
     sensitive, labels
         Sensitive value and class label of each record, for the measures that need them.
     max_suppressed
-        Most records that may be suppressed.
+        Largest number of records that may be suppressed.
     measures
-        The columns of what is returned.
+        Names of the measures, the columns of results.
     threads
-        Nodes measured at once; all processors if not given. Results do not depend on it.
+        Number of nodes measured at once; by default, all processors. Results do not depend on it.
     memory
-        Bytes that may be spent on tables of nodes seen, from which coarser nodes are grouped.
+        Bytes for tables of measured nodes, from which coarser nodes are grouped.
 
     Notes
     -----
     Records are read once, into classes of the finest node with their counts of sensitive values and labels. Any
-    other node is grouped from the table of a finer one, the smallest at hand, in time linear in that table; all sums
-    are of whole numbers, so the figures of a node are the same whatever it was grouped from. Every threshold of a node
-    is measured in the same pass over its classes. Those that make a difference are 1 and what is one more than each
-    of the smallest sizes; with a budget of *b* records there are at most :math:`1 + \\sqrt{2b}`. Dewri et al. (2010),
-    §4-7; loss metrics of Iyengar (2002); discernibility of Bayardo and Agrawal (2005); entropy diversity of
+    other node is grouped from the smallest stored table of a finer node, in time linear in that table. All sums are of
+    whole numbers, so the figures of a node do not depend on the table from which it was grouped. All thresholds of a
+    node are measured in one pass over its classes. The thresholds that make a difference are 1 and one more than each
+    of the smallest class sizes; with a budget of *b* records there are at most :math:`1 + \\sqrt{2b}`. Dewri et al.
+    (2010), §4-7; loss metrics of Iyengar (2002); discernibility of Bayardo and Agrawal (2005); entropy diversity of
     Machanavajjhala et al. (2006); t-closeness of Li et al. (2007).
 
     Examples
@@ -117,7 +117,7 @@ class LatticeEngine:
     >>> engine.n_nodes
     3
 
-    With a record to spare, the node of level 0 has one more threshold than 1, which suppresses nothing:
+    If one record may be suppressed, the node of level 0 has a second threshold besides 1, which suppresses nothing:
 
     >>> engine = LatticeEngine([[0], [0], [1], [2], [2]], [levels], max_suppressed=1, measures=("k", "suppressed"))
     >>> engine.steps([[0]])
@@ -160,16 +160,16 @@ class LatticeEngine:
         threads: int | None = None,
         memory: int = 1 << 26,
     ) -> Self:
-        """Make an engine of a table that is read piece by piece and never held as a whole.
+        """Build an engine from a table that is read in chunks and never held as a whole.
 
         Parameters
         ----------
         chunks
-            Tuples ``(codes, sensitive, labels)`` of some records each, the last two ``None`` where there are none.
+            Tuples ``(codes, sensitive, labels)`` of some records each; the last two are ``None`` if there are none.
         has_sensitive, has_labels
-            Whether the chunks hold sensitive values and labels.
+            Whether the chunks contain sensitive values and labels.
         tables, leaves, max_suppressed, measures, threads, memory
-            As for the engine of one table.
+            As for the constructor.
 
         Examples
         --------
@@ -213,7 +213,7 @@ class LatticeEngine:
         self.threads = thread_count(threads)
         n_sensitive = 1 + int(rows.sensitive.max()) if has_sensitive else 0
         n_labels = 1 + int(rows.labels.max()) if has_labels else 0
-        # Everything the data have is kept for `figures`; what no measure asks for is not dragged along elsewhere.
+        # All counts are kept for `figures`; elsewhere, only the counts that the measures need are used.
         self._full_lattice: Lattice = domain.lattice(
             rows, n_sensitive=n_sensitive, n_labels=n_labels, max_suppressed=self.max_suppressed
         )
@@ -244,7 +244,7 @@ class LatticeEngine:
 
     @property
     def n_classes(self) -> int:
-        """Number of classes of the finest node: the distinct records, as far as the attributes tell."""
+        """Number of classes of the finest node: distinct records by their attributes."""
         return len(self._base.sizes)
 
     # -- measuring ------------------------------------------------------------------------------------------------
@@ -257,8 +257,8 @@ class LatticeEngine:
         nodes
             Nodes × attributes: levels.
         thresholds
-            Per node, the size below which classes are suppressed, 1 suppressing none. One above what
-            ``max_suppressed`` allows at its node counts as the largest allowed, which is also taken by default.
+            Per node, the size below which classes are suppressed; 1 suppresses none. A threshold above what
+            ``max_suppressed`` allows at its node counts as the largest allowed, which is also the default.
 
         Returns
         -------
@@ -267,9 +267,9 @@ class LatticeEngine:
 
         Notes
         -----
-        Finer nodes first, each grouped from the smallest table at hand that refines it. A table that is at most half
-        of the one it was grouped from is kept for others, within ``memory`` bytes, the longest unused dropped first.
-        Where thresholds are given, those of a node are remembered, so that another one needs no measuring.
+        Finer nodes come first, each grouped from the smallest stored table of a finer node. A table that is at most
+        half the size of the one from which it was grouped is kept for later nodes, within ``memory`` bytes; the least
+        recently used are dropped first. If thresholds are given, the figures of all thresholds of a node are cached.
         """
         X = self._nodes(nodes)
         out = np.empty((len(X), len(self.measures)))
@@ -285,16 +285,16 @@ class LatticeEngine:
     def measure(
         self, nodes: ArrayLike, names: Sequence[str] | None = None, *, thresholds: ArrayLike | None = None
     ) -> Floats:
-        """Measure nodes: one column for each name, which is one of ``measures``; all of them if not given."""
+        """Measure nodes: one column per name, each one of ``measures``; all of them by default."""
         columns = [self.measures.index(choice(name, "a measure", self.measures)) for name in names or self.measures]
         return self.evaluate(nodes, thresholds)[:, columns]
 
     def steps(self, nodes: ArrayLike) -> list[tuple[Ints, Floats]]:
-        """Thresholds of each node that make a difference, from 1 (nothing is suppressed), and their measures."""
+        """Thresholds of each node that make a difference, from 1 (nothing is suppressed) on, and their measures."""
         return [(limits + 1, values.copy()) for limits, values in self._known_steps(self._nodes(nodes))]
 
     def effective(self, nodes: ArrayLike, thresholds: ArrayLike) -> Ints:
-        """Least threshold that suppresses the same records, for each node: one more than the largest class that goes.
+        """Smallest threshold that suppresses the same records: one more than the largest suppressed class of each node.
 
         A threshold above what ``max_suppressed`` allows at its node counts as the largest allowed.
 
@@ -310,11 +310,11 @@ class LatticeEngine:
         return np.array(found, dtype=np.int64) + 1
 
     def corners(self, nodes: ArrayLike) -> list[Corner]:
-        """Measures of each node at every threshold that makes a difference, and what they say of finer nodes.
+        """Measures of each node at every threshold that makes a difference, and bounds on those of finer nodes.
 
-        For a box of nodes from ``low`` to ``high`` and any node in it at any threshold there is a step of the corner of
-        ``high`` than which the node is not better in any measure: in a measure of protection the value is ``finer`` at
-        that step, in a loss it is ``finer`` there plus the loss of ``low`` without suppression.
+        For a box of nodes from ``low`` to ``high``, and for any node in it at any threshold, some step of the corner of
+        ``high`` bounds every measure of that node. The bound on a measure of protection is ``finer`` at that step; the
+        bound on a loss is ``finer`` there plus the loss of ``low`` without suppression.
 
         Examples
         --------
@@ -330,7 +330,7 @@ class LatticeEngine:
         return [made for made in found if made is not None]
 
     def level_losses(self) -> list[Floats]:
-        """Loss (``glm``) of all records by each level of each attribute, nothing being suppressed."""
+        """Loss (``glm``) of all records at each level of each attribute, without suppression."""
         lattice = self._lattice
         return [
             losses[:n] / span if span > 0 else np.zeros(n)
@@ -338,7 +338,7 @@ class LatticeEngine:
         ]
 
     def figures(self, node: ArrayLike, threshold: int | None = None) -> dict[str, float]:
-        """All measures of one node that the data allow, by name; the threshold is as for ``evaluate``."""
+        """All measures of one node that can be computed from the data, by name; ``threshold`` as for ``evaluate``."""
         levels = self._nodes(np.asarray(node)[None, :])[0]
         _, limits, figures = measure_from(self._full, np.zeros_like(levels), levels, self._full_lattice)
         step = -1 if threshold is None else _step(limits, int(self._limits([threshold], 1)[0]))
@@ -352,12 +352,12 @@ class LatticeEngine:
         return dict(zip(names, map(float, values), strict=True))
 
     def evaluate_all(self, progress: Progress | None = None) -> Floats:
-        """Measure every node of the lattice, suppressing as much as ``max_suppressed`` allows.
+        """Measure every node of the lattice at the largest threshold that ``max_suppressed`` allows.
 
         Parameters
         ----------
         progress
-            Called as ``progress(nodes done, nodes in all)`` now and then.
+            Called as ``progress(nodes done, nodes in all)`` from time to time.
 
         Returns
         -------
@@ -366,9 +366,9 @@ class LatticeEngine:
 
         Notes
         -----
-        Every node but the finest is grouped from a direct predecessor, walking the lattice like a counter. Besides
-        the result, each thread holds two tables per attribute, each at most as large as that of the node which
-        generalizes this attribute alone by one level.
+        The lattice is walked like a counter, and every node but the finest is grouped from a direct predecessor.
+        Besides the result, each thread holds two tables per attribute, each at most as large as the table of the node
+        that generalizes only this attribute by one level.
         """
         out = np.empty((self.n_nodes, len(self.measures)))
         for numbers, _, values in self._walks(every=False, progress=progress):
@@ -376,12 +376,12 @@ class LatticeEngine:
         return out
 
     def every_step(self, progress: Progress | None = None) -> Iterator[tuple[Ints, Ints, Floats]]:
-        """Measure every node of the lattice with every threshold that makes a difference, part by part.
+        """Measure every node of the lattice at every threshold that makes a difference, part by part.
 
         Parameters
         ----------
         progress
-            Called as ``progress(nodes done, nodes in all)`` now and then.
+            Called as ``progress(nodes done, nodes in all)`` from time to time.
 
         Yields
         ------
@@ -390,13 +390,13 @@ class LatticeEngine:
 
         Notes
         -----
-        The lattice is walked as by ``evaluate_all``; the thresholds of a node come from the same pass.
+        The lattice is walked as in ``evaluate_all``; all thresholds of a node are measured in the same pass.
         """
         for numbers, limits, values in self._walks(every=True, progress=progress):
             yield numbers, limits + 1, values
 
     def nodes(self) -> NDArray[np.int16]:
-        """Every node of the lattice in lexicographic order, one row each."""
+        """All nodes of the lattice in lexicographic order, one row each."""
         grid = np.indices(self.n_levels.tolist(), dtype=np.int16)
         return np.ascontiguousarray(grid.reshape(len(self.n_levels), -1).T)
 
@@ -419,7 +419,7 @@ class LatticeEngine:
         return given.astype(np.int64) - 1
 
     def _grouped(self, X: Ints) -> Iterator[tuple[int, ClassTable, Ints, Floats]]:
-        """Row, table, and limits and figures of every step of each node, finer nodes first."""
+        """Row and table of each node, and limits and figures of its steps; finer nodes first."""
         order = np.argsort(X.sum(axis=1), kind="stable")
         step = 32 * self.threads
         for i in range(0, len(order), step):
@@ -435,7 +435,7 @@ class LatticeEngine:
                 yield row, table, limits, figures
 
     def _known_steps(self, X: Ints) -> list[tuple[Ints, Floats]]:
-        """Limits and measures of every step of each node; a node is measured unless it is remembered."""
+        """Limits and measures of every step of each node, from the cache or measured."""
         keys = [row.tobytes() for row in X]
         with self._lock:
             known = {key: found for key in set(keys) if (found := self._steps.get(key)) is not None}
@@ -450,8 +450,8 @@ class LatticeEngine:
     def _walks(self, *, every: bool, progress: Progress | None) -> Iterator[tuple[Ints, Ints, Floats]]:
         """Walk the lattice part by part: numbers of nodes, limits, and measures."""
         order, rooms = self._walking_order()
-        # Each task fixes the levels of the attributes that turn slowest: enough tasks to keep all threads busy, and
-        # no more in one of them than is good to hold at a time.
+        # Each task fixes the levels of the attributes that change slowest. There are enough tasks to keep all threads
+        # busy, and none has more nodes than should be held at a time.
         n_fixed, n_tasks = 0, 1
         while n_fixed < len(order) and (
             (self.threads > 1 and n_tasks < 8 * self.threads) or (every and self.n_nodes // n_tasks > LARGEST_WALK)
@@ -477,11 +477,11 @@ class LatticeEngine:
         return walked
 
     def _walking_order(self) -> tuple[Ints, Ints]:
-        """Attributes from the slowest to the fastest turning, and the room that a table of each may need.
+        """Attributes from the slowest to the fastest changing, and the size that a table of each may need.
 
         If generalizing an attribute shrank every table by the same factors r(1), r(2), … as it shrinks the base
-        table, the work of the walk would be least with the attributes in falling order of
-        (1 + r(1) + … - r(top)) / (r(1) + r(2) + …), by exchange of neighbors.
+        table, the walk would take the least work with the attributes in descending order of
+        (1 + r(1) + … - r(top)) / (r(1) + r(2) + …), by an exchange argument.
         """
 
         def worth(a: int) -> float:
@@ -494,9 +494,9 @@ class LatticeEngine:
 
     @cached_property
     def _shrinkage(self) -> dict[int, tuple[list[float], tuple[int, int]]]:
-        """Per attribute: size of the base table when it alone is generalized, as shares; classes and pairs at level 1.
+        """Per attribute: relative sizes of the base table if it alone is generalized, and classes and pairs at level 1.
 
-        No table of a node that generalizes the attribute is larger than the one of level 1.
+        No table of a node that generalizes the attribute is larger than that at level 1.
         """
         found = {}
         for a, n in enumerate(self.n_levels.tolist()):
@@ -514,7 +514,7 @@ class LatticeEngine:
         return found
 
     def estimated_seconds(self) -> float:
-        """Say about how long ``evaluate_all`` takes here: the work as in ``_walking_order``, timed on one grouping."""
+        """Estimate the seconds that ``evaluate_all`` takes: work as in ``_walking_order``, timed on one grouping."""
         turning, _ = self._walking_order()
         work, tables = 1.0, 1.0
         for a in turning.tolist():
@@ -526,11 +526,11 @@ class LatticeEngine:
         faster = _FASTER if measure_from.is_plain_for(*node) else 1.0  # type: ignore[attr-defined]
         start = time.perf_counter()
         measure_from(*node)
-        # A node costs something however small its table: a microsecond or so.
+        # Each node has a fixed cost, however small its table: about a microsecond.
         return ((time.perf_counter() - start) / faster * work + 2e-6 * self.n_nodes) / self.threads
 
     def _map(self, function: Callable[..., T], tasks: Sequence[tuple[object, ...]]) -> Iterator[T]:
-        """Apply in threads (the kernels hold no lock), results in order. A pool per call survives a fork."""
+        """Apply a function in threads (kernels release the GIL), results in order; a pool per call survives a fork."""
         if self.threads == 1 or len(tasks) == 1:
             yield from (function(*task) for task in tasks)
             return
@@ -547,5 +547,5 @@ class LatticeEngine:
 
 
 def _step(limits: Ints, limit: int) -> int:
-    """Last step that suppresses no class above ``limit``."""
+    """Last step that suppresses no class larger than ``limit``."""
     return int(np.searchsorted(limits, limit, side="right")) - 1

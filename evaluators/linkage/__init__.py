@@ -1,4 +1,4 @@
-"""Record linkage: share of the protected records that an intruder with the original file finds again."""
+"""Record linkage: share of the records that an intruder with the original file re-identifies."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import numpy as np
 from sdc_problems._kernel import kernel
 
 _PAIRS = 2**20  # pairs of rows that are counted at once
-_EDGE = 1e-9  # probabilities stay this far from 0 and 1: their logarithms are the weights
+_EDGE = 1e-9  # smallest distance of probabilities from 0 and 1, because their logarithms are the weights
 
 
 def _plain_patterns(A: Any, B: Any, reach: Any) -> Any:
@@ -22,7 +22,7 @@ def _plain_patterns(A: Any, B: Any, reach: Any) -> Any:
 
 @kernel(cost=lambda A, B, reach: 1e-5 + A.size * len(B) * 4e-9, plain=_plain_patterns)
 def agreement_patterns(A: Any, B: Any, reach: Any) -> Any:
-    """Bit j of a pair's pattern is set when attribute j agrees: the values lie within its reach of each other."""
+    """Agreement pattern of each pair of rows: bit j is set if the values of attribute j differ by at most its reach."""
     n, p = A.shape
     m = len(B)
     patterns = np.empty((n, m), dtype=np.int64)
@@ -37,7 +37,7 @@ def agreement_patterns(A: Any, B: Any, reach: Any) -> Any:
 
 
 def pattern_counts(patterns: Any, records_x: Any, records_y: Any, n_patterns: int) -> Any:
-    """Pairs of records with each agreement pattern: each pair of distinct rows counts for all records equal to them."""
+    """Number of pairs of records with each agreement pattern; a pair of distinct rows counts for all equal records."""
     count = np.zeros(n_patterns)
     step = max(1, _PAIRS // patterns.shape[1])
     for begin in range(0, len(patterns), step):
@@ -49,9 +49,9 @@ def pattern_counts(patterns: Any, records_x: Any, records_y: Any, n_patterns: in
 
 @kernel(cost=lambda agrees, *_: 1e-5 + agrees.size * 1e-6)
 def _em_step(agrees: Any, count: Any, prevalence: float, old: Any, new: Any) -> Any:
-    """One iteration of EM on parameters (m_1 … m_p, u_1 … u_p); returns the log-likelihood of the old ones.
+    """One iteration of EM on the parameters (m_1 … m_p, u_1 … u_p).
 
-    Also returns the number of matching pairs under the old ones.
+    Returns the log-likelihood and the number of matching pairs under the old parameters.
     """
     k, p = agrees.shape
     prior = math.log(prevalence / (1.0 - prevalence))
@@ -89,7 +89,7 @@ def _em_step(agrees: Any, count: Any, prevalence: float, old: Any, new: Any) -> 
     for j in range(p):
         m = matched_agree[j] / matched if matched > 0.0 else old[j]
         u = (all_agree[j] - matched_agree[j]) / rest if rest > 0.0 else old[p + j]
-        if m < u:  # the likeliest two that do not speak against a match are equal: the share of all pairs
+        if m < u:  # subject to m ≥ u, the likelihood is largest where both equal the share of all pairs
             m = u = all_agree[j] / total
         new[j] = min(max(m, _EDGE), 1.0 - _EDGE)
         new[p + j] = min(max(u, _EDGE), 1.0 - _EDGE)
@@ -97,15 +97,15 @@ def _em_step(agrees: Any, count: Any, prevalence: float, old: Any, new: Any) -> 
 
 
 def expectation_maximisation(agrees: Any, count: Any, prevalence: float, max_iterations: int, tolerance: float) -> Any:
-    """P(agree | match) and P(agree | other) per attribute, independent within each of the two classes of pairs.
+    """EM estimates of P(agree | match) and P(agree | other) per attribute, independent within both classes of pairs.
 
-    The share of matches before looking (``prevalence``) is given and stays; P(agree | match) is kept from falling
-    below P(agree | other). Returns both, the share of matches after looking, the number of iterations, and whether
-    no probability moved by more than the tolerance in the last one.
+    The prior share of matches (``prevalence``) is fixed, and P(agree | match) is kept from falling below
+    P(agree | other). Returns both, the posterior share of matches, the number of iterations, and whether no probability
+    changed by more than the tolerance in the last iteration.
 
-    EM alone takes thousands of iterations where few attributes tell little. So two iterations are followed by a leap
-    along their direction (SQUAREM, Varadhan and Roland 2008), which is taken back, and followed by shorter ones, where
-    the likelihood falls.
+    EM alone takes thousands of iterations if there are few attributes with little information. Therefore, two
+    iterations are followed by a leap in their direction (SQUAREM, Varadhan and Roland 2008). A leap that decreases the
+    likelihood is undone, and later leaps are shorter.
     """
     p = agrees.shape[1]
     total = count.sum()
@@ -114,7 +114,7 @@ def expectation_maximisation(agrees: Any, count: Any, prevalence: float, max_ite
     start[p:] = 0.1
     first, second, leap, after = np.empty(2 * p), np.empty(2 * p), np.empty(2 * p), np.empty(2 * p)
     matched = 0.0
-    longest = 4.0  # leap: grows while leaps are worth it
+    longest = 4.0  # longest leap: grows while leaps increase the likelihood
     iteration = 0
     while iteration < max_iterations:
         _, matched = _em_step(agrees, count, prevalence, start, first)
