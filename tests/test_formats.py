@@ -8,11 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
 from sdc_problems import Kind, Microdata, SDCError
 from sdc_problems._tables import formats
+from sdc_problems._tables.coded import coded_texts, starred
 from sdc_problems._tables.formats import Labels, format_of, read_frame, refuse_unwritable, write_frame
 from sdc_problems.studies.cli import cli
 
@@ -62,6 +64,29 @@ def test_a_gap_stays_a_gap(tmp_path: Path) -> None:
         found, _ = read_frame(tmp_path / f"x{end}")
         assert found.isna().sum().to_dict() == frame.isna().sum().to_dict(), end
         assert found["age"].dropna().tolist() == frame["age"].dropna().tolist(), end
+
+
+@pytest.mark.parametrize("permuted", [False, True])
+def test_parquet_in_pieces_is_what_pandas_writes_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, permuted: bool
+) -> None:
+    plain = people(60).astype({"sex": "Int64"})
+    plain["empty"] = None
+    plain.loc[3, "sex"] = None
+    plain["late"] = [None] * 50 + ["x"] * 10  # the first pieces have gaps alone
+    held = plain.copy()
+    held["zip"] = coded_texts(*pd.factorize(plain["zip"]))
+    held["late"] = coded_texts(np.array([-1] * 50 + [0] * 10), ["x"])
+    held["lost"] = starred(plain["age"], np.arange(60) < 2)
+    held["kept"] = starred(plain["age"], np.zeros(60, dtype=bool))
+    plain["lost"], plain["kept"] = ["*", "*", *plain["age"][2:].astype(str)], plain["age"]
+    order = np.random.default_rng(2).permutation(60) if permuted else np.arange(60)
+    plain.iloc[order].to_parquet(tmp_path / "plain.parquet", index=False)
+    monkeypatch.setattr(formats, "_ROW_GROUP", 7)
+    write_frame(held, tmp_path / "held.parquet", "Parquet", order=order if permuted else None)
+    found, asked = (pd.read_parquet(tmp_path / f"{name}.parquet") for name in ("held", "plain"))
+    pd.testing.assert_frame_equal(found, asked)
+    assert pq.ParquetFile(tmp_path / "held.parquet").num_row_groups == 9
 
 
 def test_numbers_beside_labels_become_text(tmp_path: Path) -> None:

@@ -14,11 +14,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sdc_problems._files import input_file
+from sdc_problems._kernel import SLICE
+from sdc_problems._slices import slices
+from sdc_problems._tables.coded import decoded, is_coded
 from sdc_problems._tables.columns import label
 from sdc_problems.errors import SDCError
 
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.typing import NDArray
 
 _FORMATS = {
     ".parquet": "Parquet",
@@ -34,6 +38,7 @@ _FORMATS = {
 _MARKUP = {".graphml": "GraphML", ".gml": "GML"}
 _READ_ONLY = {".sas7bdat": ".xpt", ".xlsm": ".xlsx", ".zsav": ".sav"}
 _MIDNIGHT = datetime.time()
+_ROW_GROUP = 1 << 18  # records written at a time
 _EXTRA = {"pyarrow": "parquet", "openpyxl": "files", "pyreadstat": "files"}
 
 
@@ -163,25 +168,34 @@ def _explained(path: Path, how: str) -> Iterator[None]:
         raise SDCError(f"{path} cannot be read as {how}: {type(error).__name__}; is it damaged?") from error
 
 
-def write_frame(frame: pd.DataFrame, path: Path, how: str, labels: Labels = Labels()) -> None:
+def write_frame(
+    frame: pd.DataFrame,
+    path: Path,
+    how: str,
+    labels: Labels = Labels(),
+    *,
+    order: NDArray[np.int64] | None = None,
+) -> None:
     """Write a table for another program.
 
     Parameters
     ----------
     frame
-        The table.
+        The table; its columns may be coded.
     path
         The file to write.
     how
         A format.
     labels
         Labels of the columns, and of the values of those whose cells are still numbers.
+    order
+        Row of the table in each place of the file; as they are if not given.
     """
-    frame = _one_type_each(frame)
     if how == "Parquet":
-        _library("pyarrow", how)
-        frame.to_parquet(path, index=False)
-    elif how == "XLSX":
+        _write_parquet(frame, path, order)
+        return
+    frame = _one_type_each(decoded(frame if order is None else frame.iloc[order].reset_index(drop=True)))
+    if how == "XLSX":
         _write_workbook(frame, path)
     else:
         _write_statistics(frame, path, how, labels)
@@ -321,6 +335,42 @@ def _one_type_each(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _absent(cell: object) -> bool:
     return cell is None or type(cell).__name__ in ("NAType", "NaTType") or cell != cell
+
+
+def _write_parquet(frame: pd.DataFrame, path: Path, order: NDArray[np.int64] | None) -> None:
+    """Write a slice of the rows at a time; coded columns are never decoded as a whole."""
+    import pandas as pd
+
+    pa, pq = _library("pyarrow", "Parquet"), _library("pyarrow.parquet", "Parquet")
+    names = [str(name) for name in frame.columns]
+    parts = [_of_one_type(frame.iloc[:, i]) for i in range(frame.shape[1])]
+    shown = pd.DataFrame({name: distinct[:1] for name, (distinct, _) in zip(names, parts, strict=True)})
+    types = [pa.Schema.from_pandas(distinct.to_frame(), preserve_index=False).field(0).type for distinct, _ in parts]
+    kinds = pa.Schema.from_pandas(shown, preserve_index=False).metadata  # what pandas makes of them
+    schema = pa.schema(list(zip(names, types, strict=True)), metadata=kinds)
+
+    with pq.ParquetWriter(path, schema) as writer:
+        for low, high in slices(len(frame), steps=SLICE / _ROW_GROUP, what="rows written"):
+            rows = slice(low, high) if order is None else order[low:high]
+            arrays = []
+            for (distinct, codes), kind in zip(parts, types, strict=True):
+                if codes is None:
+                    arrays.append(pa.Array.from_pandas(distinct.iloc[rows], type=kind))
+                else:
+                    here = codes[rows]
+                    cells = pa.array(distinct, type=kind, from_pandas=True)
+                    arrays.append(pa.DictionaryArray.from_arrays(pa.array(here, mask=here < 0), cells).cast(kind))
+            writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
+
+
+def _of_one_type(column: pd.Series[Any]) -> tuple[pd.Series[Any], NDArray[Any] | None]:
+    """Cells of a column as one type; of a coded column its different cells, and the place of each among them."""
+    if is_coded(column):
+        used = column.cat.remove_unused_categories()
+        return _as_one_type(used.cat.categories.tolist()), used.cat.codes.to_numpy()
+    if column.dtype.kind == "O" or column.dtype.name == "category":
+        return _as_one_type([None if _absent(cell) else cell for cell in column.astype(object)]), None
+    return column, None
 
 
 def _write_workbook(frame: pd.DataFrame, path: Path) -> None:

@@ -13,23 +13,25 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 import numpy as np
 
 from sdc_problems._kernel import SLICE
 from sdc_problems._slices import slices, tell
-from sdc_problems._tables.coded import coded, coded_texts, decoded, distinct_cells, factorized
+from sdc_problems._tables.coded import coded, coded_texts, distinct_cells, factorized, is_coded
 from sdc_problems._tables.formats import (
     Labels,
     format_of,
     markup_format,
-    read_frame,
+    read_columns,
     read_labels,
     refuse_unwritable,
     write_frame,
 )
 from sdc_problems._tables.intervals import with_mark
+from sdc_problems._tables.spelling import Spelled, spelled
 from sdc_problems.errors import SDCError
 
 if TYPE_CHECKING:
@@ -61,6 +63,8 @@ class Form:
     numbers
         Columns that hold numbers in the original, whose labels get the decimal mark; each with the labels that are
         written as they are, for somebody gave them.
+    original
+        Table whose numbers are written as they were read, where they did not change.
     """
 
     delimiter: str = ","
@@ -69,6 +73,7 @@ class Form:
     other: str | None = None
     labels: Labels = field(default_factory=Labels)
     numbers: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    original: Microdata | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def between(cls, source: Path, out: Path, **csv_options: str) -> Form:
@@ -101,15 +106,37 @@ class Form:
         return cls(told_delimiter(path, encoding) or delimiter, "utf-8-sig" if marked else encoding, decimal)
 
     def marking(self, data: Microdata, given: Mapping[str, Hierarchy] | None) -> Form:
-        """Form that gives labels of a table's numbers the decimal mark, but for labels of the hierarchies given."""
-        if self.decimal == ".":
+        """Form for a table: its numbers as they were read, their labels with the decimal mark, but for labels given.
+
+        Parameters
+        ----------
+        data
+            The original.
+        given
+            Hierarchies whose labels stay as they are.
+        """
+        if self.other is not None:
             return self
+        if self.decimal == ".":
+            return replace(self, original=data)
         kept = {
             name: frozenset(text for level in range(1, one.n_levels) for text in one.labels(level))
             for name, one in (given or {}).items()
         }
         numbers = [attribute.name for attribute in data.attributes if attribute.holds_numbers]
-        return replace(self, numbers={name: kept.get(name, frozenset()) for name in numbers})
+        return replace(self, numbers={name: kept.get(name, frozenset()) for name in numbers}, original=data)
+
+    def spelled(self, frame: pd.DataFrame, records: NDArray[np.int64]) -> dict[int, Spelled]:
+        """Columns of a table whose numbers are written as they were read, by position.
+
+        Parameters
+        ----------
+        frame
+            The table.
+        records
+            Record of the original's file that each of its rows is.
+        """
+        return {} if self.original is None else spelled(self.original, frame, records, decimal=self.decimal)
 
     @property
     def errors(self) -> str:
@@ -118,6 +145,8 @@ class Form:
 
 
 PLAIN = Form()
+NOTHING: Mapping[int, Spelled] = MappingProxyType({})
+"""No column whose numbers are written as they were read."""
 
 
 def to_csv(frame: pd.DataFrame, *, formula_guard: bool = False, form: Form = PLAIN) -> bytes:
@@ -144,6 +173,7 @@ def write_csv(
     order: NDArray[np.int64] | None = None,
     formula_guard: bool = False,
     form: Form = PLAIN,
+    as_read: Mapping[int, Spelled] = NOTHING,
 ) -> None:
     """Write a table as CSV, a slice of its rows at a time: text takes several times the memory of what it says.
 
@@ -157,6 +187,8 @@ def write_csv(
         Row of the table in each place of the file; as they are if not given.
     formula_guard, form
         As in `to_csv`.
+    as_read
+        Columns whose numbers are written as they were read, by position.
     """
     # Python's csv quotes a lone carriage return only where it ends lines, and readers take it for the end of one.
     returns = any("\r" in str(name) for name in frame.columns) or any(
@@ -169,10 +201,14 @@ def write_csv(
     # The first piece of an encoding with a byte order mark has it, and no other.
     encoder = codecs.getincrementalencoder(form.encoding)(form.errors)
 
-    def text_of(part: pd.DataFrame, header: bool) -> str:
+    def text_of(part: pd.DataFrame, at: slice | NDArray[np.int64], header: bool) -> str:
         buffer = io.StringIO(newline="")
         if formula_guard:
             part = guarded_table(part)
+        elif as_read:
+            part = part.copy(deep=False)
+        for position, column in as_read.items():
+            part.isetitem(position, column.written(part.iloc[:, position], at))
         if form.decimal != ".":
             part = _with_mark(part, form.decimal)
         part.to_csv(
@@ -182,10 +218,10 @@ def write_csv(
 
     try:
         if frame.empty:
-            put(encoder.encode(text_of(frame, header=True)))
+            put(encoder.encode(text_of(frame, slice(0), header=True)))
         for low, high in slices(len(frame), steps=_CELL * frame.shape[1], what="rows written"):
-            part = frame.iloc[low:high] if order is None else frame.iloc[order[low:high]]
-            put(encoder.encode(text_of(part, header=not low)))
+            at = slice(low, high) if order is None else order[low:high]
+            put(encoder.encode(text_of(frame.iloc[at], at, header=not low)))
         put(encoder.encode("", final=True))
     except UnicodeEncodeError:
         raise SDCError(
@@ -210,28 +246,42 @@ def guarded_table(frame: pd.DataFrame) -> pd.DataFrame:
     frame = frame.copy()
     for position in range(frame.shape[1]):
         column = frame.iloc[:, position]
-        if column.dtype.kind not in "iufb":
+        if is_coded(column) and all(type(text) is str for text in column.cat.categories):
+            frame.isetitem(
+                position, coded_texts(column.cat.codes.to_numpy(), list(map(guarded, column.cat.categories)))
+            )
+        elif column.dtype.kind not in "iufb":
             frame.isetitem(position, column.astype(object).map(guarded).to_numpy())
     frame.columns = [guarded(name) for name in frame.columns]
     return frame
 
 
 def without_decimals(
-    text: pd.DataFrame, frame: pd.DataFrame, form: Form, order: NDArray[np.int64] | None = None
+    text: pd.DataFrame,
+    frame: pd.DataFrame,
+    form: Form,
+    order: NDArray[np.int64] | None = None,
+    as_read: Mapping[int, Spelled] = NOTHING,
 ) -> pd.DataFrame:
-    """Cells of a file with the decimal point that the table's numbers have.
+    """Cells of a file with the numbers as the table has them.
 
     Parameters
     ----------
-    text, frame, form
+    text, frame, form, as_read
         The file's cells, the table that was written, and how.
     order
         Row of the table in each place of the file; as they are if not given.
     """
-    if form.decimal == ".":
+    if form.decimal == "." and not as_read:
         return text
     text = text.copy()
+    for position, column in as_read.items():
+        place, distinct = coded(text.iloc[:, position])
+        texts = column.read(distinct, whole=frame.dtypes.iloc[position].kind == "i")
+        text.isetitem(position, coded_texts(place, texts))
     for position, numbers in _decimals(frame):
+        if form.decimal == "." or position in as_read:
+            continue
         cells = text.iloc[:, position].to_numpy().copy()
         shown = numbers if order is None else numbers[order]
         cells[shown] = [cell.replace(form.decimal, ".") for cell in cells[shown]]
@@ -320,15 +370,16 @@ def write_bytes(
     order: NDArray[np.int64] | None = None,
     formula_guard: bool = False,
     form: Form = PLAIN,
+    as_read: Mapping[int, Spelled] = NOTHING,
 ) -> None:
     """Write a table as a file of any form, piece after piece; parameters as in `write_csv`."""
     if form.other is None:
-        write_csv(frame, put, order=order, formula_guard=formula_guard, form=form)
+        write_csv(frame, put, order=order, formula_guard=formula_guard, form=form, as_read=as_read)
         return
-    frame = decoded(frame if order is None else frame.iloc[order].reset_index(drop=True))
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "table"
-        write_frame(guarded_table(frame) if formula_guard else frame, place, form.other, form.labels)
+        frame = guarded_table(frame) if formula_guard else frame
+        write_frame(frame, place, form.other, form.labels, order=order)
         with place.open("rb") as stream:
             while content := stream.read(_PIECE):
                 put(content)
@@ -346,14 +397,18 @@ def read_text(path: Path, form: Form = PLAIN, like: pd.DataFrame | None = None) 
     like
         The table that was written: statistics programs have no whole numbers, so a 1.0 of theirs is its 1.
     """
+    import pandas as pd
+
     if form.other is not None:
-        found = read_frame(path, form.other)[0]
-        for position in range(0 if like is None else min(like.shape[1], found.shape[1])):
-            assert like is not None
-            before, after = like.iloc[:, position].dtype, found.iloc[:, position].dtype
-            if before.kind in "iub" and after.kind == "f" and not found.iloc[:, position].isna().any():
-                found.isetitem(position, found.iloc[:, position].astype(before).array)
-        return as_written(found)
+        names, columns = read_columns(path, form.other)
+        texts = []
+        for position, column in enumerate(columns):
+            if like is not None and position < like.shape[1]:
+                before = like.iloc[:, position].dtype
+                if before.kind in "iub" and column.dtype.kind == "f" and not column.isna().any():
+                    column = column.astype(before)
+            texts.append(pd.Series(_texts(column)))
+        return pd.concat(texts, axis=1).set_axis(names, axis=1) if texts else pd.DataFrame()
     with path.open(encoding=form.encoding, errors=form.errors, newline="") as stream:
         return _cells(stream, form.delimiter, what="rows read back")
 
