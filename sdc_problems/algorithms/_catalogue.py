@@ -1,4 +1,4 @@
-"""Table of the methods of this room: those that search."""
+"""Table of the methods of this folder, which are searches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of the searches: what a problem must be for them."""
+"""Checks that a problem fits a search."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sdc_problems.errors import SDCError
 
 
 def unconstrained(problem: Any, name: str) -> None:
-    """Refuse a problem with constraints, with the way out."""
+    """Refuse a problem with constraints, and say what to do instead."""
     if problem.n_constr:
         raise SDCError(
             f"{name} searches problems without constraints: omit require= and choose among what it finds, or use"
@@ -17,7 +17,7 @@ def unconstrained(problem: Any, name: str) -> None:
 
 
 def single_objective(problem: Any, name: str) -> None:
-    """Refuse a problem with several objectives or with constraints, with the way out."""
+    """Refuse a problem with several objectives or with constraints, and say what to do instead."""
     if problem.n_obj != 1:
         raise SDCError(
             f"{name} compares one number, but the problem has {problem.n_obj} objectives: choose one, such as"

@@ -1,4 +1,4 @@
-"""ExactFront: the exact front of a problem whose solutions can all be measured, where a search is expected."""
+"""ExactFront: the exact front of a problem as an algorithm, usable where a search is expected."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from sdc_problems.errors import SDCError
 
 
 class ExactFront(Algorithm):
-    """The exact front as an algorithm of one generation: nothing is left to chance, whatever the seed.
+    """Find the exact front in one generation, independent of the seed.
 
-    It asks ``problem.enumerate_front()``, which measures all solutions or finds the front by a program, so that a
-    study can be sure where a search would only be likely to be right.
+    It calls ``problem.enumerate_front()``, which measures all solutions or uses an exact algorithm, so that a study
+    is certain of the front instead of likely to find it.
 
     Parameters
     ----------

@@ -22,28 +22,28 @@ if TYPE_CHECKING:
 
 
 class RecipeTransformer:
-    """Protect tables by a recipe: in a `Pipeline` of scikit-learn, or by itself.
+    """Protect tables by a recipe, in a `Pipeline` of scikit-learn or alone.
 
-    ``fit`` takes the recipe that was given, or searches for one; ``transform`` applies it to a table, each as a whole:
-    what a k promises holds in every table that comes out, and the records are as many and in the order as they were.
+    ``fit`` takes the given recipe, or searches for one; ``transform`` applies it to a table. Each table is protected as
+    a whole: k holds in every table that comes out, and the records are the same in number and order.
 
     Parameters
     ----------
     recipe
-        The recipe. If not given, ``fit`` searches for one of ``quasi_identifiers``.
+        The recipe. By default, ``fit`` searches for one of ``quasi_identifiers``.
     quasi_identifiers
         Columns to protect, for a search; by default all.
     methods
-        Names of the methods to choose from; all if not given.
+        Names of the methods to choose from; by default all.
     k
-        Fewest records that look alike in all these columns together, in every recipe of the search.
+        Smallest number of records that look alike in all these columns together, in every recipe of the search.
     seconds
-        How long it searches.
+        Time of the search.
     hierarchies
-        By column, for methods that need them.
+        Hierarchies by column, for methods that need them.
     seed
-        Of the search, and of methods that draw random numbers; keep it secret. With a recipe that draws none it is not
-        needed.
+        Seed of the search, and of methods that draw random numbers; keep it secret. A recipe that draws none does not
+        need it.
 
     Attributes
     ----------
@@ -54,9 +54,9 @@ class RecipeTransformer:
 
     Notes
     -----
-    A table is a DataFrame, and a DataFrame comes out; or an array of numbers, whose columns are called x0, x1 …, and an
-    array comes out. ``transform`` of the same table with the same seed gives the same cells. A method that leaves
-    records out cannot be part of the recipe: ``y`` would no longer fit.
+    For a DataFrame, the result is a DataFrame; for an array of numbers, whose columns are called x0, x1 …, it is an
+    array. ``transform`` of the same table with the same seed gives the same cells. A method that leaves records out
+    cannot be part of the recipe: ``y`` would no longer fit.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class RecipeTransformer:
         hierarchies: Mapping[str, Hierarchy] | None = None,
         seed: int | None = None,
     ) -> None:
-        self.recipe = recipe  # as scikit-learn wants it: kept as given, checked by fit
+        self.recipe = recipe  # as scikit-learn requires: kept as given, and checked by fit
         self.quasi_identifiers = quasi_identifiers
         self.methods = methods
         self.k = k
@@ -119,7 +119,7 @@ class RecipeTransformer:
         Parameters
         ----------
         X
-            The table, with the columns of the one that was fitted.
+            The table, with the columns of the fitted one.
         """
         if not hasattr(self, "recipe_"):
             raise SDCError("this transformer has no recipe yet: call fit first")
@@ -137,7 +137,7 @@ class RecipeTransformer:
         return found
 
     def fit_transform(self, X: Any, y: object = None) -> Any:
-        """Fit a table and protect it.
+        """Fit to a table and protect it.
 
         Parameters
         ----------
@@ -158,7 +158,7 @@ class RecipeTransformer:
         )
         return front.recipe(front.knee)
 
-    # -- what scikit-learn asks of its estimators ----------------------------------------------------------------
+    # -- required of estimators by scikit-learn ------------------------------------------------------------------
 
     @classmethod
     def _names(cls) -> list[str]:
@@ -170,7 +170,7 @@ class RecipeTransformer:
         Parameters
         ----------
         deep
-            Of no effect: no parameter is an estimator.
+            No effect: no parameter is an estimator.
         """
         return {name: getattr(self, name) for name in self._names()}
 
@@ -180,7 +180,7 @@ class RecipeTransformer:
         Parameters
         ----------
         **parameters
-            Those to change.
+            Parameters to change.
         """
         known = self._names()
         for name, value in parameters.items():
@@ -216,7 +216,7 @@ class RecipeTransformer:
         return hasattr(self, "recipe_")
 
     def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import Tags, TargetTags, TransformerTags  # asked by scikit-learn alone: it is there
+        from sklearn.utils import Tags, TargetTags, TransformerTags  # only scikit-learn calls this, so it is installed
 
         return Tags(
             estimator_type=None, target_tags=TargetTags(required=False), transformer_tags=TransformerTags(),
@@ -245,7 +245,7 @@ def _as_frame(X: Any) -> tuple[Any, bool]:
 
 
 def _read(frame: Any, recipe: Recipe) -> Microdata:
-    """Table with the recipe's columns as quasi-identifiers, of the kinds that it says."""
+    """Table with the recipe's columns as quasi-identifiers, with the kinds that the recipe gives."""
     recipe.check_names([str(name) for name in frame.columns])
     names = [*recipe.columns, *recipe.unchanged]
     kinds = {name: kind for name, kind in recipe.kinds.items() if name in names}

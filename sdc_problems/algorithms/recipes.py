@@ -1,4 +1,4 @@
-"""Search for recipes that begins with every method alone, at each of its settings."""
+"""Search for recipes that begins with a sweep: each method alone, at each of its settings."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LEAST_SECONDS = 0.5
 """Seconds that one recipe may take in any search, however short."""
 
 STEP = 0.75
-"""A neighbor of the knee has at most so much of its risk, or of its loss."""
+"""Share of the knee's risk, or of its loss, that a neighbor of the knee has at most."""
 
 
 @dataclass(frozen=True)
@@ -43,13 +43,13 @@ class RecipeFront:
     problem
         The problem.
     X, F
-        Rows of the recipes, and their objectives as they are minimized; by the first objective.
+        Rows of the recipes, and their minimized objectives; sorted by the first objective.
     measured
-        Number of recipes measured, sweeps among them.
+        Number of recipes measured, including the sweeps.
     sweeps
         Number of sweep points measured.
     generations
-        Generations of the search after the sweeps.
+        Number of generations of the search after the sweeps.
     interrupted
         Whether it was stopped before its time.
     """
@@ -82,8 +82,9 @@ class RecipeFront:
     def neighbors(self) -> dict[str, int]:
         """Points on either side of the knee that differ noticeably from it.
 
-        ``"safer"`` has at most three quarters of the knee's second objective, ``"more useful"`` of the first; of all
-        such points each has the smallest scaled sum. Where there is none it is the next point of the front, if any.
+        ``"safer"`` has at most three quarters of the knee's second objective, ``"more useful"`` of its first; among
+        such points, the one with the smallest scaled sum is taken. If there is none, it is the next point of the front,
+        if any.
         """
         knee = self.knee
         found = {}
@@ -107,26 +108,26 @@ def search_recipes(
     pop_size: int = POP_SIZE,
     tell: Callable[[RecipeFront | None, int, float], object] | None = None,
 ) -> RecipeFront:
-    """Search for recipes: the sweeps of all methods first, then NSGA-II from the best of them.
+    """Search for recipes: first the sweeps of all methods, then NSGA-II from the best of them.
 
-    No point of a sweep that was measured is better than the front: everything measured competes for it. Ctrl-C ends the
-    search with what there is.
+    No measured point of a sweep is better than the front, because everything measured competes for it. Ctrl-C ends the
+    search and returns the front so far.
 
     Parameters
     ----------
     problem
         The problem.
     rng
-        Where the search's draws come from.
+        Source of the search's random numbers.
     seconds, generations
-        When it ends: after so much time, half of which the sweeps may take, or after so many generations.
+        Limit of time, half of which the sweeps may take, or of generations.
     starts
-        Rows of X besides ``problem.baselines()``, by name.
+        Rows of X to measure in addition to ``problem.baselines()``, by name.
     pop_size
         Size of the population, and number of children of a generation.
     tell
         Called as ``tell(front, measured, seconds)`` after each part of the work; the front is None if nothing meets
-        what is required.
+        the requirements.
 
     Examples
     --------
@@ -171,7 +172,7 @@ def search_recipes(
         operators = {**problem.operators(), "sampling": sweeps}
         algorithm = NSGA2(pop_size=pop_size, n_offsprings=pop_size, **operators)
         algorithm.setup(problem, termination=("n_gen", 2**31), seed=int(rng.integers(2**31)))
-        algorithm.next()  # the sweeps, which are measured
+        algorithm.next()  # the sweeps, which are already measured
         while done < (np.inf if generations is None else generations) and time.monotonic() < end:
             if not algorithm.has_next():
                 break
@@ -211,22 +212,22 @@ def search_table(
     data
         The table; its quasi-identifiers are protected.
     seconds
-        How long. A method that takes more than a twentieth of it for one recipe is left out.
+        Time of the search. A method that takes more than a twentieth of it for one recipe is left out.
     seed
-        Of the search, and of the random numbers that the methods draw.
+        Seed of the search, and of the random numbers that the methods draw.
     hierarchies
-        By column, for methods that need them.
+        Hierarchies by column, for methods that need them.
     methods
-        Names of the methods to choose from; all if not given.
+        Names of the methods to choose from; by default all.
     k
-        Fewest records that look alike in all columns together, in every recipe.
+        Smallest number of records that look alike in all columns together, in every recipe.
     tell
         As for `search_recipes`.
 
     Returns
     -------
     tuple
-        The front, and the seconds that methods took which were left out.
+        The front, and the seconds of each method that was left out.
     """
     from sdc_problems.problems.recipe import RecipeProblem
 
@@ -236,7 +237,7 @@ def search_table(
     slow = slow_methods(problem, max(seconds * SHARE_OF_ONE, LEAST_SECONDS))
     if slow:
         fast = [offer.name for offer in problem.offers[1:] if offer.name not in slow]
-        if not fast:  # the fastest of them is better than none
+        if not fast:  # the fastest method is better than none
             fast = [min(slow, key=lambda name: slow[name])]
             slow = {name: taken for name, taken in slow.items() if name not in fast}
         problem = RecipeProblem(data, hierarchies=hierarchies, methods=fast, require=require, seed=seed)
@@ -253,7 +254,7 @@ def _in_turns(named: Mapping[str, NDArray[Any]]) -> list[list[NDArray[Any]]]:
 
 
 class _Kept:
-    """Recipes of which none is better than another, of all that were measured."""
+    """Non-dominated recipes among all that were measured."""
 
     def __init__(self, problem: RecipeProblem) -> None:
         self.problem = problem
@@ -262,7 +263,7 @@ class _Kept:
         self.measured = self.sweeps = self.generations = 0
 
     def add(self, measured: Any) -> None:
-        """Let measured individuals compete."""
+        """Add measured individuals."""
         from moocore import is_nondominated
 
         self.measured += len(measured)
@@ -283,7 +284,7 @@ class _Kept:
 
 
 def slow_methods(problem: RecipeProblem, most: float) -> dict[str, float]:
-    """Seconds of the methods that take too long for a search: their strongest setting for all columns is tried.
+    """Seconds of the methods that are too slow for a search; the strongest setting is tried for all columns.
 
     Parameters
     ----------
@@ -297,7 +298,7 @@ def slow_methods(problem: RecipeProblem, most: float) -> dict[str, float]:
     for row in turns[0]:
         method = _method_of(problem, row)
         taken = _seconds(problem, row)
-        if taken > most:  # perhaps it was compiled first
+        if taken > most:  # perhaps because it was just compiled
             taken = min(
                 [taken, *(_seconds(problem, again) for again in turns[1] if _method_of(problem, again) == method)]
             )

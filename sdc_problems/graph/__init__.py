@@ -1,4 +1,4 @@
-"""Social graphs: people as records, and the links between them; read, checked once, and written."""
+"""Social graphs: persons as records, and the links between them; read, checked once, and written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists of links as Gephi, SNAP and spreadsheets write them."""
+"""Lists of links in the formats of Gephi, SNAP and spreadsheets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sdc_problems._tables.open_file import DAMAGED, gunzipped
 from sdc_problems.errors import SDCError, SDCFailure, did_you_mean
 
 TOLD = 1 << 15
-"""Lines, or parts of other files, between two looks of whoever waits."""
+"""Lines, or parts of other files, between two reports of progress."""
 _SOURCES = ("source", "from", "fromnodeid", "src")
 _TARGETS = ("target", "to", "tonodeid", "dst")
 
@@ -32,12 +32,12 @@ class EdgeList:
     targets: list[str] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
     weights: list[float] | None = None
-    directed: bool | None = None  # what the file says itself
+    directed: bool | None = None  # as the file itself says
     notes: list[str] = field(default_factory=list)
     names: list[tuple[list[str], list[str]]] = field(default_factory=list)  # ends by other names of the nodes
 
     def known(self, ids: Collection[str]) -> EdgeList:
-        """The links by the first names of their ends that are all identifiers, where nodes have several names."""
+        """The links, with the first kind of names whose ends are all identifiers, if nodes have several names."""
         known = set(ids)
         for sources, targets in self.names:
             if known.issuperset(sources) and known.issuperset(targets):
@@ -100,20 +100,20 @@ def read_edge_list(
     delimiter: str | None = None,
     encoding: str = "utf-8",
 ) -> EdgeList:
-    """Read links: a header that names both ends, or pairs without one, separated by blanks or tabs.
+    """Read links: a header that names both ends, or pairs without a header, separated by blanks or tabs.
 
     Parameters
     ----------
     path
         The file; ``.gz`` is decompressed. Lines that begin with ``#`` are comments. Or a workbook or Parquet file.
     source, target
-        Columns of the ends; by default those called so (also "from" and "to"), in any case of letters.
+        Columns of the ends; by default those with these names (also "from" and "to"), in upper or lower case.
     weight
-        Column of the weights; all others are dropped, with a note.
+        Column of the weights; all other columns are dropped, with a note.
     delimiter
-        What separates cells; by default seen from the first line.
+        Character between cells; by default found from the first line.
     encoding
-        How the text is coded.
+        Encoding of the text.
     """
     out = EdgeList(Path(path).name)
     n_lines, rows = _lines(path, delimiter, encoding)
@@ -124,7 +124,7 @@ def read_edge_list(
     places = _header(head, out, source, target, weight)
     if places is None:
         if source is not None or target is not None or weight is not None or not _bare(head):
-            # The first line is not repeated: without a header it holds identifiers.
+            # The error does not quote the first line: without a header it holds identifiers.
             raise SDCError(
                 f"{out.name} has no columns for the two ends of a link in its first line: name them with source= and"
                 " target=, or put a line Source,Target before the links"
@@ -148,7 +148,7 @@ def read_edge_list(
 def _lines(
     path: str | os.PathLike[str], delimiter: str | None, encoding: str
 ) -> tuple[int, Iterator[tuple[int, list[str]]]]:
-    """Number of lines, and each with its cells as text."""
+    """Number of lines, and an iterator over the lines with their cells as text."""
     if format_of(path) is not None:
         frame = read_frame(path)[0]
         cells = frame.astype(object).where(frame.notna(), "").map(label)

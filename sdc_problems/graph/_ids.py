@@ -12,7 +12,7 @@ from sdc_problems._slices import slices
 from sdc_problems._tables.columns import label
 from sdc_problems.errors import SDCError
 
-_END = 500  # elementary steps that finding a node by its name takes
+_END = 500  # elementary steps to find a node by its name
 _WHOLE_FLOAT = re.compile(r"-?\d+\.0+")
 
 
@@ -31,7 +31,7 @@ def id_text(value: object) -> str:
 def positions_of(
     ids: Sequence[str], sources: Sequence[object], targets: Sequence[object], where: Callable[[int], str]
 ) -> NDArray[np.int64]:
-    """Pairs of positions for the ends of links; unknown and blank ends are named by their place.
+    """Pairs of positions for the ends of links; an error about an unknown or blank end names its place.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def positions_of(
     sources, targets
         Ends of the links, of any type.
     where
-        Says where a link stands.
+        Gives the place of a link, for errors.
     """
     position: dict[object, int] = {}
     for i, own in enumerate(ids):

@@ -1,4 +1,4 @@
-"""Links between nodes as sorted arrays (CSR): checked, merged where a file names both directions."""
+"""Links between nodes as sorted arrays (CSR): checked, and merged if a file names both directions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Where = Callable[[int], str]
 
 @dataclass(frozen=True)
 class Links:
-    """Links as CSR arrays, and what was said about them while they were read."""
+    """Links as CSR arrays, with the notes made while they were read."""
 
     indptr: NDArray[np.int64]
     indices: NDArray[np.int32]
@@ -74,7 +74,7 @@ def link_arrays(
         What to do with a link from a node to itself ("error", "drop"), and with one that is named again ("error",
         "sum": weights add up).
     where
-        Says where pair number i stands, for errors.
+        Gives the place of pair number i, for errors.
     """
     choice(self_loops, "self_loops", SELF_LOOPS)
     choice(repeated, "repeated", REPEATED)
@@ -133,7 +133,7 @@ def _undirected(
     where: Where,
     notes: list[str],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.intp], NDArray[np.float64] | None]:
-    """Put the smaller end first; a file that names every link in both directions is merged."""
+    """Put the smaller end first, and merge links that a file names in both directions."""
     known = np.unique(keys)
     backwards = np.isin(target * n + source, known)
     low, high = np.minimum(source, target), np.maximum(source, target)

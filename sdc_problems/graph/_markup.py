@@ -16,7 +16,7 @@ from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.graph._edge_list import TOLD, EdgeList, read_bytes, text_of
 from sdc_problems.graph._ids import id_text
 
-_PART = 1 << 20  # bytes of a file that are read at once
+_PART = 1 << 20  # bytes of a file to read at once
 
 _READ: dict[str, Callable[[str], object]] = {
     "boolean": lambda text: {"true": True, "1": True, "false": False, "0": False}[text.strip().casefold()],
@@ -31,7 +31,7 @@ _READ: dict[str, Callable[[str], object]] = {
 
 @dataclass
 class Markup:
-    """Content of a graph file, before it is checked."""
+    """Content of a graph file before it is checked."""
 
     name: str
     ids: list[Any] = field(default_factory=list)
@@ -163,7 +163,7 @@ class _GraphML:
         self.key = identity
 
     def finished(self) -> Markup:
-        """Fill in defaults and say what was ignored."""
+        """Fill in defaults, and add notes on what was ignored."""
         if not self.graphs:
             raise SDCError(f"{self.out.name} holds no graph: is it GraphML?")
         for of, items in (("node", self.out.nodes), ("edge", self.out.links)):
@@ -178,7 +178,7 @@ class _GraphML:
 
 
 def read_graphml(path: str | os.PathLike[str], *, as_text: bool = False) -> Markup:
-    """Read a GraphML file (networkx, igraph, Gephi, yEd); values as text, or of the types that it declares."""
+    """Read a GraphML file (networkx, igraph, Gephi, yEd), with values as text or in the types that it declares."""
     reader = _GraphML(Path(path).name, as_text)
     content = memoryview(read_bytes(path))
     try:
@@ -245,7 +245,7 @@ def _gml_list(
 
 
 def read_gml(path: str | os.PathLike[str], *, as_text: bool = False) -> Markup:
-    """Read a GML file (networkx, igraph, Gephi); numbers as text, or as numbers."""
+    """Read a GML file (networkx, igraph, Gephi), with numbers as text or as numbers."""
     out = Markup(Path(path).name)
     graphs = [
         (value, line)
@@ -286,12 +286,12 @@ def read_gml(path: str | os.PathLike[str], *, as_text: bool = False) -> Markup:
 
 
 def read_markup(path: str | os.PathLike[str], how: str, *, as_text: bool = False) -> Markup:
-    """Read a file whose ``markup_format`` is known."""
+    """Read a file whose format (of ``markup_format``) is known."""
     return (read_graphml if how == "GraphML" else read_gml)(path, as_text=as_text)
 
 
 def weights_of(found: Markup, weight: str | None) -> tuple[list[Any] | None, list[str]]:
-    """Weights of the links, and what is said of their other attributes.
+    """Weights of the links, and notes on their other attributes.
 
     Parameters
     ----------
@@ -309,15 +309,15 @@ def weights_of(found: Markup, weight: str | None) -> tuple[list[Any] | None, lis
 
 
 def links_alone(path: str | os.PathLike[str], how: str, id: str, weight: str | None) -> EdgeList:
-    """Links of a file of nodes and links, for nodes whose table is another file.
+    """Links of a file of nodes and links, for nodes that come from another file.
 
     Parameters
     ----------
     path, how
         The file and its format.
     id
-        Column of the table that identifies the nodes. They may be named by the attribute that is called so, by the
-        file's own identifiers, or by ``label`` or ``name``.
+        Column of the table that identifies the nodes. In the file, nodes may be named by an attribute with this name,
+        by the file's own identifiers, or by ``label`` or ``name``.
     weight
         Attribute of the links with their weights.
     """

@@ -1,4 +1,4 @@
-"""ProtectedGraph: what is published of a social graph, written in the formats that others read."""
+"""ProtectedGraph: the published form of a social graph, written in common formats."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ SOURCE, TARGET = "source", "target"
 
 @dataclass(frozen=True, eq=False)
 class ProtectedGraph:
-    """A published graph: a table of nodes, a table of links, and what was counted in them.
+    """A published graph: a table of nodes, a table of links, and the counts of its guarantees.
 
     Parameters
     ----------
     nodes
-        One row per node; the first column holds the fresh identifiers.
+        One row per node; the first column holds the new identifiers.
     edges
-        One row per link: ``source``, ``target`` and, if links carry any, weights or counts.
+        One row per link: ``source``, ``target`` and, if links have them, weights or counts.
     directed
-        Whether a link leads one way.
+        Whether links have a direction.
     counts
-        What the guarantees count: nodes, links, the smallest combination of released values, …
+        Counts for the guarantees: nodes, links, the smallest combination of released values, …
 
     Examples
     --------
@@ -77,7 +77,7 @@ class ProtectedGraph:
     # ------------------------------------------------------------------ out
 
     def to_csv(self, folder: str | os.PathLike[str]) -> tuple[Path, Path]:
-        """Write nodes.csv and edges.csv into a folder, read them again and compare; return their paths."""
+        """Write nodes.csv and edges.csv to a folder, read them again and compare; return their paths."""
         import pandas as pd
 
         folder = Path(folder)
@@ -99,11 +99,11 @@ class ProtectedGraph:
         return paths
 
     def to_graphml(self, path: str | os.PathLike[str]) -> Path:
-        """Write GraphML, as networkx, igraph and Gephi read it; read it again and compare."""
+        """Write GraphML that networkx, igraph and Gephi can read; read it again and compare."""
         return self._to_markup(Path(path), "GraphML")
 
     def to_gml(self, path: str | os.PathLike[str]) -> Path:
-        """Write GML, as networkx, igraph and Gephi read it; read it again and compare."""
+        """Write GML that networkx, igraph and Gephi can read; read it again and compare."""
         return self._to_markup(Path(path), "GML")
 
     def _to_markup(self, path: Path, how: str) -> Path:
@@ -119,7 +119,7 @@ class ProtectedGraph:
         return path
 
     def to_sparse(self) -> Any:
-        """Adjacency matrix (scipy.sparse CSR): 1, or the links' weight or number; rows in the order of the nodes."""
+        """Adjacency matrix (scipy.sparse CSR): 1, or the links' weight or count; rows in the order of the nodes."""
         from scipy.sparse import coo_array
 
         pairs = self._positions()
@@ -131,7 +131,7 @@ class ProtectedGraph:
         return A.tocsr() if self.directed else (A + A.T).tocsr()
 
     def to_networkx(self) -> Any:
-        """Make a networkx graph, columns as attributes (needs the extra ``[graph]``)."""
+        """Make a networkx graph with columns as attributes (needs the extra ``[graph]``)."""
         try:
             import networkx
         except ImportError:
@@ -144,7 +144,7 @@ class ProtectedGraph:
         return G
 
     def to_igraph(self) -> Any:
-        """Make an igraph graph, columns as attributes (igraph is not part of any extra: pip install igraph)."""
+        """Make an igraph graph with columns as attributes (igraph is not part of any extra: pip install igraph)."""
         try:
             import igraph
         except ImportError:

@@ -1,4 +1,4 @@
-"""SocialGraph: people as records of a Microdata, and the links between them as sorted arrays."""
+"""SocialGraph: persons as records of a Microdata, and the links between them as sorted arrays."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ _META = "graph"
 class SocialGraph(OpenedLate):
     """Social graph: one record of a `Microdata` per person (node), and links as CSR arrays.
 
-    Immutable; the arrays are shared between processes as those of `Microdata` are.
+    Immutable; the arrays are shared between processes, like those of `Microdata`.
 
     Parameters
     ----------
     data
         One record per node.
     edges
-        Links × 2: pairs of record positions from 0. An undirected link is named once (or every link in both
-        directions, as some files do) and becomes two arcs.
+        Links × 2: pairs of record positions from 0. An undirected link is listed once (or every link in both
+        directions, as in some files) and becomes two arcs.
     directed
-        Whether a link leads one way.
+        Whether links have a direction.
     weights
         One positive number per link. They are kept and published; the measures count links.
     self_loops
         "error" or "drop" for links from a node to itself.
     repeated
-        "error" or "sum" for links that are named more than once.
+        "error" or "sum" for links that are listed more than once.
 
     Examples
     --------
@@ -148,13 +148,13 @@ class SocialGraph(OpenedLate):
         encoding: str = "utf-8",
         **table: Any,
     ) -> SocialGraph:
-        """Read a table of nodes and a list of links, as Gephi, SNAP and spreadsheets write them.
+        """Read a table of nodes and a list of links in the formats of Gephi, SNAP and spreadsheets.
 
         Parameters
         ----------
         nodes
-            CSV file with a header, or another that `Microdata.from_file` reads; ``id`` names the column of identifiers
-            (in any case of letters).
+            CSV file with a header, or another file that `Microdata.from_file` reads; ``id`` names the column of
+            identifiers (in upper or lower case).
         edges
             Links: a header with source and target (Gephi's Id, Type and Label are understood), or pairs separated by
             blanks or tabs (SNAP), with ``#`` comments, also as ``.gz``; a workbook; or the links of a GraphML or GML
@@ -162,14 +162,14 @@ class SocialGraph(OpenedLate):
         id, source, target, weight
             Names of columns.
         directed
-            Whether a link leads one way; by default what the file's column Type says, else no.
+            Whether links have a direction; by default as the file's column Type says, otherwise no.
         self_loops, repeated
             As for the class.
         delimiter, encoding
-            How the table of nodes is written; by default the delimiter is seen from its header.
+            How the table of nodes is written; by default the delimiter is found from its header.
         **table
-            Roles, kinds, orders and missing values as in `Microdata.from_csv`; missing values are a category unless
-            said otherwise.
+            Roles, kinds, orders and missing values as in `Microdata.from_csv`; by default, missing values are a
+            category.
         """
         listed = _listed(edges, id, source, target, weight, encoding)
         names, form = _header(nodes, delimiter, encoding)
@@ -208,7 +208,7 @@ class SocialGraph(OpenedLate):
         repeated: str = "error",
         **table: Any,
     ) -> SocialGraph:
-        """Take a frame of nodes and a frame of links; options as in `from_csv`."""
+        """Take a frame of nodes and a frame of links; options as for `from_csv`."""
         for name in (source, target, *([weight] if weight else [])):
             if name not in edges.columns:
                 raise SDCError(f"the links have no column {name!r}{did_you_mean(name, map(str, edges.columns))}")
@@ -237,7 +237,7 @@ class SocialGraph(OpenedLate):
         nodes
             One record per row.
         directed
-            By default whether the matrix is not symmetric.
+            Whether links have a direction; by default, if the matrix is not symmetric.
         **options
             ``self_loops`` and ``repeated`` as for the class.
         """
@@ -257,24 +257,24 @@ class SocialGraph(OpenedLate):
 
     @classmethod
     def from_graphml(cls, path: str | os.PathLike[str], *, id: str = "id", **options: Any) -> SocialGraph:
-        """Read GraphML as networkx, igraph, Gephi and yEd write it; options as in `from_networkx`."""
+        """Read GraphML from networkx, igraph, Gephi and yEd; options as for `from_networkx`."""
         return cls._marked(read_graphml(path), id, **options)
 
     @classmethod
     def from_gml(cls, path: str | os.PathLike[str], *, id: str = "id", **options: Any) -> SocialGraph:
-        """Read GML as networkx, igraph and Gephi write it; options as in `from_networkx`."""
+        """Read GML from networkx, igraph and Gephi; options as for `from_networkx`."""
         return cls._marked(read_gml(path), id, **options)
 
     @classmethod
     def from_networkx(cls, G: Any, *, id: str = "id", **options: Any) -> SocialGraph:
-        """Take a networkx graph, its nodes' attributes as columns.
+        """Take a networkx graph, with its nodes' attributes as columns.
 
         Parameters
         ----------
         G
             The graph (Graph, DiGraph, or their multigraphs with ``repeated="sum"``).
         id
-            Column that holds the nodes' names; made from them if no attribute is called so.
+            Column of the nodes' names; made from them if no attribute has this name.
         **options
             ``weight`` (attribute of links), ``self_loops``, ``repeated``, and the roles, kinds, orders and missing
             values of `Microdata.from_frame`.
@@ -291,7 +291,7 @@ class SocialGraph(OpenedLate):
 
     @classmethod
     def from_igraph(cls, g: Any, *, id: str = "id", **options: Any) -> SocialGraph:
-        """Take an igraph graph, its vertices' attributes as columns; options as in `from_networkx`."""
+        """Take an igraph graph, with its vertices' attributes as columns; options as for `from_networkx`."""
         out = Markup("the graph", directed=bool(g.is_directed()), ids=list(range(g.vcount())))
         out.nodes = [vertex.attributes() for vertex in g.vs]
         for a, b in g.get_edgelist():
@@ -356,12 +356,12 @@ class SocialGraph(OpenedLate):
 
     @property
     def directed(self) -> bool:
-        """True if links lead one way."""
+        """Whether links have a direction."""
         return bool(self._meta["directed"])
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about what reading the links changed or left out."""
+        """Sentences on what was changed or left out when the links were read."""
         return tuple(self._meta["notes"])
 
     @property
@@ -376,7 +376,7 @@ class SocialGraph(OpenedLate):
 
     @property
     def indptr(self) -> NDArray[np.int64]:
-        """Beginning of each node's arcs in `indices` (nodes + 1 entries)."""
+        """Position of each node's first arc in `indices` (nodes + 1 entries)."""
         array: NDArray[np.int64] = self._handle["indptr"]
         return array
 
@@ -403,12 +403,12 @@ class SocialGraph(OpenedLate):
 
     @property
     def degrees(self) -> NDArray[np.int64]:
-        """Number of links of each node (in and out together where they lead one way)."""
+        """Number of links of each node (in and out together if links have a direction)."""
         return _degrees(self.indptr, self.indices, self.directed)
 
     @property
     def edges(self) -> NDArray[np.int64]:
-        """Links × 2 positions, sorted; an undirected link once, its smaller end first."""
+        """Links × 2 positions, sorted; an undirected link is listed once, its smaller end first."""
         arcs = self._arcs()
         return arcs if self.directed else arcs[arcs[:, 0] < arcs[:, 1]]
 
@@ -426,7 +426,7 @@ class SocialGraph(OpenedLate):
 
     @property
     def digest(self) -> str:
-        """SHA-256 (hexadecimal) over the records and the links."""
+        """SHA-256 (hexadecimal) of the records and the links."""
         arrays = [self.indptr.tobytes(), self.indices.tobytes()]
         if self.weights is not None:
             arrays.append(self.weights.tobytes())
@@ -434,7 +434,7 @@ class SocialGraph(OpenedLate):
         return hashlib.sha256(json.dumps([self.data.digest, self.directed, text]).encode()).hexdigest()
 
     def with_roles(self, **roles: Sequence[str]) -> SocialGraph:
-        """The same people and links with other roles, as `Microdata.with_roles`."""
+        """The same persons and links with other roles, as in `Microdata.with_roles`."""
         graph = type(self).__new__(type(self))
         graph.data, graph._meta, graph._handle = self.data.with_roles(**roles), self._meta, self._handle
         return graph
@@ -482,7 +482,7 @@ def _opened(data: Microdata, handle: SharedArrays) -> SocialGraph:
 def _header(
     nodes: str | os.PathLike[str], delimiter: str | None, encoding: str
 ) -> tuple[list[str], dict[str, str | None]]:
-    """Names of the columns of a table, and how it is written."""
+    """Names of a table's columns, and options for reading it."""
     if format_of(nodes) is not None:
         return list(map(str, read_frame(nodes)[0].columns)), {"delimiter": delimiter, "encoding": encoding}
     if read_bytes(nodes).startswith(b"\xef\xbb\xbf") and encoding == "utf-8":
@@ -500,7 +500,7 @@ def _listed(
     weight: str | None,
     encoding: str,
 ) -> EdgeList:
-    """Links of a file of pairs, or of one that holds nodes as well."""
+    """Links of a file of pairs, or of a file that also holds nodes."""
     how = markup_format(edges)
     if how is None:
         return read_edge_list(edges, source=source, target=target, weight=weight, encoding=encoding)
@@ -516,7 +516,7 @@ def _degrees(indptr: NDArray[np.int64], indices: NDArray[np.int32], directed: bo
 
 
 def _with_id(table: Mapping[str, Any], id: str, names: Sequence[str]) -> dict[str, Any]:
-    """Options of a table whose column of identifiers is a direct identifier and kept as text or whole numbers."""
+    """Options of a table, with its column of identifiers as a direct identifier, kept as text or whole numbers."""
     if id not in names:
         raise SDCError(f"the nodes have no column {id!r}{did_you_mean(id, map(str, names))}: name it with id=")
     options = {"missing": "category", **table}

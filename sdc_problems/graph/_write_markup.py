@@ -1,4 +1,4 @@
-"""GraphML and GML of a released graph: written from the text of its cells, and read back as text."""
+"""GraphML and GML of a released graph, written from the text of its cells and read back as text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sdc_problems.graph._markup import Markup
 if TYPE_CHECKING:
     import pandas as pd
 
-_LINE = 2_000  # elementary steps that the text of a line takes
+_LINE = 2_000  # elementary steps to write the text of a line
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _TYPES = {"i": "long", "u": "long", "f": "double", "b": "boolean"}
 _GML_KEY = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -29,7 +29,7 @@ _GRAPHML_HEAD = (
 
 
 Kinds = tuple[Sequence[str], Sequence[str]]
-"""Kinds of the columns of nodes and links, as numpy tells them: "i", "f", "b", or another for text."""
+"""Kinds of the columns of nodes and links, in numpy's letters: "i", "f", "b", or another one for text."""
 
 
 def kinds_of(*frames: pd.DataFrame) -> Kinds:
@@ -39,7 +39,7 @@ def kinds_of(*frames: pd.DataFrame) -> Kinds:
 
 
 def texts_of(frame: pd.DataFrame) -> pd.DataFrame:
-    """Text of each cell; that of a missing one is empty."""
+    """Text of each cell; empty for a missing one."""
     texts: pd.DataFrame = frame.apply(lambda cells: cells.astype(object).where(cells.notna(), "").map(str))
     return texts.astype(object)
 
@@ -54,7 +54,7 @@ def to_markup(nodes: pd.DataFrame, edges: pd.DataFrame, kinds: Kinds, directed: 
     kinds
         Kinds of the columns of both (`kinds_of`).
     directed
-        Whether a link leads one way.
+        Whether links have a direction.
     how
         "GraphML" or "GML".
     """
@@ -148,14 +148,14 @@ def _gml_value(text: str, kind: str) -> str:
 def from_markup(
     found: Markup, nodes: pd.DataFrame, edges: pd.DataFrame, kinds: Kinds
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Cells of a file that was read as text, as the tables have them that were written.
+    """Cells of a file that was read as text, in the form of the tables that were written.
 
     Parameters
     ----------
     found
         Content of the file.
     nodes, edges, kinds
-        As for `to_markup`; of the tables only names are looked at.
+        As for `to_markup`; of the tables only names are used.
     """
     import pandas as pd
 
@@ -174,7 +174,7 @@ def from_markup(
 
 
 def _as_told(cell: str, kind: str) -> str:
-    """Text of a cell as the table had it."""
+    """Text of a cell as it was in the table."""
     if kind == "b" and cell:
         return str(cell in ("true", "1"))
     return str(np.float64(cell).astype(str)) if kind == "f" and cell else cell

@@ -1,4 +1,4 @@
-"""Generalization hierarchies: for each value of an attribute, its ever more general labels."""
+"""Generalization hierarchies: the more and more general labels of each value of an attribute."""
 
 from __future__ import annotations
 

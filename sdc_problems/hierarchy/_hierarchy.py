@@ -1,4 +1,4 @@
-"""Domain generalization hierarchies: for each value of an attribute, its ever more general labels."""
+"""Domain generalization hierarchies: the more and more general labels of each value of an attribute."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ _META = "hierarchy"
 
 
 class Hierarchy(OpenedLate):
-    """A domain generalization hierarchy: level 0 is the values, each further level merges groups of the one before.
+    """Domain generalization hierarchy: level 0 holds the values, each further level merges groups of the one before.
 
     Made by `from_csv`, `from_levels`, `intervals`, `masking` or `suppression`. Immutable. Values and labels are text
-    without surrounding blanks; numbers meet their text form, so 39, 39.0 and "39" are the same value.
+    without surrounding blanks; numbers are compared as text, so that 39, 39.0 and "39" are the same value.
 
     Examples
     --------
@@ -83,16 +83,16 @@ class Hierarchy(OpenedLate):
         name: str | None = None,
         descriptions: Sequence[str] | None = None,
     ) -> Hierarchy:
-        """A hierarchy from the labels of each value.
+        """Make a hierarchy from the labels of each value.
 
         Parameters
         ----------
         levels
             A mapping from each value to its labels at levels 1, 2, …; or rows of the value and its labels.
         name
-            What errors call it.
+            Name for errors.
         descriptions
-            A short phrase for each level from 1 on, for `describe`.
+            A short phrase for each level from 1 on, used by `describe`.
 
         Examples
         --------
@@ -108,16 +108,16 @@ class Hierarchy(OpenedLate):
 
     @classmethod
     def from_csv(cls, path: str | os.PathLike[str], *, name: str | None = None, delimiter: str = ";") -> Hierarchy:
-        """Read a hierarchy file of ARX: no header, one line a value, its labels to the right, most general last.
+        """Read a hierarchy file of ARX: no header, one line per value, its labels to the right, most general last.
 
         Parameters
         ----------
         path
             The file (UTF-8, with or without a byte order mark).
         name
-            What errors call it; by default the file's name.
+            Name for errors; by default the file's name.
         delimiter
-            What separates labels.
+            Character between labels.
         """
         path = Path(path)
         try:
@@ -147,7 +147,7 @@ class Hierarchy(OpenedLate):
 
     @classmethod
     def suppression(cls, values: Iterable[object], *, name: str | None = None) -> Hierarchy:
-        """Two levels: the values, and "*" for all of them.
+        """Make a hierarchy of two levels: the values, and "*" for all of them.
 
         Examples
         --------
@@ -162,8 +162,8 @@ class Hierarchy(OpenedLate):
     ) -> Hierarchy:
         """Hide one more trailing character at each level, as is usual for postal codes.
 
-        Shorter values are read as if filled with the mark on the right, so that levels nest: where lengths differ, a
-        level is described by the characters that it shows ("first 3 characters shown"), which holds for every value.
+        Shorter values are treated as if filled with the mark on the right, so that levels nest. If lengths differ, a
+        level is described by the characters that it shows ("first 3 characters shown"), which is true of every value.
 
         Parameters
         ----------
@@ -172,9 +172,9 @@ class Hierarchy(OpenedLate):
         mark
             The character that hides.
         name
-            What errors call it.
+            Name for errors.
         levels
-            How many characters to hide at most; by default all.
+            Largest number of characters to hide; by default all.
 
         Examples
         --------
@@ -195,7 +195,7 @@ class Hierarchy(OpenedLate):
         top: bool = True,
         name: str | None = None,
     ) -> Hierarchy:
-        """Bands of growing width for numbers and dates.
+        """Make bands of growing width for numbers and dates.
 
         Integer values get labels such as "20-29"; real ones "[20.0, 30.0)", closed on the left. Dates, also as text
         such as "2024-12-31", get "2024-12", "2024-Q4", "2024", "2020-2029".
@@ -205,14 +205,14 @@ class Hierarchy(OpenedLate):
         values
             The values (distinct or not; for example ``data.categories("age")``).
         widths
-            Width of the bands at each level; each a whole multiple of the one before, so that levels nest. Of dates
-            "day", "week" (from Monday), "month", "quarter", "year", "decade", or several, as in "5 years".
+            Width of the bands at each level; each a whole multiple of the one before, so that levels nest. For dates
+            "day", "week" (from Monday), "month", "quarter", "year", "decade", or several of them, as in "5 years".
         origin
-            Where a band begins.
+            Start of a band.
         top
             Add a last level "*" of all values.
         name
-            What errors call it.
+            Name for errors.
 
         Examples
         --------
@@ -235,16 +235,16 @@ class Hierarchy(OpenedLate):
 
     @classmethod
     def from_typed_paths(cls, paths: Iterable[Sequence[tuple[object, int]]], *, name: str | None = None) -> Hierarchy:
-        """Places with the level of their type: streets 0, towns 1, …, countries 5, the world 7, whatever is between.
+        """Make a hierarchy of places by their type: streets 0, towns 1, …, countries 5, the world 7, others in between.
 
         Parameters
         ----------
         paths
-            For each value its branch: the value itself first, then ever larger places, each with the level of its type;
-            the last is the same for all. A level that a branch leaves out shows the next larger place, so that a value
-            may be as coarse as a country.
+            The branch of each value: the value itself first, then larger and larger places, each with the level of its
+            type; the last is the same for all. A level that a branch leaves out shows the next larger place, so that a
+            value may be as coarse as a country.
         name
-            What errors call it.
+            Name for errors.
 
         Notes
         -----
@@ -295,7 +295,7 @@ class Hierarchy(OpenedLate):
         return cls(SharedArrays(arrays, copy=False, inline_up_to=_INLINE))
 
     def _checked(self) -> Hierarchy:
-        """Warn of labels that name an interval without the value, such as 0-19 for 20; they are taken as they are."""
+        """Warn about labels of intervals without the value, such as 0-19 for 20; they are kept as they are."""
         found = misplaced(self._arrays["codes"], [self.labels(level) for level in range(self.n_levels)])
         if found is not None:
             value, text, count = found
@@ -316,13 +316,13 @@ class Hierarchy(OpenedLate):
 
     @property
     def name(self) -> str | None:
-        """Name that errors use."""
+        """Name for errors."""
         name: str | None = self._meta["name"]
         return name
 
     @property
     def n_levels(self) -> int:
-        """Number of levels, the values themselves included."""
+        """Number of levels, including the values themselves."""
         return len(self._arrays["codes"])
 
     @property
@@ -342,12 +342,12 @@ class Hierarchy(OpenedLate):
 
     @property
     def digest(self) -> str:
-        """SHA-256 (hexadecimal) over values, labels and groups."""
+        """SHA-256 (hexadecimal) of values, labels and groups."""
         arrays = {name: array for name, array in self._arrays.items() if name != _META}
         return digest_of(arrays)
 
     def labels(self, level: int) -> tuple[str, ...]:
-        """Labels of a level's groups in the order of their codes."""
+        """Labels of a level's groups, in the order of their codes."""
         self._check(level)
         if level not in self._labels:
             packed = self._arrays[f"bytes{level}"], self._arrays[f"offsets{level}"]
@@ -380,14 +380,14 @@ class Hierarchy(OpenedLate):
         return phrase(self.labels(level), self.values)
 
     def table(self, categories: Iterable[object], *, attribute: str | None = None) -> NDArray[np.int32]:
-        """Group of every category of an attribute at every level: an array of levels × categories.
+        """Group of every category of an attribute at every level, as an array of levels × categories.
 
         Parameters
         ----------
         categories
             The attribute's values in code order, for example ``data.categories("age")``.
         attribute
-            Its name, for the error when a category is not in the hierarchy.
+            Its name, for the error if a category is not in the hierarchy.
         """
         where = self._places(categories)
         if len(where) and where.min() < 0:
@@ -410,7 +410,7 @@ class Hierarchy(OpenedLate):
         return self._places(categories) < 0
 
     def _places(self, categories: Iterable[object]) -> NDArray[np.intp]:
-        """Position of each category among the values, -1 of those that are not there."""
+        """Position of each category among the values, -1 if it is not there."""
         if self._position is None:
             self._position = {text: i for i, text in enumerate(self.values)}
         find = self._position
@@ -435,7 +435,7 @@ class Hierarchy(OpenedLate):
         return list(zip(*columns, strict=True))
 
     def to_csv(self, path: str | os.PathLike[str], *, delimiter: str = ";") -> None:
-        """Write the hierarchy in ARX's format: no header, one line a value, most general last (UTF-8)."""
+        """Write the hierarchy in ARX's format: no header, one line per value, most general last (UTF-8)."""
         rows = self.rows()
         # The writer quotes the line ends that it writes itself; before Python 3.13 it overlooks a lone "\r".
         every = any("\r" in text for row in rows for text in row)

@@ -1,4 +1,4 @@
-"""Suggested hierarchies: intervals of numbers, the calendar of dates, beginnings of codes, "other" values."""
+"""Suggested hierarchies: intervals of numbers, calendar levels of dates, prefixes of codes, "other" values."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from sdc_problems.hierarchy._hierarchy import Hierarchy
 from sdc_problems.microdata import Attribute, Kind, Microdata
 
 _CALENDAR = ("month", "quarter", "year", "decade")
-_MOST_BANDS = 20  # of the finest level
+_MOST_BANDS = 20  # at the finest level
 _TAIL = 0.01  # share of the records at each end that may get one band
-_SKEWED = 4  # times the quartiles' distance: what lies beyond does not widen the bands
+_SKEWED = 4  # times the interquartile range: values beyond it do not widen the bands
 _OTHER = ("other", "(other)", "all others")
 
 
@@ -37,7 +37,7 @@ class Suggestion:
     hierarchy
         Its hierarchy.
     reason
-        One phrase: what the column was taken for, and what its levels are.
+        One phrase on what the column was taken for and what its levels are.
     """
 
     column: str
@@ -46,7 +46,7 @@ class Suggestion:
 
 
 def suggest(data: Microdata, column: str) -> Suggestion:
-    """Hierarchy for a column, made from its values and how often they occur.
+    """Make a hierarchy for a column from its values and their frequencies.
 
     Parameters
     ----------
@@ -57,10 +57,10 @@ def suggest(data: Microdata, column: str) -> Suggestion:
 
     Notes
     -----
-    Numbers get nested bands with round borders, those beyond the bulk of the records one band at each end; dates month,
-    quarter, year and decade; postal codes hide digits from the right; codes such as those of diagnoses or industries
-    are cut to ever shorter prefixes; an ordinal column joins neighbors; any other keeps its frequent values and calls
-    the rest "other". The last level is always "*". A missing value stays itself below that.
+    Numbers get nested bands with round borders, and one band at each end for values beyond the bulk of the records;
+    dates get month, quarter, year and decade; postal codes hide digits from the right; codes such as those of diagnoses
+    or industries are cut to shorter and shorter prefixes; an ordinal column joins neighbors; any other column keeps its
+    frequent values and calls the rest "other". The last level is always "*". A missing value is kept below that level.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def _made(attribute: Attribute, counts: NDArray[np.int64]) -> tuple[Hierarchy, s
 
 
 def _merging(rows: list[list[str]], phrases: list[str]) -> tuple[list[list[str]], list[str]]:
-    """Leave levels out that merge nothing, or that all values share below the top."""
+    """Leave out levels that merge nothing, or that have one group for all values below the top."""
     sizes = [len({row[level] for row in rows}) for level in range(len(phrases) + 1)]
     kept = [0]
     for level in range(1, len(phrases)):
@@ -121,7 +121,7 @@ def _merging(rows: list[list[str]], phrases: list[str]) -> tuple[list[list[str]]
 
 
 def _bands(numbers: NDArray[np.float64], counts: NDArray[np.int64], what: str) -> tuple[list[list[str]], list[str]]:
-    """Bands of growing width, and at each end one of all values beyond the bulk of the records."""
+    """Bands of growing width, and a band at each end for values beyond the bulk of the records."""
     share = np.cumsum(counts) / counts.sum()
     at = np.searchsorted(share, [_TAIL, 0.25, 0.75, 1 - _TAIL]).clip(max=len(numbers) - 1)
     low, lower, upper, high = numbers[at].tolist()
@@ -133,7 +133,7 @@ def _bands(numbers: NDArray[np.float64], counts: NDArray[np.int64], what: str) -
     first = _exact(widths[0])
     below = math.floor(_exact(low) / first) * first
     above = (math.floor(_exact(high) / first) + 1) * first
-    tails = numbers < float(below - first), numbers >= float(above + first)  # one band more is not worth a name
+    tails = numbers < float(below - first), numbers >= float(above + first)  # one extra band is not worth a name
     ends = [(math.ceil(below / w) * w, math.floor(above / w) * w) for w in map(_exact, widths)]
     if tails[0].any() or tails[1].any():
         widths = [width for width, (begin, end) in zip(widths, ends, strict=True) if begin < end]
@@ -150,7 +150,7 @@ def _bands(numbers: NDArray[np.float64], counts: NDArray[np.int64], what: str) -
 
 
 def _widths(least: float, extent: float) -> list[float]:
-    """Widths of 1, 2 or 5 times a power of ten, from the least on, and multiples that leave few bands."""
+    """Widths of 1, 2 or 5 times a power of ten, from the smallest on, and multiples until few bands are left."""
     power = math.floor(math.log10(least))
     ladder = [Decimal(f) * Decimal(10) ** power for f in ("1", "2", "5", "10")]
     first = next(width for width in ladder if width >= Decimal(least * (1 - 1e-9)))
@@ -174,7 +174,7 @@ def _shown(number: Fraction, whole: bool) -> str:
 
 
 def _dates(texts: Sequence[str], dates: Dates, what: str) -> tuple[list[list[str]], list[str]]:
-    """Bands of the calendar; where day and month cannot be told apart only those of the year are certain."""
+    """Calendar levels; if day and month cannot be told apart, only those of the year are certain."""
     rows, phrases = date_rows(dates.days, _CALENDAR if dates.certain else _CALENDAR[2:], 0, top=True, what=what)
     labels = {row[0]: row[1:] for row in rows}
     return [[text, *labels[day]] for text, day in zip(texts, dates.days, strict=True)], phrases
@@ -184,14 +184,14 @@ def _dates(texts: Sequence[str], dates: Dates, what: str) -> tuple[list[list[str
 
 
 def _beginnings(texts: Sequence[str]) -> tuple[list[list[str]], list[str]]:
-    """Cut codes to ever shorter beginnings."""
+    """Cut codes to shorter and shorter prefixes."""
     stems = code_stems(texts)
     rows = [[text, *(level[i] for level in stems), TOP] for i, text in enumerate(texts)]
     return rows, [*(f"{len(set(level)):,} beginnings" for level in stems), "suppressed"]
 
 
 def _neighbors(texts: Sequence[str]) -> tuple[list[list[str]], list[str]]:
-    """Join 2, 4, 8, … neighbors while that leaves more than one group."""
+    """Join 2, 4, 8, … neighbors as long as more than one group is left."""
     rows, phrases = [[text] for text in texts], []
     size = 2
     while size < len(texts):

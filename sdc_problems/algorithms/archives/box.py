@@ -1,4 +1,4 @@
-"""The box archive: a bounded set of solutions that represents everything a search has seen."""
+"""Box archive: a bounded set of solutions that represents everything a search has measured."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class AddStatus(IntEnum):
     REJECTED = 0
     """It is not in the archive."""
     IMPROVED = 1
-    """It took the place of the solution that held its box, which it dominates."""
+    """It replaced the solution in its box, which it dominates."""
     NEW = 2
-    """It holds a box that nothing held before."""
+    """It is in a box that was empty before."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class ArrayStore:
         self._arrays = {name: array[rows] for name, array in self._arrays.items()}
 
     def append(self, **values: NDArray[Any]) -> None:
-        """Put new entries behind the others; every field must be given."""
+        """Append entries; every field must be given."""
         if values.keys() != self.fields.keys():
             raise SDCError(f"the store has the fields {', '.join(self.fields)}, not {', '.join(values)}")
         for name, field in self.fields.items():
@@ -91,8 +91,8 @@ class BoxArchive:
 
     Objective space is cut into boxes of side ``epsilon``, counted from ``offset``. A solution box-dominates another
     if its box dominates the other's box or, in one box, if it dominates the other itself. The archive keeps what no
-    candidate so far box-dominates, one solution per box (Dewri et al. 2010, Algorithm 1); which of several mutually
-    non-dominated candidates of a box stays is decided by arrival: the first.
+    candidate so far box-dominates, one solution per box (Dewri et al. 2010, Algorithm 1). Of several mutually
+    non-dominated candidates in a box, the first to arrive stays.
 
     Two things follow, and are tested as properties: every member is non-dominated among all candidates that were
     ever added (Theorem 1), and with :math:`b_i` boxes along objective *i*, sorted from most to fewest, there are
@@ -103,7 +103,7 @@ class BoxArchive:
     epsilon
         Side of a box: one number, or one per objective.
     offset
-        Where boxes are counted from: one number, or one per objective, on the minimized scale of ``F``.
+        Origin of the boxes: one number, or one per objective, on the minimized scale of ``F``.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class BoxArchive:
     -----
     All objectives are minimized. Boxes are counted outward from the offset in both directions: a value ``f`` lies
     in box ``trunc((f - offset) / epsilon)``. A maximized objective is stored negated, so that a class size of 7
-    (``f = -7``) lies in the second box of side 5 from zero, exactly as if the sizes themselves had been counted;
+    (``f = -7``) lies in the second box of side 5 from zero, exactly as if the sizes themselves had been binned;
     for objectives that are never negative these are the boxes of ``sdc_problems.evaluators.boxes``.
 
     An ``add`` of *m* candidates to *a* members takes :math:`O((a + m) \\log^{r-2} (a + m))` comparisons for up to
@@ -171,7 +171,7 @@ class BoxArchive:
         if self._store is None:
             return np.empty((0, 0))
         array = self._store[field].view()
-        array.flags.writeable = False  # a caller's edit would break the archive's promise
+        array.flags.writeable = False  # an edit by the caller would break the archive
         return array
 
     def box_of(self, F: ArrayLike) -> FloatArray:
@@ -185,7 +185,7 @@ class BoxArchive:
     # -- adding ---------------------------------------------------------------------------------------------------
 
     def add(self, pop: Population) -> Self:
-        """Add a pymoo population; infeasible individuals are rejected. What became of each is in ``statuses``."""
+        """Add a pymoo population; infeasible individuals are rejected. ``statuses`` says what happened to each."""
         feasible = np.flatnonzero(np.asarray(pop.get("FEAS"), dtype=bool).reshape(len(pop), -1).all(axis=1))
         statuses = np.full(len(pop), AddStatus.REJECTED, dtype=np.int8)
         if len(feasible):
@@ -195,10 +195,10 @@ class BoxArchive:
         return self
 
     def update(self, F: ArrayLike, X: ArrayLike) -> NDArray[np.int8]:
-        """Add candidates, the first row first, and say what became of each.
+        """Add candidates, the first row first, and return the status of each.
 
         The archive is then the same as after adding them one by one. A candidate that another row of the same call
-        displaced is not in the archive and hence REJECTED.
+        displaced is not in the archive and is therefore REJECTED.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Compiled loops over many unmeasured nodes and few measured ones or members of an archive."""
+"""Compiled loops over many unmeasured nodes and few measured nodes or archive members."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from sdc_problems._kernel import kernel
 
 FINER_MOST, FINER_LEAST, COARSER_MOST, COARSER_LEAST = range(4)
-"""Rows of extremes: the largest and smallest value of what a node generalizes, and of what generalizes it."""
+"""Rows of extremes: the largest and smallest value among the nodes that a node generalizes, and that generalize it."""
 
 
 def no_extremes(n_nodes: int, n_obj: int) -> NDArray[np.float64]:
-    """Extremes of nodes of which nothing is known: 4 × nodes × objectives."""
+    """Extremes of nodes about which nothing is known: 4 × nodes × objectives."""
     extremes = np.full((4, n_nodes, n_obj), -np.inf)
     extremes[FINER_LEAST], extremes[COARSER_LEAST] = np.inf, np.inf
     return extremes
@@ -22,7 +22,7 @@ def no_extremes(n_nodes: int, n_obj: int) -> NDArray[np.float64]:
 def learn_extremes(
     U: NDArray[np.int64], X: NDArray[np.int64], F: NDArray[np.float64], extremes: NDArray[np.float64]
 ) -> None:
-    """Take measured nodes X with values F into the extremes of the nodes U, in place."""
+    """Update the extremes of the nodes U by measured nodes X with values F, in place."""
     for i in range(len(U)):
         for m in range(len(X)):
             finer, coarser = True, True
@@ -44,7 +44,7 @@ def learn_extremes(
 
 @kernel()
 def nearest(U: NDArray[np.int64], X: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Steps from each of the nodes U to the nearest of X, and which that is: the first."""
+    """Steps from each of the nodes U to the nearest of X, and which one it is (the first if tied)."""
     steps, which = np.full(len(U), np.iinfo(np.int64).max), np.full(len(U), -1)
     for i in range(len(U)):
         for m in range(len(X)):
@@ -79,13 +79,14 @@ def reaches(low: NDArray[np.float64], F: NDArray[np.float64]) -> NDArray[np.bool
 def most_promising(
     means: NDArray[np.float64], deviations: NDArray[np.float64], needed: NDArray[np.float64], n: int, scale: float
 ) -> NDArray[np.int64]:
-    """The n nodes that miss least of what is needed, the best first; of equal ones the first.
+    """The n most promising nodes, the best first; ties in the order of the nodes.
 
-    A node misses, in deviations, what it misses in its best objective for the member of the archive that is hardest to
-    pass; a difference below 1 / scale does not count. A node is given up as soon as n others are known to miss less.
+    A node's score is how many standard deviations its prediction falls short of a better box in its best objective, for
+    the member of the archive that is hardest to pass; a difference below 1 / scale does not count. A node is dropped as
+    soon as n others are known to be better.
     """
     short, which = np.full(n, np.inf), np.full(n, -1)
-    hardest = 0  # for the node before, so likely for this one
+    hardest = 0  # the member that was hardest for the previous node, so likely for this one
     for i in range(len(means)):
         most = -np.inf
         for step in range(len(needed)):

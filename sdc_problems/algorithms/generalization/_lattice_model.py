@@ -1,4 +1,4 @@
-"""Model of a lattice's unmeasured nodes: a Gaussian process per objective, which grows with what is measured."""
+"""Model of a lattice's unmeasured nodes: a Gaussian process per objective, extended with each measurement."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from scipy.spatial.distance import cdist
 
 FloatArray = NDArray[np.float64]
 
-# How fast two nodes become unlike as they move apart, per step in the lattice; which of these is found by prediction.
+# How fast the covariance of two nodes falls off, per step in the lattice; which one is chosen by prediction.
 DECAYS = (1 / 64, 1 / 16, 1 / 4, 1.0)
 NUGGET = 1e-3  # keeps the equations solvable; the share of an objective's variance that is not explained
-GROWTH = 1.5  # the way to model is chosen again whenever there are so many times as many nodes
+GROWTH = 1.5  # the shape of the model is chosen again whenever the number of nodes has grown by this factor
 
 
 @dataclass(frozen=True)
@@ -26,16 +26,16 @@ class Shape:
 
 
 def to_scale(values: FloatArray, logarithm: bool) -> FloatArray:
-    """The values, or the logarithm of 1 + their size with their sign."""
+    """Values, or the logarithm of 1 + their absolute value, with their sign."""
     return np.sign(values) * np.log1p(np.abs(values)) if logarithm else values
 
 
 class LatticeModel:
-    """Predicts objectives of nodes from those of nodes that were measured.
+    """Model that predicts objectives of nodes from those of measured nodes.
 
-    The covariance of two nodes is a part that grows with the levels they share, so that effects of single levels add
+    The covariance of two nodes has a part that grows with the levels they share, so that effects of single levels add
     up, and a part that falls off exponentially with the steps between them. How fast it falls, and whether the
-    objective or its logarithm is modeled, is what predicts the measured nodes best when each is left out in turn.
+    objective or its logarithm is modeled, is chosen by which predicts each measured node best from all others.
 
     Parameters
     ----------
@@ -45,16 +45,16 @@ class LatticeModel:
     Attributes
     ----------
     surprise
-        By how many standard deviations a prediction was off at most, per objective.
+        Largest error of a prediction so far, in standard deviations, per objective.
 
     Notes
     -----
-    With *n* measured nodes, learning *b* more takes O(n²b), and predicting *p* nodes O(nbp) where they were predicted
-    before and O(n²p) where they were not: nothing is solved anew until the shapes are chosen anew.
+    With *n* measured nodes, learning *b* more takes O(n²b), and predicting *p* nodes O(nbp) if they were predicted
+    before and O(n²p) if not: no equations are solved again until the shapes are chosen again.
     """
 
     def __init__(self, top: NDArray[np.integer]) -> None:
-        self._unit = 1.0 + float(np.sum(top)) / 2  # levels that nodes share are counted in those of a middle node
+        self._unit = 1.0 + float(np.sum(top)) / 2  # shared levels are counted relative to those of a middle node
         self.X: FloatArray = np.zeros((0, len(top)))
         self.F: FloatArray = np.zeros((0, 0))
         self.shapes: list[Shape] = []
@@ -65,7 +65,7 @@ class LatticeModel:
         self._watched: FloatArray = np.zeros((0, len(top)))
 
     def add(self, X: NDArray[np.integer], F: FloatArray) -> None:
-        """Learn measured nodes, and by how many standard deviations their predictions were off."""
+        """Learn measured nodes, and the errors of their predictions in standard deviations."""
         new = X.astype(float)
         if not len(self.X):
             self.F, self.surprise = np.zeros((0, F.shape[1])), np.ones(F.shape[1])
@@ -87,7 +87,7 @@ class LatticeModel:
             self.shapes = []
 
     def keep(self, rows: NDArray[np.integer]) -> None:
-        """Forget all measured nodes but some, the rows of X."""
+        """Forget all measured nodes except some rows of X."""
         self.X, self.F = self.X[rows], self.F[rows]
         self._factors, self.shapes = {}, []
 
@@ -99,7 +99,7 @@ class LatticeModel:
         U
             Nodes × attributes.
         numbers
-            A number for each node, its own as long as it is predicted each time: by it the node is known again.
+            A unique number for each node, the same in each call, by which the node is recognized.
         """
         if not self.shapes:
             self._choose_shapes()
@@ -113,7 +113,7 @@ class LatticeModel:
         return means, deviations
 
     def _watch(self, U: FloatArray, numbers: list[int]) -> NDArray[np.int64]:
-        """Slots of nodes; those that were not watched get the slots of those that no longer are."""
+        """Slots of nodes; new nodes get the slots of those that are no longer watched."""
         wanted = set(numbers)
         free = [slot for number, slot in self._slots.items() if number not in wanted]
         self._slots = {number: slot for number, slot in self._slots.items() if number in wanted}
@@ -134,7 +134,7 @@ class LatticeModel:
     def _expected(
         self, j: int, sums: FloatArray, squares: FloatArray, variance: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Mean and standard deviation of an objective where so much of it is explained."""
+        """Mean and standard deviation of an objective, given the part of it that is explained."""
         shape = self.shapes[j]
         column = 1 + j + (self.F.shape[1] if shape.logarithm else 0)
         solved = self._factors[shape.decay].solved
@@ -146,7 +146,7 @@ class LatticeModel:
         return means, deviations
 
     def _covariance(self, X: FloatArray, Y: FloatArray, decay: float) -> FloatArray:
-        """Levels that nodes share, Σ min(x, y) = (Σ x + Σ y - steps between them) / 2, and nearness."""
+        """Covariance by shared levels, Σ min(x, y) = (Σ x + Σ y - steps between them) / 2, and by nearness."""
         steps = cdist(X, Y, "cityblock")
         shared = (1 + (X.sum(axis=1)[:, None] + Y.sum(axis=1) - steps) / 2) / self._unit
         covariance: FloatArray = shared + np.exp(-decay * steps)
@@ -157,7 +157,7 @@ class LatticeModel:
         return variance
 
     def _choose_shapes(self) -> None:
-        """Per objective, the shape under which leaving out each node in turn surprises least (log density)."""
+        """Choose, per objective, the shape that predicts each node best from all others (by log density)."""
         n, n_obj = self.F.shape
         best, chosen = [np.inf] * n_obj, [Shape(DECAYS[0], False)] * n_obj
         factors = {decay: self._factors.get(decay) or self._factor(decay) for decay in DECAYS}
@@ -172,7 +172,7 @@ class LatticeModel:
                     error = (weights / spread) @ factor.inverse * variance
                     surprise = 0.5 * n * np.log(max(float(np.mean(error**2 / variance)), 1e-12))
                     surprise += 0.5 * float(np.log(variance).sum()) + n * np.log(spread)
-                    if logarithm:  # the density of the logarithm is not that of the value
+                    if logarithm:  # the density of the logarithm is converted to that of the value
                         surprise += float(np.log1p(np.abs(self.F[:, j])).sum())
                     if surprise < best[j]:
                         best[j], chosen[j] = surprise, Shape(decay, logarithm)
@@ -183,29 +183,29 @@ class LatticeModel:
         self._factors = {decay: factors[decay] for decay in {shape.decay: None for shape in chosen}}
 
     def _factor(self, decay: float) -> _Factor:
-        """Factor of all measured nodes, made anew."""
+        """Factor of all measured nodes, computed from scratch."""
         return _Factor(self._covariance(self.X, self.X, decay), _columns(self.F))
 
 
 @dataclass
 class _Explained:
-    """Part of other nodes that measured ones explain: sums by column of `_columns` × nodes, and squares by node."""
+    """Part of other nodes that measured ones explain: sums (columns of `_columns` × nodes) and squares (per node)."""
 
     sums: FloatArray
     squares: FloatArray
 
 
 class _Factor:
-    """Inverse of the triangular factor of the covariances of measured nodes, and what it makes of other things.
+    """Inverse of the triangular factor of the covariances of measured nodes, and its products.
 
-    Rows are appended as nodes are measured, columns as nodes are watched; arrays have room ahead.
+    Rows are appended as nodes are measured, and columns as nodes are watched; arrays have spare room.
 
     Attributes
     ----------
     solved
         The inverse times the columns of `_columns`: measured nodes × columns.
     watched
-        What is explained of the watched nodes.
+        Explained part of the watched nodes.
     """
 
     def __init__(self, covariance: FloatArray, columns: FloatArray) -> None:
@@ -223,12 +223,12 @@ class _Factor:
         return self._inverse[: self._n, : self._n]
 
     def explained(self, covariance: FloatArray) -> _Explained:
-        """Part that is explained of nodes with these covariances: measured × nodes."""
+        """Explained part of nodes with these covariances (measured × nodes)."""
         part = self.inverse @ covariance
         return _Explained(self.solved.T @ part, np.einsum("ij,ij->j", part, part))
 
     def watch(self, slots: NDArray[np.int64], covariance: FloatArray) -> None:
-        """Put nodes into slots, with their covariances: measured × nodes."""
+        """Put nodes into slots, with their covariances (measured × nodes)."""
         n_slots = max(int(slots.max()) + 1, len(self.watched.squares))
         if n_slots > self._of_watched.shape[1]:
             self._of_watched = _with_room(self._of_watched, (len(self._of_watched), n_slots + n_slots // 4))
@@ -241,7 +241,7 @@ class _Factor:
         self.watched.squares[slots] = np.einsum("ij,ij->j", part, part)
 
     def append(self, across: FloatArray, within: FloatArray, watched: FloatArray, columns: FloatArray) -> None:
-        """Take in measured nodes: their covariances with the others, each other and the watched, and their columns."""
+        """Append measured nodes: their covariances with the others, each other and the watched, and their columns."""
         n, b = self._n, len(within)
         part = self.inverse @ across
         lower = np.linalg.cholesky(within + NUGGET * np.eye(b) - part.T @ part)
@@ -264,12 +264,12 @@ class _Factor:
 
 
 def _columns(F: FloatArray) -> FloatArray:
-    """Columns that are modeled of measured nodes: one, each objective, and the logarithm of each."""
+    """Columns that are modeled for measured nodes: ones, each objective, and the logarithm of each."""
     return np.column_stack([np.ones(len(F)), F, to_scale(F, True)])
 
 
 def _with_room(array: FloatArray, shape: tuple[int, int]) -> FloatArray:
-    """A larger array with this one in its first corner, and nothing elsewhere."""
+    """A larger array with this one in its first corner, and zeros elsewhere."""
     larger = np.zeros(shape)
     larger[: array.shape[0], : array.shape[1]] = array
     return larger

@@ -1,4 +1,4 @@
-"""Cost of a node of the lattice where columns have weights, or a suppressed record a price; the cheapest node."""
+"""Cost of a node of the lattice with weights of columns or a price of a suppressed record; the cheapest node."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from numpy.typing import NDArray
 
 from sdc_problems.problems.generalization import PBGProblem
 
-SLACK = 1e-12  # of sums in another order
+SLACK = 1e-12  # for sums in another order
 
 
 class NodeCost:
-    """Cost of nodes: the weighted share of detail that is lost, and so much more for each suppressed record.
+    """Cost of nodes: the weighted share of detail that is lost, plus a price for each suppressed record.
 
-    Measured exactly only where the bounds leave it open: what a node costs with nobody suppressed comes from a sum per
-    column and level, and the number of suppressed records from the engine.
+    It is measured exactly only where bounds leave it open: the cost of a node without suppression is a sum over
+    columns and levels, and the number of suppressed records comes from the engine.
 
     Parameters
     ----------
     problem
         The lattice; the last of its objectives are "suppressed" and "glm_percent".
     weights
-        Of the columns.
+        Weights of the columns.
     price
-        What a suppressed record counts: so many times one that loses everything.
+        Cost of a suppressed record, relative to one that loses everything.
     """
 
     def __init__(self, problem: PBGProblem, weights: NDArray[np.float64], price: float) -> None:
@@ -53,7 +53,7 @@ class NodeCost:
         return float(detail / len(lost) + self.price * lost.mean())
 
     def bounds(self, X: NDArray[Any], values: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Least and largest that rows can cost, given their measures."""
+        """Lower and upper bounds of the costs of rows, from their measures."""
         suppressed = values[:, -2] / len(self._codes)
         if self._even:
             cost = values[:, -1] / 100 + (self.price - 1) * suppressed
@@ -67,7 +67,7 @@ class NodeCost:
         return whole + suppressed * (self.price - most), whole + suppressed * (self.price - least)
 
     def cheapest(self, parts: Iterable[tuple[NDArray[Any], NDArray[np.float64]]]) -> NDArray[Any] | None:
-        """The row that costs least, the first of equal ones; None if there is none.
+        """The row that costs least (the first if tied); None if there is none.
 
         Parameters
         ----------

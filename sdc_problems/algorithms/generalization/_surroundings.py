@@ -1,4 +1,4 @@
-"""Unmeasured nodes of a lattice around the members of an archive, and the bounds that monotonicity sets them."""
+"""Unmeasured nodes of a lattice around the members of an archive, and their bounds by monotonicity."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ FloatArray = NDArray[np.float64]
 
 
 class Surroundings:
-    """Unmeasured nodes within so many steps of an archive's members.
+    """Unmeasured nodes within a number of steps of an archive's members.
 
-    Where an objective has only ever risen, or only ever fallen, from a node to a more general one, what was measured
-    above and below a node bounds its value.
+    If an objective has always risen, or always fallen, from a node to a more general one, the nodes measured above and
+    below a node bound its value.
 
     Parameters
     ----------
@@ -38,11 +38,11 @@ class Surroundings:
     nodes
         Nodes × attributes.
     numbers
-        A number for each node, never given twice.
+        A number for each node, never reused.
     steps
         Steps from each node to the nearest member.
     chances
-        A random number for each node, which decides between equal ones.
+        A random number for each node, which decides ties.
     """
 
     def __init__(self, top: NDArray[np.integer], reach: int) -> None:
@@ -53,12 +53,12 @@ class Surroundings:
         self.numbers: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         self.steps: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         self.chances: FloatArray = np.zeros(0)
-        self._closest: NDArray[np.int64] = np.zeros(0, dtype=np.int64)  # which member that is, by its number
+        self._closest: NDArray[np.int64] = np.zeros(0, dtype=np.int64)  # number of the nearest member
         self._members: dict[bytes, int] = {}  # their numbers
         self._keys: list[bytes] = []  # of nodes
-        self._known: set[bytes] = set()  # nodes, what was measured, and what is excluded
+        self._known: set[bytes] = set()  # nodes here, measured nodes, and excluded ones
         self._excluded: set[bytes] = set()
-        self._given = 0  # numbers so far, of nodes and members
+        self._given = 0  # numbers used so far, for nodes and members
         self._X: NDArray[np.int64] = self.nodes  # everything measured
         self._F: FloatArray = np.zeros((0, 0))
         self._extremes = no_extremes(0, 0)
@@ -66,7 +66,7 @@ class Surroundings:
         self._falls: NDArray[np.bool_] = np.zeros(0, dtype=bool)
 
     def learn(self, X: NDArray[np.integer], F: FloatArray) -> None:
-        """Take out nodes that were measured, and bound the others by them."""
+        """Remove nodes that were measured, and bound the others by them."""
         nodes: NDArray[np.int64] = X.astype(np.int64)
         if not len(self._X):
             self._F, self._extremes = F[:0], no_extremes(0, F.shape[1])
@@ -81,13 +81,13 @@ class Surroundings:
         rises = ((F > of_new[FINER_LEAST]) | (F < of_new[COARSER_MOST])).any(axis=0)
         falls = ((F < of_new[FINER_MOST]) | (F > of_new[COARSER_LEAST])).any(axis=0)
         if (rises & ~self._rises).any() or (falls & ~self._falls).any():
-            self._known -= self._excluded  # by bounds that were none
+            self._known -= self._excluded  # these bounds did not hold
             self._excluded.clear()
-            self._members.clear()  # all count as new ones, so that these nodes come back
+            self._members.clear()  # all members count as new, so that these nodes come back
         self._rises, self._falls = self._rises | rises, self._falls | falls
 
     def follow(self, members: NDArray[np.integer], rng: np.random.Generator) -> None:
-        """Take in what is unmeasured around new members; forget what was around those that are gone."""
+        """Add unmeasured nodes around new members, and forget those around members that are gone."""
         nodes: NDArray[np.int64] = np.unique(members.astype(np.int64), axis=0)
         of_member = np.array([self._members.get(key, -1) for key in row_keys(nodes)])
         new = of_member < 0
@@ -121,7 +121,7 @@ class Surroundings:
         self._extremes = np.concatenate([self._extremes, self._extremes_of(nodes)], axis=1)
 
     def bounds(self) -> tuple[FloatArray, FloatArray]:
-        """Least and largest values that each node can have, as far as objectives go one way only."""
+        """Lower and upper bounds of each node's values, for objectives that have been monotonic so far."""
         low, high = np.full((2, *self._extremes.shape[1:]), -np.inf)
         high = -high
         rising, falling = self._rises & ~self._falls, ~self._rises
@@ -130,7 +130,7 @@ class Surroundings:
         return low, high
 
     def exclude(self, F: FloatArray) -> None:
-        """Forget nodes that cannot be below each row of F in any objective, for as long as the bounds are believed."""
+        """Forget nodes that cannot be below each row of F in any objective, as long as the bounds hold."""
         useful = reaches(self.bounds()[0], F)
         self._excluded.update(key for key, kept in zip(self._keys, useful, strict=True) if not kept)
         self._keep(useful)
@@ -149,7 +149,7 @@ class Surroundings:
 
 
 def ball(n_var: int, reach: int) -> NDArray[np.int64]:
-    """Every change of a node by at most so many steps, the nearest first."""
+    """Every change of a node by at most the given number of steps, the nearest first."""
     steps = np.concatenate([np.eye(n_var, dtype=np.int64), -np.eye(n_var, dtype=np.int64)])
     found = np.zeros((1, n_var), dtype=np.int64)
     for _ in range(reach):

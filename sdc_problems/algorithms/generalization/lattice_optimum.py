@@ -1,4 +1,4 @@
-"""Optimum of the lattice: the generalization that loses least of all that meet a demand."""
+"""Optimum of the lattice: of all generalizations that meet a demand, the one that loses least."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from sdc_problems.objective import Objective
 from sdc_problems.problems.generalization import PBGProblem
 
 SIDES = {"k": 1.0, "l": 1.0, "entropy_l": 0.05, "t": 0.01, "suppressed": 1.0, "glm_percent": 0.01}
-"""Sides of the archive's boxes when the lattice is searched."""
+"""Sides of the archive's boxes in a search of the lattice."""
 
 
 def lattice_optimum(
@@ -41,7 +41,7 @@ def lattice_optimum(
     evaluations: int | None = None,
     rng: np.random.Generator | None = None,
 ) -> Recoded:
-    """Generalize the quasi-identifiers to the levels that lose least (GLM) of all that are k-anonymous.
+    """Generalize the quasi-identifiers to the levels that lose least (GLM) among all that are k-anonymous.
 
     Parameters
     ----------
@@ -52,20 +52,21 @@ def lattice_optimum(
     k
         Smallest class: 2 … n.
     l, entropy_l, t
-        Demand on the sensitive columns in each class: fewest different values, least entropy ℓ, largest t-closeness.
+        Demand on the sensitive columns in each class: smallest number of different values, smallest entropy ℓ, largest
+        t-closeness.
     max_suppression
-        How many records may be suppressed: a share in [0, 1), or a whole number. If not given, 1 %; with a price as
-        many as pay.
+        Largest number of records that may be suppressed: a share in [0, 1), or a whole number. By default 1 %; with a
+        price, as many as are worth it.
     importance
-        What a lost cell of each column counts; 1 if not said.
+        Weight of a lost cell of each column; 1 by default.
     suppression_price
-        What a suppressed record counts: so many times one that loses everything; 1 if not given.
+        Cost of a suppressed record, relative to one that loses everything; 1 by default.
     limit
         Largest number of nodes to measure.
     evaluations
-        Number of nodes that a search measures, where all of them would take too long; by default all are measured.
+        Number of nodes that a search measures, if all of them would take too long; by default all are measured.
     rng
-        Where the search's draws come from.
+        Source of the search's random numbers.
 
     Examples
     --------
@@ -87,7 +88,7 @@ def lattice_optimum(
 
 
 class DemandedLattice:
-    """Lattice of generalizations with a demand: its best node, of all or of those that a search finds.
+    """Lattice of generalizations with a demand, and its best node: of all nodes, or of those that a search finds.
 
     Parameters
     ----------
@@ -115,7 +116,7 @@ class DemandedLattice:
             raise SDCError(f"{' and '.join(of_sensitive)} concerns sensitive values: name the sensitive columns")
         self.demand |= of_sensitive
         further: list[Objective] = []
-        for number, name in enumerate(data.sensitive[1:], 2):  # the engine measures the first
+        for number, name in enumerate(data.sensitive[1:], 2):  # the engine measures the first one
             further += _of_column(data, name, number, of_sensitive)
         self.demand |= {own.name: of_sensitive[_measure(own)] for own in further}
         weights = weights_of(data.quasi_identifiers, importance)
@@ -132,7 +133,7 @@ class DemandedLattice:
         self.cost = None if plain else NodeCost(self.problem, weights, price)
 
     def best_of_all(self, *, limit: int = 1_000_000) -> NDArray[Any]:
-        """Best node of all, with its threshold."""
+        """Best of all nodes, with its threshold."""
         if self.cost is None:
             front = self.problem.enumerate_front(limit=limit)
             best, most = self._best(front.X, front.F), self.problem.natural(front.F)[:, 0].max()
@@ -162,9 +163,9 @@ class DemandedLattice:
         Parameters
         ----------
         rng
-            Where its draws come from.
+            Source of its random numbers.
         evaluations, seconds
-            When it ends: after so many nodes, or so much time.
+            Limit of the number of nodes, or of time.
         """
         from sdc_problems.algorithms.generalization.pbg_search import PBGSearch
 
@@ -200,7 +201,7 @@ class DemandedLattice:
         return X[enough], values[enough]
 
     def recoded(self, x: NDArray[Any]) -> Recoded:
-        """The table at a node."""
+        """The table generalized to a node."""
         frame = self.problem.coded_release(x, suppressed="star")
         levels = self.problem.decode(x).levels
         starred = np.ones(len(frame), dtype=np.bool_)
@@ -212,7 +213,7 @@ class DemandedLattice:
 
 
 def _measure(objective: Objective) -> str:
-    """Name of the measure of an objective, whichever sensitive column it is about."""
+    """Name of an objective's measure, without the sensitive column."""
     return objective.name.rstrip("0123456789").removesuffix("_") if objective.function else objective.name
 
 

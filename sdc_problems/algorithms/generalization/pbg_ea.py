@@ -24,7 +24,7 @@ GENERATIONS = 100
 
 
 def dominance_fitness(F: ArrayLike) -> NDArray[np.int64]:
-    """Sum, over the rows that dominate a row, of how many rows each of those dominates; 0 if nothing dominates it.
+    """Number of rows that a row's dominators dominate, summed over the dominators; 0 if nothing dominates it.
 
     Dewri et al. (2010), §6, after SPEA2; all objectives are minimized.
 
@@ -57,12 +57,12 @@ class ArchiveOutput(Output):
 
 
 class ArchiveSearch(Algorithm):
-    """A search whose result is its archive, current whenever pymoo calls back.
+    """Search whose result is its archive, which is up to date in every callback of pymoo.
 
-    pymoo adds each generation to the archive once more after the callbacks; that changes nothing in it.
+    pymoo adds each generation to the archive again after the callbacks, which changes nothing.
 
-    Where suppression is free, a node is measured once for all its thresholds. Those that enter the archive are
-    evaluated with it, each as the least threshold that suppresses the same records.
+    If suppression is free, a node is measured once for all its thresholds. Those that enter the archive are evaluated
+    with it, each as the lowest threshold that suppresses the same records.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class ArchiveSearch(Algorithm):
         self._seen.update(row_keys(X[:, : self._n_levels]))
 
     def _every_threshold(self, nodes: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.int64]]:
-        """Rows of different nodes with every threshold, their F, and where the rows of each node begin."""
+        """Rows of different nodes with every threshold, their F, and the position of each node's first row."""
         lowest = np.ones((len(nodes), 1), dtype=nodes.dtype)
         rows = self.problem.with_thresholds(np.column_stack([nodes, lowest]))
         F: NDArray[np.float64] = self.problem.evaluate(rows, return_values_of=["F"])
@@ -125,29 +125,29 @@ class PBGEA(ArchiveSearch):
     """The evolutionary algorithm of Dewri et al. (2010), Algorithm 2, with the box archive of Algorithm 1.
 
     The first population holds the fully specialized, the fully generalized and random nodes. Each generation, nodes of
-    population and archive are selected by binary tournaments on their dominance fitness; pairs of them exchange tails
-    at a random point; each attribute may step one level up or down.
+    population and archive are selected by binary tournaments on their dominance fitness, pairs of them exchange tails
+    at a random point, and each attribute may move one level up or down.
 
     Parameters
     ----------
     pop_size
-        Nodes in the population.
+        Number of nodes in the population.
     epsilon
         Side of the archive's boxes: one number, or one per objective.
     crossover_prob
         Probability that a selected pair exchanges tails.
     mutation_prob
-        Probability of a step, per attribute; by default one over their number.
+        Probability of a step, per attribute; by default one divided by their number.
     evaluator
-        What measures; by default one that never measures a node twice.
+        Evaluator; by default one that never measures a node twice.
 
     Notes
     -----
     Population and archive are united as sets: a node that is in both takes part once. With an odd population the last
-    selected node has no partner and is mutated only. Without a termination there are 100 generations, the first
-    population included: at most 2,500 nodes. ``n_nodes`` counts the different ones. The paper suppresses as much as it
-    may: that is ``PBGProblem(..., suppression="budget")``. Where suppression is free, what else enters the archive
-    from the nodes of a generation is evaluated behind its population.
+    selected node has no partner and is only mutated. Without a termination there are 100 generations, including the
+    first population: at most 2,500 nodes. ``n_nodes`` counts the different ones. The paper suppresses as many records
+    as allowed: that is ``PBGProblem(..., suppression="budget")``. If suppression is free, other thresholds of a
+    generation's nodes that enter the archive are evaluated after its population.
 
     Examples
     --------
@@ -207,7 +207,7 @@ class PBGEA(ArchiveSearch):
         self._see(infills.get("X"))
 
     def _completed(self, children: Population) -> Population:
-        """Children with effective thresholds, and behind them what else of their nodes enters the archive."""
+        """Children with effective thresholds, followed by the other rows of their nodes that enter the archive."""
         if not self.free:
             return children
         X = self.problem.effective(children.get("X"))

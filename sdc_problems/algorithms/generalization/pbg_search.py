@@ -20,21 +20,21 @@ from sdc_problems.operators.lattice import LatticeSampling
 
 REACH = 2  # steps from a member of the archive within which nodes are considered
 POOL = 4096  # nodes considered at once
-MODELED = 1024  # measured nodes that the model is made from, at most; then half of them, the nearest to the archive
-DECIMALS = 6  # of a score: what rounding may change must not decide
+MODELED = 1024  # most measured nodes in the model; above, it keeps half of them, the nearest to the archive
+DECIMALS = 6  # of a score: rounding errors must not decide
 
 
 class PBGSearch(ArchiveSearch):
-    """Measure next what is most likely to enter the archive, by a model of everything measured so far.
+    """Search that measures next the nodes most likely to enter the archive, by a model of all measurements so far.
 
     1. Measure the fully specialized, the fully generalized and four random nodes per attribute.
     2. Model each objective over the lattice from the nodes measured (`LatticeModel`), with as much suppression as the
-       budget allows: other thresholds of a node need no search, since all are known when it is measured.
+       budget allows: other thresholds of a node need no search, because all are known when it is measured.
     3. Consider every unmeasured node within two steps of a member of the archive. To enter, a node must reach a better
-       box than each member in at least one objective; its score is by how many standard deviations its prediction
-       falls short of that, for the member that is hardest to pass.
-    4. Measure a batch: one half the direct neighbors of members with the lowest scores; the other half any nodes, by
-       the scores they would have if each objective could be as far off as it ever was. Go to 2.
+       box than each member in at least one objective. Its score is the number of standard deviations by which its
+       prediction falls short of that, for the member that is hardest to pass.
+    4. Measure a batch: one half direct neighbors of members, those with the lowest scores; the other half any nodes, by
+       the scores they would have if each objective could be as far off as its worst prediction so far. Go to 2.
 
     No node is measured twice. The search ends when the budget is spent or every node of the lattice is measured.
 
@@ -47,14 +47,14 @@ class PBGSearch(ArchiveSearch):
     batch_size
         Nodes measured between two models.
     evaluator
-        What measures; by default one that never measures a node twice.
+        Evaluator; by default one that never measures a node twice.
 
     Notes
     -----
-    Nothing here knows which objectives there are. Minimal generalizations lie close together in the lattice, because
-    a step changes little: that is what the reach of two steps relies on. A termination given to pymoo may end the
-    search earlier, never later. Where suppression is free it counts rows: each node with its largest threshold, and
-    whatever else of the node enters the archive.
+    The search does not depend on which objectives there are. Minimal generalizations lie close together in the
+    lattice, because a step changes little: the reach of two steps relies on this. A termination given to pymoo may end
+    the search earlier, never later. If suppression is free, it counts rows: each node with its largest threshold, and
+    any other threshold of the node that enters the archive.
 
     Examples
     --------
@@ -104,7 +104,7 @@ class PBGSearch(ArchiveSearch):
     def _infill(self) -> Population:
         n = min(self.batch_size, self.max_evaluations - self.n_nodes, self._lattice_size - self.n_nodes)
         around = self._around
-        # The nearest first; which of those two steps away is left to chance.
+        # The nearest first; among those two steps away the choice is random.
         chosen = np.sort(np.lexsort((around.chances, around.steps))[:POOL])
         U = around.nodes[chosen].astype(self.archive.X.dtype)
         if len(U) <= n:
@@ -142,7 +142,7 @@ class PBGSearch(ArchiveSearch):
         self.pop = infills
         self.archive.add(infills)
         nodes = X[:, : self._n_levels]
-        if self.free:  # what the largest threshold gives says best what a node is worth; it stands last
+        if self.free:  # the largest threshold, in the last row, shows best what a node is worth
             _, back = np.unique(nodes[::-1], axis=0, return_index=True)
             last = np.sort(len(nodes) - 1 - back)
             nodes, F = nodes[last], F[last]
@@ -164,15 +164,15 @@ class PBGSearch(ArchiveSearch):
         return np.ascontiguousarray(self.archive.X[:, : self._n_levels], dtype=np.int64)
 
     def _better_boxes(self) -> NDArray[np.float64]:
-        """Per member and objective, the value at which the next better box begins."""
+        """Value at which the next better box begins, per member and objective."""
         boxes = self.archive.boxes
         side, offset = self.archive.epsilon, self.archive.offset
-        # Boxes are counted outward: a positive one is left at its lower edge, any other at its far edge.
+        # Boxes are counted outward: a positive one is left at its lower edge, any other at its outer edge.
         edge: NDArray[np.float64] = np.where(boxes > 0, boxes * side, (boxes - 1) * side) + offset
         return edge - np.where(boxes > 0, 1e-9 * np.maximum(1.0, np.abs(edge)), 0.0)
 
     def _unmeasured(self, n: int, besides: NDArray[Any]) -> NDArray[Any]:
-        """Random nodes that were not measured, where the archive's surroundings are exhausted."""
+        """Random nodes that were not measured, when the archive's surroundings are exhausted."""
         taken = set(row_keys(besides))
         found: list[NDArray[Any]] = []
         if self._lattice_size <= 4 * (self.n_nodes + n):

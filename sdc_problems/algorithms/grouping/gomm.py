@@ -31,7 +31,7 @@ PATIENCE = 5  # generations without a survivor after which D-GOMM retires an ope
 
 
 class GOMMOutput(Output):
-    """Best and mean of the first objective, mean number of groups, and how many operators are at work."""
+    """Best and mean of the first objective, mean number of groups, and number of active operators."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -52,36 +52,36 @@ class GOMMOutput(Output):
 
 
 class GOMM(Algorithm):
-    """The genetic optimizer for multivariate microaggregation, with every operator watched.
+    """The genetic optimizer for multivariate microaggregation, which records the effect of every operator.
 
     Generation 0 is a population of random groupings. Each generation applies the group crossover and each of the five
     mutations a fixed number of times to parents drawn at random, and keeps the best of parents and children: by cost
-    where there is one objective (parents first among equals, as in the paper's merge), by non-dominated sorting and
-    crowding where there are several.
+    if there is one objective (parents first among equals, as in the paper's merge), by non-dominated sorting and
+    crowding if there are several.
 
     Parameters
     ----------
     pop_size
-        Groupings in the population.
+        Number of groupings in the population.
     crossovers
-        Crossovers per generation; each makes two children.
+        Number of crossovers per generation; each makes two children.
     mutations
-        Children of each mutation per generation, or a number for each by name: ``group_create``,
+        Number of children of each mutation per generation, or a number for each by name: ``group_create``,
         ``group_eliminate``, ``group_split``, ``element_swap``, ``element_move``; those not named are not applied.
     dynamic
-        Whether an operator whose children are all discarded in five successive generations is retired (D-GOMM). The
+        Whether an operator is retired if all its children are discarded in five successive generations (D-GOMM). The
         search ends when no operator is left.
     eliminate_duplicates
-        Whether groupings that were evaluated before, in whatever generation, are left out. By default not for one
-        objective, as in the paper, and for several, where copies would crowd out the front.
+        Whether groupings that were evaluated before, in any generation, are left out. By default, they are not for one
+        objective, as in the paper, and they are for several, where copies would crowd out the front.
     start
-        Groupings that the first population begins with, one row of X each, such as a problem's baselines; the others
-        are random.
+        First groupings of the initial population, one row of X each, such as a problem's baselines; the others are
+        random.
 
     Attributes
     ----------
     portfolio
-        The operators, and which are still active.
+        The operators, with a mark of those that are still active.
 
     Notes
     -----
@@ -129,23 +129,23 @@ class GOMM(Algorithm):
         self._genealogy = Genealogy(self.portfolio.width)
         self._generations: list[dict[str, float]] = []
         self._off = Population()
-        self._numbers = np.empty(0, dtype=np.int64)  # of the population, in the genealogy
+        self._numbers = np.empty(0, dtype=np.int64)  # of the population's members in the genealogy
         self._costs: dict[bytes, NDArray[np.float64]] = {}  # of every grouping that was evaluated
 
     @property
     def operator_log(self) -> pd.DataFrame:
-        """One row per generation and operator: what it made and what became of it.
+        """Table of each generation and operator: the children it made, and what happened to them.
 
-        ``created`` children of which ``evaluated`` were measured; how many ``survived`` the selection of their
-        generation; how many were ``used`` as a parent later; how many ``improved`` or ``worsened`` on their parent (or
-        on the mean of two), ``clones`` of a parent being neither; their mean ``lifetime`` in generations and their mean
-        ``efficiency`` in percent (chapter 4 of the paper).
+        ``created`` is the number of children, of which ``evaluated`` were measured; ``survived`` is how many were
+        selected in their generation, ``used`` how many were a parent later, ``improved`` and ``worsened`` how many were
+        better or worse than their parent (or than the mean of two); ``clones`` of a parent are neither. Then follow
+        their mean ``lifetime`` in generations and mean ``efficiency`` in percent (chapter 4 of the paper).
         """
         return summarize(self.children)
 
     @property
     def children(self) -> pd.DataFrame:
-        """One row per child: operator, parents, costs, clone or not, lifetime, used or not, efficiency."""
+        """One row per child: operator, parents, costs, whether it is a clone, lifetime, whether used, efficiency."""
         names = [objective.name for objective in getattr(self.problem, "objectives", ())]
         return children_table(self._genealogy.table(len(self._generations) - 1), self.portfolio.names, names)
 
@@ -170,7 +170,7 @@ class GOMM(Algorithm):
 
     def _initialize(self) -> None:
         super()._initialize()
-        self.n_iter = 0  # the first population is no generation of the paper's hundred
+        self.n_iter = 0  # the first population does not count among the paper's hundred generations
 
     def _initialize_infill(self) -> Population:
         pop = RandomGroupings()(self.problem, self.pop_size, random_state=self.random_state)
@@ -214,14 +214,14 @@ class GOMM(Algorithm):
             super()._set_optimum()
 
     def _unseen(self, pop: Population) -> Population:
-        """Keep those that were never evaluated, each once."""
+        """Keep individuals that were never evaluated, each once."""
         return pop[list(first_unknown(row_keys(pop.get("X")), self._costs).values())]
 
     def _remember(self, X: NDArray[Any], F: NDArray[np.float64]) -> None:
         self._costs.update(zip(row_keys(X), F, strict=True))
 
     def _enter(self, evaluated: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Write all children of this generation into the genealogy, also those that were left out as duplicates."""
+        """Add all children of this generation to the genealogy, including those left out as duplicates."""
         X, parents = self._off.get("X", "sdc_parents")
         if evaluated.any():
             self._remember(X[evaluated], self._off[evaluated].get("F"))
@@ -236,7 +236,7 @@ class GOMM(Algorithm):
         )
 
     def _select(self, merged: Population, numbers: NDArray[np.int64]) -> None:
-        """Keep the pop_size best; the rest is entered as discarded in this generation."""
+        """Keep the pop_size best; the others are recorded as discarded in this generation."""
         if self.problem.n_obj == 1:
             kept = np.argsort(merged.get("F")[:, 0], kind="stable")[: self.pop_size]
         else:

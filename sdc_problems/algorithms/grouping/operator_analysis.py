@@ -1,6 +1,6 @@
 """Operators' efficiency as tables (Balasch-Masoliver 2010, chapter 4).
 
-From the genealogy of a run to one row per child, and from there to one row per generation and operator.
+The genealogy of a run becomes one row per child, and these become one row per generation and operator.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def children_table(
     genealogy
         Columns of :meth:`sdc_problems.operators.portfolio.Genealogy.table`.
     operators
-        Names, by the numbers that the genealogy uses.
+        Names of the operators, by the numbers that the genealogy uses.
     objectives
         Names of the costs.
 

@@ -1,3 +1,3 @@
-"""Searches for protected files that vary cell by cell."""
+"""Searches that change a protected file cell by cell."""
 
 from __future__ import annotations

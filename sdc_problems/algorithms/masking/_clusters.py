@@ -1,4 +1,4 @@
-"""Searches in the clusters of a large file, as rows that any backend works on."""
+"""Searches in the clusters of a large file, as rows that any backend can measure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sdc_problems.algorithms.masking.cell_search import CellSearch
 
 
 def divided(labels: NDArray[Any], largest: int, rng: np.random.Generator) -> NDArray[np.int32]:
-    """Labels of parts of clusters, numbered as the clusters are: larger ones are cut at random into equal parts.
+    """Labels of parts of clusters, in the order of the clusters: larger ones are cut at random into equal parts.
 
     Examples
     --------
@@ -23,7 +23,7 @@ def divided(labels: NDArray[Any], largest: int, rng: np.random.Generator) -> NDA
     ([2, 2, 1, 2], [3, 3])
     """
     order = rng.permutation(len(labels))
-    order = order[np.argsort(labels[order], kind="stable")]  # by cluster, inside of one at random
+    order = order[np.argsort(labels[order], kind="stable")]  # by cluster, and random within each
     sizes = np.bincount(labels)
     parts = np.maximum(-(-sizes // largest), 1)
     begin, first = np.cumsum(sizes) - sizes, np.cumsum(parts) - parts
@@ -35,11 +35,11 @@ def divided(labels: NDArray[Any], largest: int, rng: np.random.Generator) -> NDA
 
 
 class ClusterSearches(Problem):
-    """Search in one cluster, as what backends measure: a row of X names a cluster, its ``F`` is what was found there.
+    """Problem whose rows of X name a cluster, and whose ``F`` is the result of a search in it.
 
-    ``F`` holds the protected cells of the cluster's records, one file for each aim after the other, as codes of the
-    whole problem; shorter clusters are filled up with -1. So workers, Dask, lost processes and the order of results
-    are those of every other measurement.
+    ``F`` holds the protected cells of the cluster's records, the files for the aims one after the other, as codes of
+    the whole problem; shorter clusters are padded with -1. So workers, Dask, lost processes and the order of results
+    are handled as in any other measurement.
 
     Parameters
     ----------
@@ -48,13 +48,13 @@ class ClusterSearches(Problem):
     labels
         Cluster of each record, 0, 1, …
     entropy
-        Whole number that the random numbers of all clusters come from; each cluster has its own.
+        Whole number from which the random numbers of all clusters are made; each cluster has its own.
     aims
-        Files that a search of one cluster returns.
+        Number of files that a search of one cluster returns.
     moves
-        Changes to try, in all clusters together.
+        Number of changes to try, in all clusters together.
     weights
-        Of `CellSearch`.
+        Weights, as for `CellSearch`.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class ClusterSearches(Problem):
         return np.flatnonzero(self.shared["labels"] == cluster)
 
     def files(self, cluster: int, row: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Cells that were found in a cluster: aims × records × columns."""
+        """Cells found in a cluster: aims × records × columns."""
         shape = self.aims, len(self.records(cluster)), len(self.whole.free)
         return row[: int(np.prod(shape))].astype(np.int64).reshape(shape)
 

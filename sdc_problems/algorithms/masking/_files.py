@@ -1,4 +1,4 @@
-"""Files of a search: the engine's state of each, and its objectives as pymoo's individuals hold them."""
+"""Files of a search: the engine's state of each, and pymoo individuals with their objectives."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EVALUATED = ("F", "G", "H")
 
 
 def masking_only(problem: Any, name: str) -> None:
-    """Refuse another problem than masking, with the way out."""
+    """Refuse a problem other than masking, and say what to do instead."""
     from sdc_problems.problems.masking import MaskingProblem
 
     if not isinstance(problem, MaskingProblem):
@@ -23,7 +23,7 @@ def masking_only(problem: Any, name: str) -> None:
 
 
 def individual(problem: Any, row: NDArray[Any], measures: Mapping[str, float]) -> Individual:
-    """Individual with a row of X whose objectives and constraints are known; what is not is measured here.
+    """Individual with a row of X whose objectives and constraints are known; missing ones are measured here.
 
     Parameters
     ----------
@@ -49,11 +49,11 @@ def individual(problem: Any, row: NDArray[Any], measures: Mapping[str, float]) -
 
 
 def violation(one: Any) -> float:
-    """Sum of what an individual's constraints are missed by."""
+    """Sum of an individual's constraint violations."""
     return float(np.maximum(one.G, 0.0).sum())
 
 
 def not_worse(child: Any, parent: Any) -> bool:
-    """Whether a child takes its parent's place: violations count first, then the one objective."""
+    """Whether a child replaces its parent: violations are compared first, then the single objective."""
     mine, other = violation(child), violation(parent)
     return mine < other or (mine == other and bool(child.F[0] <= parent.F[0]))

@@ -1,4 +1,4 @@
-"""Search for protected files by millions of small changes, compiled."""
+"""CellSearch: protected files by millions of small changes, in compiled code."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from sdc_problems.errors import SDCError
 from sdc_problems.methods.perturbation._rank_shuffle import rank_shuffle
 from sdc_problems.parallel._threads import thread_count
 
-SLICES = 40  # times that a file is looked at on its way, at most
-FEWEST_SLICES = 8  # of a small budget: a look takes as long as some ten thousand moves
-PER_SLICE = 50_000  # moves between two looks, at least
+SLICES = 40  # most times that a file is measured during the search
+FEWEST_SLICES = 8  # for a small budget: a measurement takes as long as some ten thousand moves
+PER_SLICE = 50_000  # fewest moves between two measurements
 MOVES = {True: 2_000, False: 4_000}  # per record and attribute, if no limit is given; numeric, categorical
 SMOOTH = 0.4  # share of the budget that a numeric file spends on the loss that has a slope everywhere
 HOT, COLD = 3.0, 0.1  # temperatures of a categorical file in points of the score, divided by the records
-LOOKING = 10.0  # slices of a search by the clock take at least so many times what a look takes
-PIECE = 20_000  # moves between two looks at the clock
+LOOKING = 10.0  # with a time limit, a slice takes at least this many times as long as a measurement
+PIECE = 20_000  # moves between two checks of the clock
 LOSSES = ("pil", "il_categorical")
 RISKS = ("dr_numeric", "dr_guarded", "dr_categorical")
 FRONT = tuple(w / 10 for w in range(1, 10))
 
 
 class Milestone(NamedTuple):
-    """Milestone of a search: the smallest weighted score so far, and the work until then."""
+    """Milestone of a search: the smallest weighted score so far, and the work done by then."""
 
     moves: int
     seconds: float
@@ -42,7 +42,7 @@ class Milestone(NamedTuple):
 
 
 class BudgetSpent(Termination):
-    """Termination at the limit of the search itself."""
+    """Termination by the limit of the search itself."""
 
     def _update(self, algorithm: Any) -> float:
         return float(algorithm.progress)
@@ -53,13 +53,13 @@ class Island:
 
     def __init__(self, state: Any, aim: Sequence[float], seed: int) -> None:
         self.state = state
-        self.aim = np.array([*aim, 0.0])  # the last is the probabilistic linkage when it was last taken
+        self.aim = np.array([*aim, 0.0])  # the last entry is the probabilistic linkage when it was last measured
         self.seed = np.array([seed], dtype=np.uint64)
         self.score = np.inf
         self.moves = 0
 
     def weighted(self, loss: float, risk: float) -> float:
-        """Score that the search lowers for this file."""
+        """Score that the search minimizes for this file."""
         parts = self.aim[0] * loss, self.aim[1] * risk
         return float(max(parts) if self.aim[2] else sum(parts))
 
@@ -70,22 +70,23 @@ class CellSearch(Algorithm):
     Numeric files start as a rank shuffle, a synthetic file with the original's values, and exchange two values of a
     column at a time: first by a loss that has a slope even where PIL is flat, then by PIL itself. Categorical files
     start from the best start files and are annealed, one category at a time. The result of a numeric search is a
-    synthetic file, as the problem's ``describe`` says: nothing else scores as low.
+    synthetic file, as the problem's ``describe`` says: no other kind of file scores as low.
 
     Parameters
     ----------
     time_limit
-        Seconds of search. The result then depends on the machine.
+        Seconds of the search. The result then depends on the machine.
     move_limit
-        Changes that are tried, by all files together; the same seed gives the same result, with any number of threads.
-        If neither is given: 2,000 per cell of a numeric file and 4,000 of a categorical one.
+        Number of changes to try, for all files together; the same seed gives the same result, with any number of
+        threads. If neither limit is given: 2,000 per cell of a numeric file and 4,000 of a categorical one.
     weights
         Weights of the loss, for two objectives (the risk has the rest): each gives two points of the front, one that
-        lowers the weighted sum and one that lowers the larger of the weighted two. By default 0.1 to 0.9.
+        minimizes the weighted sum and one that minimizes the larger of the weighted two. By default 0.1 to 0.9.
     islands
-        Files per point of the front, each on its own.
+        Number of files per point of the front, which are searched independently.
     threads
-        Files worked on at once; all processors if not given. Results do not depend on it under ``move_limit``.
+        Number of files worked on at once; by default as many as there are processors. Results do not depend on it under
+        ``move_limit``.
 
     Attributes
     ----------
@@ -94,8 +95,8 @@ class CellSearch(Algorithm):
 
     Notes
     -----
-    Probabilistic linkage is taken of each file after every slice, a fortieth of the budget (of a small one up to an
-    eighth), and counts as a constant in between; what is returned has been measured exactly. Objectives:
+    Probabilistic linkage is measured for each file after every slice, which is a fortieth of the budget (of a small one
+    up to an eighth), and counts as a constant in between; the files returned are measured exactly. Objectives:
     ``score_mean``, ``score_max``, or loss and risk.
 
     Examples
@@ -132,28 +133,28 @@ class CellSearch(Algorithm):
         self._files: list[Island] = []
         self._slices = 0
         self._began = 0.0
-        self._looking = 0.0  # when the last look began
-        self._looked = 0.0  # what it took
+        self._looking = 0.0  # time when the last measurement began
+        self._looked = 0.0  # time that it took
 
     @property
     def moves(self) -> int:
-        """Changes tried so far."""
+        """Number of changes tried so far."""
         return sum(island.moves for island in self._files)
 
     @property
     def progress(self) -> float:
-        """Share of the budget that is spent."""
+        """Share of the budget that is used."""
         return min(1.0, max(self._slices / self._planned, self._elapsed()))
 
     @property
     def _planned(self) -> int:
-        """Slices of the budget."""
+        """Number of slices of the budget."""
         if self.time_limit is not None or not self._files:
             return SLICES
         return min(SLICES, max(FEWEST_SLICES, self._each() // PER_SLICE))
 
     def _each(self) -> int:
-        """Moves of a file."""
+        """Number of moves for each file."""
         if self.move_limit is not None:
             return max(1, self.move_limit // len(self._files))
         shape: tuple[int, int] = self._files[0].state.shape
@@ -177,7 +178,7 @@ class CellSearch(Algorithm):
             self._aims: list[tuple[float, float, float]] = [(1.0, 1.0, 1.0) if larger else (0.5, 0.5, 0.0)]
             risks = {problem.engine.made_of["score_mean"][1]}
         elif len(names) == 2 and names[0] in LOSSES and names[1] in RISKS:
-            # A sum finds better files, the larger of the two also those in the hollows of a front.
+            # A sum finds better files; the larger of the two also finds those in the concave parts of a front.
             self._aims = [(w, 1.0 - w, larger) for w in self.weights or FRONT for larger in (0.0, 1.0)]
             risks = {names[1]}
         else:
@@ -211,10 +212,10 @@ class CellSearch(Algorithm):
         return self._proposed()
 
     def _best_starts(self, starts: NDArray[Any], loss: str, risk: str) -> list[list[int]]:
-        """Start files of smallest score for each aim, as many as islands.
+        """Start files with the smallest score for each aim, as many as there are islands.
 
-        Without probabilistic linkage, which takes most of the time, a risk can only be smaller: a file that is not
-        among the best even so is not linked.
+        Probabilistic linkage takes most of the time, and without it a risk can only be smaller: a file that is not
+        among the best without it is not linked.
         """
         least = self.problem._measure(starts, (loss, "id_rank", "guess", "dbrl"))
         values = np.stack([least[:, 0], (least[:, 1:3].max(axis=1) if self._guard else least[:, 1]) + least[:, 3]])
@@ -240,7 +241,7 @@ class CellSearch(Algorithm):
         return loss, risk
 
     def _compile(self) -> None:
-        """Compile the walks on a file of their own, before the clock starts."""
+        """Compile the moves on a spare file, before the clock starts."""
         spare = Island(self.problem.engine.open(self.problem.cells(self.problem.untouched)), self._aims[0], 1)
         self._walk(spare, 1, True, 0.0, 0.0)
         self._walk(spare, 1, False, 0.0, 0.0)
@@ -248,7 +249,7 @@ class CellSearch(Algorithm):
     def _infill(self) -> Any:
         begin = self.progress
         end = (self._slices + 1) / self._planned
-        if self.time_limit is not None:  # looking must not take the time of searching
+        if self.time_limit is not None:  # measuring must not use up the time of the search
             end = begin + max(1 / SLICES, min(LOOKING * self._looked / max(self.time_limit, 1e-9), 0.25))
         with ThreadPoolExecutor(min(thread_count(self.threads), len(self._files))) as pool:
             list(pool.map(lambda island: self._slice(island, begin, end), self._files))
@@ -256,7 +257,7 @@ class CellSearch(Algorithm):
         return self._proposed()
 
     def _slice(self, island: Island, begin: float, end: float) -> None:
-        """Work on one file from one share of the budget to another."""
+        """Work on one file from one share of the budget to the next."""
         smooth = self.problem.numeric and begin < SMOOTH
         if self.time_limit is None:
             each = self._each()
@@ -265,7 +266,7 @@ class CellSearch(Algorithm):
         stop = self._began + min(end, 1.0) * self.time_limit
         done = False
         while not done:
-            # At most a slice's share of the cooling is passed in a piece, so that the temperature follows the clock.
+            # A piece covers at most a slice's share of the cooling, so that the temperature follows the clock.
             now = min(max(self._elapsed(), begin), end)
             self._walk(island, PIECE, smooth, now, now)
             done = time.perf_counter() >= stop
@@ -286,7 +287,7 @@ class CellSearch(Algorithm):
         island.state.walk(moves, aim=island.aim, guard=self._guard, hot=hot, cold=cold, seed=island.seed)
 
     def _proposed(self) -> Any:
-        """Files as they are now, to be measured; the probabilistic linkage of each counts from here on."""
+        """Current files, to be measured; the probabilistic linkage of each counts from here on."""
         self._looking = time.perf_counter()
         with ThreadPoolExecutor(min(thread_count(self.threads), len(self._files))) as pool:
             linked = list(pool.map(lambda island: self.problem.engine.prl(island.state.codes), self._files))
@@ -315,7 +316,7 @@ class CellSearch(Algorithm):
         self.trajectory.append(Milestone(self.moves, seconds, min(island.score for island in self._files)))
 
     def checkpoint(self) -> dict[str, NDArray[Any]]:
-        """Return the state from which, with the population, a study can continue."""
+        """Return the state from which a study can continue, together with the population."""
         files = self._files
         return {
             "codes": np.stack([island.state.codes for island in files]).astype(np.int32),
@@ -327,7 +328,7 @@ class CellSearch(Algorithm):
         }
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Restore the files; time that was spent before is not counted."""
+        """Restore the files; time used before is not counted."""
         self._files = []
         for e, codes in enumerate(state["codes"].astype(np.int64)):
             island = Island(self.problem.engine.open(codes), state["aims"][e, :3].tolist(), int(state["seeds"][e]))
@@ -340,5 +341,5 @@ class CellSearch(Algorithm):
 
 
 def _score(island: Island, one: Any) -> float:
-    """Score of a measured file: its one objective, or its loss and its risk with the weights of its island."""
+    """Score of a measured file: its single objective, or loss and risk with the weights of its island."""
     return float(one.F[0]) if len(one.F) == 1 else island.weighted(*one.F)

@@ -1,4 +1,4 @@
-"""Search of large files: clusters of records, each searched on its own, on any number of workers."""
+"""ClusteredSearch for large files: clusters of records, each searched on its own, on any number of workers."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from sdc_problems.methods.partition._precluster import join_small
 from sdc_problems.parallel import Backend, open_backend
 
 AT_ONCE = 8
-"""Clusters of a generation, at least: how many workers there are changes nothing in the results."""
+"""Fewest clusters in a generation; a constant, so that results do not depend on the number of workers."""
 GENERATIONS = 20
-"""Generations at most, but for the start and the end: each one measures the whole file."""
+"""Most generations, not counting the start and the end: each one measures the whole file."""
 PER_CLUSTER, FEWEST, MOST = 1_000, 8, 200
-"""Records of a cluster, and clusters, where no number of them is given: c-median of more takes longer than it helps."""
+"""Records per cluster, fewest and most clusters by default: c-median of more clusters takes longer than it is worth."""
 MOST_MOVES = 1_000_000_000
-"""Moves of all clusters, where no limit is given."""
+"""Largest default number of moves for all clusters."""
 
 
 class _Workers:
-    """Workers of a search: opened when they are first needed, closed with it; copies are the same workers."""
+    """Workers of a search: opened when first needed and closed with it; copies share the same workers."""
 
     def __init__(self) -> None:
         self.backend: Backend | None = None
@@ -59,33 +59,33 @@ class _Workers:
 class ClusteredSearch(Algorithm):
     """Search of a large file in clusters: c-median, then `CellSearch` in every cluster, on workers or on Dask.
 
-    A generation searches eight clusters, or a twentieth of all, and puts what was found into the file, which is
-    measured as a whole; the last one goes on with the whole file. The same seed gives the same file with any number of
-    workers; a worker that is lost costs its cluster's time.
+    A generation searches eight clusters, or a twentieth of all, and puts the results into the file, which is
+    measured as a whole; the last generation continues with the whole file. The same seed gives the same file with any
+    number of workers; a lost worker costs only the time of its cluster.
 
     Parameters
     ----------
     clusters
-        How many clusters c-median looks for; if not given, one for each thousand records, 8 to 200.
+        Number of clusters that c-median looks for; by default one for each thousand records, 8 to 200.
     smallest
-        Fewest records of a cluster; smaller ones join the one with the nearest centroid.
+        Fewest records in a cluster; a smaller one joins the cluster with the nearest centroid.
     largest
-        Most records of a cluster; larger ones are divided at random into equal parts, so that time grows with the
+        Most records in a cluster; larger ones are divided at random into equal parts, so that time grows with the
         number of records and not with its square.
     restarts
-        Starts of c-median, of which the cheapest is kept.
+        Number of starts of c-median, of which the cheapest result is kept.
     move_limit
-        Changes that are tried, in all clusters together. If not given: 2,000 per cell of a numeric file and 4,000 of a
-        categorical one, for each of the files that a cluster's search works on, but a billion at most.
+        Number of changes to try, in all clusters together. By default 2,000 per cell of a numeric file and 4,000 of a
+        categorical one, for each of the files that a cluster's search works on, but at most a billion.
     finish
-        Share of the changes that are tried at the end, in the whole file: there its own balance and its own copies
-        count, not those of the clusters.
+        Share of the changes that are tried at the end, in the whole file, whose own balance of loss and risk and own
+        copies then count instead of those of the clusters.
     weights
-        Weights of the loss, as those of `CellSearch`.
+        Weights of the loss, as for `CellSearch`.
     workers
-        Processes of this machine. If not given, as many as the study or the evaluator measures with.
+        Number of processes on this machine. By default, as many as the study or the evaluator uses.
     scheduler
-        Address of a Dask scheduler. If not given, that of the study or the evaluator.
+        Address of a Dask scheduler. By default, that of the study or the evaluator.
 
     Attributes
     ----------
@@ -95,10 +95,10 @@ class ClusteredSearch(Algorithm):
     Notes
     -----
     Pre-clustering is that of Marés (2013), chapter 5, for the search of its chapter 3. A cluster is searched as if it
-    were the file, loss and risk are those inside it. Records stay near those they came from, which costs risk and keeps
-    what a synthetic file loses (``record_change``). A change of a numeric file takes the longer the more
-    records there are: there clusters save time even without workers; a change of a categorical one does not. Memory is
-    that of the file and of one cluster in each process.
+    were the file: loss and risk are those inside it. Records stay near those they came from, which costs risk and keeps
+    what a synthetic file loses (``record_change``). A change of a numeric file takes longer with more records, so that
+    clusters save time even without workers; a change of a categorical file does not. Memory is that of the file, and of
+    one cluster in each process.
 
     Examples
     --------
@@ -146,7 +146,7 @@ class ClusteredSearch(Algorithm):
 
     @property
     def progress(self) -> float:
-        """Share of the generations that are done: those of clusters, and those of the whole file."""
+        """Share of the generations that are done: those of clusters, and the one of the whole file."""
         return self._done / (self._n_clusters + 1) if hasattr(self, "_searches") else 0.0
 
     @property
@@ -157,7 +157,7 @@ class ClusteredSearch(Algorithm):
         masking_only(problem, "ClusteredSearch")
         probe = CellSearch(weights=self.weights)
         probe.problem = problem
-        probe._setup(problem)  # says what it cannot search
+        probe._setup(problem)  # raises the error for a problem that it cannot search
         self._whole, self._aims = probe, len(probe._aims)
 
     def _initialize_infill(self) -> Any:
@@ -167,7 +167,7 @@ class ClusteredSearch(Algorithm):
         return self._population(np.tile(self.problem.untouched.astype(self.problem.dtype), (self._aims, 1)))
 
     def _cluster(self) -> None:
-        """Cluster the records; everything follows from one number."""
+        """Cluster the records; all random numbers follow from one number."""
         problem = self.problem
         domains = None if problem.numeric else problem._all_tops + 1
         rows = Rows(problem.original(), kinds=problem.kinds, n_categories=domains)
@@ -203,7 +203,7 @@ class ClusteredSearch(Algorithm):
         return self._population(files.reshape(self._aims, -1))
 
     def _finished(self, e: int, row: NDArray[Any]) -> NDArray[Any]:
-        """File after some changes more, with the whole file in view."""
+        """File after some more changes, made in the whole file."""
         problem, whole_file = self.problem, self._whole
         seed = np.random.SeedSequence([self._entropy, self._n_clusters, e])
         state = problem.engine.open(problem.cells(row))
@@ -233,7 +233,7 @@ class ClusteredSearch(Algorithm):
         self.pop = infills
 
     def checkpoint(self) -> dict[str, NDArray[Any]]:
-        """Return the state from which, with the population, a study can continue."""
+        """Return the state from which a study can continue, together with the population."""
         return {"entropy": np.array([self._entropy], dtype=np.uint64), "done": np.array([self._done])}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:

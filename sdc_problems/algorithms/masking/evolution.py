@@ -1,4 +1,4 @@
-"""Evolution of protected files, as in its source: one mutation or one crossover in each generation."""
+"""MaskEvolution: evolution of protected files as in its source, with one mutation or crossover per generation."""
 
 from __future__ import annotations
 
@@ -17,41 +17,42 @@ from sdc_problems.errors import SDCError
 from sdc_problems.operators.cells import BlockCrossover, CellMutation
 
 GENERATIONS = 1000
-LAG = 0.01  # share of the records that may change before a file's probabilistic linkage is taken again
+LAG = 0.01  # share of the records that may change before a file's probabilistic linkage is measured again
 PRL = ("auto", "lagged", "exact")
 
 
 class MaskEvolution(Algorithm):
     """Evolve a population of protected files, one change in each generation.
 
-    Mutation or crossover, by chance. A mutation changes one cell of a file drawn from all; a crossover exchanges a
-    block of cells between one of the best files and another. Files are drawn in proportion to 1 / score. A child
-    replaces its own parent, the one it has most cells of, unless it is worse (elitism and deterministic crowding).
+    A generation is a mutation or a crossover, at random. A mutation changes one cell of a file drawn from all; a
+    crossover exchanges a block of cells between one of the best files and another. Files are drawn in proportion to
+    1 / score. A child replaces its own parent, the one that most of its cells are from, unless it is worse (elitism and
+    deterministic crowding).
 
     Parameters
     ----------
     leaders
-        How many of the best files the first parent of a crossover is drawn from.
+        Number of the best files from which the first parent of a crossover is drawn.
     crossover_prob
         Probability of crossover instead of mutation.
     prl
-        Probabilistic linkage, which does not follow single changes: "exact" takes it of every child, "lagged" goes on
-        with a file's last one and takes it again for every new best file and after 1 % of the file's records have
-        changed. "auto" is "lagged" for numbers and "exact" for categories, where only children that would win
-        without it are measured.
+        Probabilistic linkage, which cannot be updated for single changes: "exact" measures it for every child; "lagged"
+        continues with a file's last one and measures it again for every new best file and after 1 % of the file's
+        records have changed. "auto" is "lagged" for numbers and "exact" for categories, where it is measured only for
+        children that would win without it.
     mutation, crossover
-        Other operators of cells.
+        Other operators for cells.
 
     Attributes
     ----------
     accepted
-        Children that replaced a parent so far.
+        Number of children that replaced a parent so far.
 
     Notes
     -----
     Marés (2013), Algorithm 5. It does not state the probability of crossover (its run times are the plain average of
     both kinds of generation) nor the number of leaders; its Eq. 3.3 as printed prefers bad files, its text good ones.
-    The population are the problem's start files. 1,000 generations if no termination is given.
+    The population consists of the problem's start files. 1,000 generations if no termination is given.
 
     Examples
     --------
@@ -85,7 +86,7 @@ class MaskEvolution(Algorithm):
         self.crossover = BlockCrossover() if crossover is None else crossover
         self.accepted = 0
         self._states: list[Any] = []
-        self._linked: list[float] = []  # probabilistic linkage of each file, when last taken
+        self._linked: list[float] = []  # probabilistic linkage of each file, when last measured
         self._changed: list[set[int]] = []  # records changed since
         self._parents: list[int] = []
 
@@ -113,7 +114,7 @@ class MaskEvolution(Algorithm):
         self._changed = [set() for _ in self._states]
 
     def checkpoint(self) -> dict[str, NDArray[Any]]:
-        """Return the state from which, with the population, a study can continue."""
+        """Return the state from which a study can continue, together with the population."""
         changed = np.zeros((len(self._changed), len(self.problem.data)), dtype=np.bool_)
         for i, records in enumerate(self._changed):
             changed[i, list(records)] = True
@@ -156,7 +157,7 @@ class MaskEvolution(Algorithm):
         return Population.create(*children)
 
     def _child(self, i: int, row: NDArray[Any]) -> Any:
-        """Child of file i, measured as a change of it; the change is made for good where the child is not worse."""
+        """Child of file i, measured as a change of it; the change is kept if the child is not worse."""
         problem, state = self.problem, self._states[i]
         before, codes = state.codes, problem._cells(row)
         cells = np.argwhere(codes != before)
@@ -173,7 +174,7 @@ class MaskEvolution(Algorithm):
             state.discard()
             return child
         state.commit()
-        said = state.settle()  # a resumed evolution opens its files anew and must go on with the same bytes
+        said = state.settle()  # a resumed evolution opens its files again and must continue with the same bytes
         child = individual(problem, row, self._measures(said, linked) | self._copies(state))
         if not not_worse(child, self.pop[i]):
             state.propose(cells, before[cells[:, 0], cells[:, 1]])

@@ -1,7 +1,7 @@
 """Memetic search for the k-partition of smallest error: annealing, ruin and recreate, crossover by whole groups.
 
-Everything runs in rounds of a fixed number of tasks; a task is one compiled call that needs nothing but its own copy of
-the labels and a seed. So workers decide how fast a round is, never what comes out of it.
+Everything runs in rounds of a fixed number of tasks; a task is one compiled call that needs only its own copy of the
+labels and a seed. So workers affect how fast a round is, but never its result.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from sdc_problems.methods._kernels.window import windows_kernel
 from sdc_problems.methods.partition._univariate import mhm
 
 TASKS = 4  # per round
-FIRST = 0.03  # share of the budget in which the heuristics' partitions are improved: what is found if stopped early
-ANNEALED = 0.25  # share of the budget after which whole partitions are not annealed any more
-RACE = (0.5, 0.75)  # shares of the budget after which half of the partitions, and all but one, are given up
+FIRST = 0.03  # share of the budget in which the heuristics' partitions are improved, for a search stopped early
+ANNEALED = 0.25  # share of the budget after which whole partitions are no longer annealed
+RACE = (0.5, 0.75)  # shares of the budget after which half of the partitions, and all but one, are dropped
 HOT, COLD = 10.0, 0.003  # first and last temperature, in mean squared errors of MDAV per record
 WORTH_ANNEALING = 10_000  # proposals per record; with fewer, windows alone do better
 SMALL = 10_000  # records up to which several partitions are improved side by side
-HEURISTIC_UP_TO = 200_000  # records; MDAV takes quadratic time, so that larger files are cut in blocks first
+HEURISTIC_UP_TO = 200_000  # records; MDAV takes quadratic time, so larger files are cut into blocks first
 BLOCK = 20_000
 
 Job = TypeVar("Job")
@@ -36,7 +36,7 @@ Found = TypeVar("Found")
 
 
 class Milestone(NamedTuple):
-    """Milestone of a search: its best partition after so much work."""
+    """Milestone of a search: its best partition after a certain amount of work."""
 
     moves: int
     seconds: float
@@ -44,7 +44,7 @@ class Milestone(NamedTuple):
 
 
 def kd_blocks(Z: NDArray[np.float64], largest: int) -> list[NDArray[np.intp]]:
-    """Cut records in halves along the attribute of largest spread until no block has more than ``largest``.
+    """Cut records in half along the attribute of largest spread until no block has more than ``largest``.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def kd_blocks(Z: NDArray[np.float64], largest: int) -> list[NDArray[np.intp]]:
 
 
 def blocked_mdav(Z: NDArray[np.float64], k: int, *, block: int = BLOCK) -> NDArray[np.int32]:
-    """MDAV within the blocks of a k-d partition: for files whose square is too large.
+    """MDAV within the blocks of a k-d partition, for files that are too large for quadratic time.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def blocked_mdav(Z: NDArray[np.float64], k: int, *, block: int = BLOCK) -> NDArr
 
 
 def starting_points(Z: NDArray[np.float64], k: int) -> list[NDArray[np.int32]]:
-    """Partitions to begin with: MDAV first, and for small files the optimum along its path."""
+    """Partitions to start from: MDAV first, and for small files the optimum along its path."""
     if len(Z) > HEURISTIC_UP_TO:
         return [blocked_mdav(Z, k)]
     found = [mdav_kernel(Z, k)]
@@ -103,11 +103,11 @@ class PartitionSearch:
     near
         Nearest other records of each record; ``None`` leaves out the annealing of whole partitions.
     rng
-        Where every seed comes from.
+        Source of all seeds.
     starts
-        Partitions to begin with: at least one. Groups must have k to 2k − 1 records.
+        Partitions to start from, at least one. Groups must have k to 2k − 1 records.
     pop_size
-        Partitions improved side by side: 1, 2 or 4.
+        Number of partitions improved side by side: 1, 2 or 4.
     workers
         Number of threads. The result does not depend on it.
 
@@ -116,7 +116,7 @@ class PartitionSearch:
     best, best_sse
         The best partition so far and its sum of squares.
     moves
-        Proposals made so far.
+        Number of proposals made so far.
     """
 
     def __init__(
@@ -143,7 +143,7 @@ class PartitionSearch:
         self.moves = 0
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Everything that changes from round to round, but the generator."""
+        """Everything that changes from round to round, except the generator."""
         return {
             "partitions": np.stack(self._partitions),
             "best": self.best,
@@ -154,7 +154,7 @@ class PartitionSearch:
         }
 
     def take(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Go on from a state."""
+        """Continue from a state."""
         self._partitions = [labels.copy() for labels in state["partitions"]]
         self.best = state["best"].copy()
         self.best_sse, self._scale = (float(figure) for figure in state["figures"])
@@ -163,16 +163,16 @@ class PartitionSearch:
         self.moves = int(state["moves"][0])
 
     def step(self, progress: float, moves: int) -> None:
-        """One round of ``TASKS`` tasks with about ``moves`` proposals each.
+        """Run one round of ``TASKS`` tasks with about ``moves`` proposals each.
 
         Parameters
         ----------
         progress
-            Share of the budget that is spent, 0 to 1: it sets the temperature, and how many partitions are left.
+            Share of the budget that is used, 0 to 1: it sets the temperature, and how many partitions are left.
         moves
-            Proposals per task.
+            Number of proposals per task.
         """
-        if self._scale == 0.0:  # MDAV loses nothing: neither can anything else
+        if self._scale == 0.0:  # MDAV loses nothing, so nothing can be better
             self.moves += TASKS * moves
             return
         if self._near is not None and FIRST <= progress < ANNEALED:
@@ -206,7 +206,7 @@ class PartitionSearch:
             return
         ranked = sorted(self._partitions, key=lambda labels: sse(self._Z, labels))
         kept = ranked[:keep]
-        for other in ranked[1:]:  # what the others have done better is not lost
+        for other in ranked[1:]:  # parts that the others group better are taken over
             kept[0] = best_parts_kernel(self._Z, kept[0], other)[0]
         self._partitions = kept
 
@@ -225,7 +225,7 @@ class PartitionSearch:
         for i in range(len(self._partitions)):
             mine = found[i * branches : (i + 1) * branches]
             labels = mine[0][1]
-            for _, other in mine[1:]:  # branches that changed different places give all their gains
+            for _, other in mine[1:]:  # branches that changed different places contribute all their gains
                 labels = best_parts_kernel(self._Z, labels, other)[0]
             self._partitions[i] = labels
         self.moves += sum(spent for spent, _ in found)

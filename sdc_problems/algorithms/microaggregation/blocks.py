@@ -1,10 +1,10 @@
 """Microaggregation of large files: MDAV in large parts, then the search in blocks of near groups, on any workers.
 
-First the file is cut in parts that MDAV's tree goes through in seconds. Then, turn by turn, it is cut in blocks of
-whole groups, in which the search begins with these groups; each turn has its borders elsewhere, so that records near
-one are exchanged in the next turn. A part or block is a task: its points, k, its groups, a budget and a seed that is
-its own. So neither the number of workers nor the order in which tasks are done, nor a worker that dies and whose task
-is done again, changes the partition.
+First the file is cut into parts that MDAV's tree handles in seconds. Then, in each turn, it is cut into blocks of
+whole groups, from which the search in the block starts. The borders are elsewhere in each turn, so that records near a
+border are exchanged in the next one. A part or block is a task: its points, k, its groups, a budget and its own
+seed. So the partition depends neither on the number of workers nor on the order of the tasks, and a task whose worker
+dies is simply done again.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ from sdc_problems.methods.registry import Partitioned
 from sdc_problems.parallel import done_tasks
 
 PART, WIDE_PART = 250_000, 50_000
-"""Records of a part for MDAV: its border costs more than that of a block, for nothing is exchanged over it."""
+"""Most records of a part for MDAV: its border costs more than that of a block, because nothing is exchanged over it."""
 WIDE = 13
-"""Attributes up to which MDAV's tree helps; with more of them its time grows with the square of a part."""
+"""Most attributes for which MDAV's tree helps; with more, its time grows with the square of a part."""
 BLOCK = 50_000
-"""Records of a block: of smaller ones the borders cost more, and larger ones keep fewer workers busy."""
+"""Most records of a block: borders of smaller ones cost more, and larger ones keep fewer workers busy."""
 MOVES = 3_000
 """Proposals per record."""
 TURNS = 4
 AT_ONCE = 4_000_000
-"""Proposals between looks at the clock and at Ctrl-C."""
+"""Proposals between checks of the clock and of Ctrl-C."""
 BORDERS = (0.3, 0.7)
-"""Shares of a block at which it may be cut in two, after the first turn."""
+"""Shares at which a block may be cut in two, after the first turn."""
 
 
 class Task(NamedTuple):
-    """Part or block of a file, with its groups where it has some."""
+    """Part or block of a file, with its groups if it has any."""
 
     Z: NDArray[np.float64]
     labels: NDArray[np.int32] | None
@@ -69,11 +69,11 @@ class Blocked(NamedTuple):
     sse
         Sum of squares within groups.
     mdav_sse
-        The same of MDAV in the parts, where the search began.
+        Sum of squares of MDAV in the parts, from which the search started.
     seconds
-        Processor seconds of each task, wherever it was done: of MDAV in the parts, then of the blocks, turn by turn.
+        Processor seconds of each task, wherever it ran: of MDAV in the parts, then of the blocks, turn by turn.
     sizes
-        Records of each task.
+        Number of records of each task.
     """
 
     labels: NDArray[np.int32]
@@ -105,17 +105,17 @@ def microaggregate_blocks(
     k
         Smallest group.
     part
-        Most records of a part for MDAV, at least 4k; if not given, 250,000, with more than 13 attributes 50,000.
+        Most records of a part for MDAV, at least 4k; by default 250,000, with more than 13 attributes 50,000.
     block
         Most records of a block for the search, at least 4k.
     moves
-        Proposals of the search per record, in all turns together; 0 for MDAV alone.
+        Number of proposals of the search per record, in all turns together; 0 for MDAV alone.
     turns
-        How often the file is cut in blocks, with borders elsewhere each time.
+        Number of times that the file is cut into blocks, each time with other borders.
     seed
-        Seed of the search and of the borders. The partition depends on it and on the numbers above alone.
+        Seed of the search and of the borders. The partition depends only on it and on the numbers above.
     workers
-        Processes of this machine, which take a task at a time.
+        Number of processes on this machine; each takes one task at a time.
     scheduler
         Address of a Dask scheduler whose workers take the tasks instead, such as ``"tcp://host:8786"``, or ``"local"``
         for a cluster of ``workers`` processes.
@@ -124,7 +124,7 @@ def microaggregate_blocks(
 
     Notes
     -----
-    Groups have k to 2k − 1 records. A turn sends 8p + 4 bytes a record and gets 4 back. Memory is a few copies of the
+    Groups have k to 2k − 1 records. A turn sends 8p + 4 bytes per record and gets 4 back. Memory is a few copies of the
     table, whatever the number of workers.
 
     Examples
@@ -191,7 +191,7 @@ def in_blocks(
     scheduler: str | None = None,
     standardize: bool = True,
 ) -> Partitioned:
-    """Partition a large file by `microaggregate_blocks`, and say what the search gained.
+    """Partition a large file by `microaggregate_blocks`, and report what the search gained.
 
     Parameters
     ----------
@@ -200,21 +200,21 @@ def in_blocks(
     k
         Smallest group.
     rng
-        Draws the seed.
+        Source of the seed.
     moves
-        Proposals of the search per record, in all turns together; 0 for MDAV alone.
+        Number of proposals of the search per record, in all turns together; 0 for MDAV alone.
     part
-        Most records of a part for MDAV; if not given, 250,000, with more than 13 columns 50,000.
+        Most records of a part for MDAV; by default 250,000, with more than 13 columns 50,000.
     block
         Most records of a block for the search.
     turns
-        How often the file is cut in blocks, with borders elsewhere each time.
+        Number of times that the file is cut into blocks, each time with other borders.
     workers
-        Processes. The result does not depend on it.
+        Number of processes. The result does not depend on it.
     scheduler
         Address of a Dask scheduler whose workers take the blocks instead.
     standardize
-        Whether columns are turned into z-scores first.
+        Whether columns are standardized to z-scores first.
     """
     found = microaggregate_blocks(
         X, k, part=part, block=block, moves=moves, turns=turns, seed=int(rng.integers(2**62)), workers=workers,
@@ -231,7 +231,7 @@ def in_blocks(
 
 
 def improved(task: Task) -> Done:
-    """Groups of one part by MDAV, or those of a block after the search in windows.
+    """Groups of a part by MDAV, or those of a block after the search in windows.
 
     Parameters
     ----------
@@ -265,11 +265,11 @@ def cut(
     Z
         The points.
     weights
-        What each of them weighs.
+        Weight of each point.
     largest
-        Most that a piece weighs.
+        Largest weight of a piece.
     rng
-        Draws the share at which each piece is cut; in the middle if not given.
+        Source of the share at which each piece is cut; by default in the middle.
 
     Examples
     --------
@@ -293,7 +293,7 @@ def cut(
 
 
 class Groups(NamedTuple):
-    """Groups of a partition: their sizes, means and sums of squares, and the records of each, one after the other."""
+    """Groups of a partition: their sizes, means and sums of squares, and their records, group after group."""
 
     counts: NDArray[np.int64]
     means: NDArray[np.float64]
@@ -313,7 +313,7 @@ class Groups(NamedTuple):
         return Groups(counts, means, errors, np.argsort(labels, kind="stable"), np.cumsum(counts) - counts)
 
     def blocks(self, largest: int, rng: np.random.Generator | None) -> list[NDArray[np.intp]]:
-        """Numbers of groups that are near, in blocks of at most so many records; ``rng`` draws the borders."""
+        """Numbers of near groups, in blocks of at most ``largest`` records; ``rng`` draws the borders."""
         return cut(self.means, self.counts.astype(np.float64), largest, rng)
 
     def members(self, groups: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -322,7 +322,7 @@ class Groups(NamedTuple):
         return np.sort(np.concatenate([self.records[self.starts[g] : ends[g]] for g in groups]))
 
     def work(self, groups: NDArray[np.intp]) -> float:
-        """Share of the search that some groups get: half by their records, half by their error, where there is any."""
+        """Share of the search for some groups: half by their number of records, half by their error, if any."""
         total = float(self.errors.sum())
         by_records = float(self.counts[groups].sum() / self.counts.sum())
         return 0.5 * (by_records + float(self.errors[groups].sum()) / total) if total > 0.0 else 0.0

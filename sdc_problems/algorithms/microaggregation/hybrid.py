@@ -1,4 +1,4 @@
-"""Hybrid microaggregation: a heuristic for the whole file, a genetic algorithm for each piece of it."""
+"""Hybrid microaggregation: a heuristic for the whole file, and a genetic algorithm for each piece of it."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ MACROGROUP, EPOCHS = 18, 10_000
 class HybridMicroaggregation(Algorithm):
     """Cut the records into macrogroups of about K, and run the genetic algorithm in each of them.
 
-    The first generation is the heuristic's own partition. The next one runs ``epochs`` epochs in every macrogroup, and
-    each one after it goes on from there.
+    The first generation is the heuristic's own partition. The next one runs ``epochs`` epochs in every macrogroup;
+    later ones continue from there.
 
     Parameters
     ----------
     heuristic
-        Takes points and a smallest group and returns labels; MDAV if not given.
+        Function of points and a smallest group that returns labels; by default MDAV.
     K
         Size of a macrogroup; with ``steps=2`` it is rounded down to a multiple of k, at least 2k.
     steps
-        2: macrogroups of the heuristic's groups of k, which stay whole and are the first chromosome of their
+        2: macrogroups are made of the heuristic's groups of k, which stay whole and are the first chromosome of their
         macrogroup, so that the result is never worse (Lemma 1). 1: the heuristic makes groups of K directly.
     epochs, pop_size, mutation_prob, crossover_prob
-        Of the genetic algorithm, by default those of the paper.
+        Parameters of the genetic algorithm; by default those of the paper.
     workers
         Number of threads that work on macrogroups. The result does not depend on it.
 
@@ -136,7 +136,7 @@ class HybridMicroaggregation(Algorithm):
         return self._individual(labels)
 
     def _improve(self, inside: NDArray[np.intp], groups: NDArray[Any], seed: int) -> NDArray[np.int64]:
-        """One macrogroup's partition, at least as good as the given one."""
+        """Partition of one macrogroup, at least as good as the given one."""
         k = self.problem.k
         start: NDArray[np.int64] = np.unique(groups, return_inverse=True)[1].astype(np.int64)
         if len(inside) < 2 * k:
@@ -160,7 +160,7 @@ class HybridMicroaggregation(Algorithm):
             self.pop = infills
 
     def checkpoint(self) -> dict[str, NDArray[Any]]:
-        """Return the macrogroup of every record, from which, with the population, a study can continue."""
+        """Return the macrogroup of each record, from which a study can continue, together with the population."""
         pieces = np.empty(sum(len(inside) for inside in self.macrogroups), dtype=np.int32)
         for g, inside in enumerate(self.macrogroups):
             pieces[inside] = g
@@ -188,11 +188,11 @@ def hybrid(
     problem
         The records and k.
     rng
-        Where all random numbers come from.
+        Source of all random numbers.
     macrogroup
         Number of records of a macrogroup, in which the genetic algorithm runs.
     steps
-        2: macrogroups of MDAV's groups of k; 1: MDAV makes macrogroups directly.
+        2: macrogroups are made of MDAV's groups of k; 1: MDAV makes macrogroups directly.
     epochs
         Number of generations of the genetic algorithm.
     workers
@@ -210,6 +210,6 @@ def hybrid(
 
 
 def problem_rows(problem: Any, labels: NDArray[Any]) -> NDArray[Any]:
-    """One genome for labels that need not be numbered in order of first use."""
+    """Genome for labels that need not be numbered in order of first use."""
     rows: NDArray[Any] = problem.limited(labels[None, :])
     return rows

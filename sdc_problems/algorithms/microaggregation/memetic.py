@@ -34,18 +34,18 @@ from sdc_problems.methods.registry import Partitioned
 if TYPE_CHECKING:
     from sdc_problems.problems.microaggregation import MicroaggregationProblem
 
-MOVES_PER_RECORD = 20_000  # without a limit
-ROUNDS = 200  # at most this many moves-limited rounds: a round is a step of the temperature
+MOVES_PER_RECORD = 20_000  # if no limit is given
+ROUNDS = 200  # most rounds of a search limited by moves: a round is a step of the temperature
 ROUND_SECONDS = 0.25
-MOVES_PER_SECOND = 15_000_000  # of one worker, roughly: sizes the rounds of a search that is limited by time
-FEWEST_MOVES = 20_000  # in a task: below, starting it costs more than the work
+MOVES_PER_SECOND = 15_000_000  # of one worker, roughly; determines the rounds of a search that is limited by time
+FEWEST_MOVES = 20_000  # in a task: with fewer, starting it costs more than the work
 NEIGHBOURS = 10
-BOUNDED = 5_000  # records up to which groups are excluded one by one for a bound
+BOUNDED = 5_000  # most records for which groups are excluded one by one for a bound
 BOUND_ROUNDS, BOUND_SECONDS, BOUND_STEPS = 10, 60.0, 5_000_000
 
 
 class BudgetSpent(Termination):
-    """Termination at the limit of the algorithm itself."""
+    """Termination by the limit of the algorithm itself."""
 
     def _update(self, algorithm: Any) -> float:
         return float(algorithm.progress)
@@ -54,29 +54,29 @@ class BudgetSpent(Termination):
 class MemeticMicroaggregation(Algorithm):
     """Search for the k-partition with the smallest SSE by annealing, ruin and recreate, and crossover of groups.
 
-    A population of partitions starts from MDAV and from the optimal cut of its path, and is improved for a moment, for
-    those who stop early. Then, up to a quarter of the budget, each whole partition is annealed: records relocate and
-    swap, groups dissolve and form. Then neighborhoods are melted and cooled one by one and kept only where they
-    improved. At half of the budget the worse half is given up, at three quarters all but the best, after the best has
-    taken over every part that another one groups better. The first generation is the best heuristic's partition, so
-    the result is never worse.
+    A population of partitions starts from MDAV and from the optimal cut of its path. First these are improved briefly,
+    in case the search is stopped early. Then, up to a quarter of the budget, each whole partition is annealed: records
+    relocate and swap, groups dissolve and form. After that, neighborhoods are heated and cooled one by one, and the
+    change is kept only where it is an improvement. At half of the budget the worse half of the partitions is dropped,
+    at three quarters all but the best, after the best has taken over every part that another one groups better. The
+    first generation is the best heuristic's partition, so the result is never worse.
 
     Parameters
     ----------
     time_limit
-        Seconds of search, on a clock that starts when everything is compiled. The result then depends on the machine.
+        Seconds of the search, counted after everything is compiled. The result then depends on the machine.
     move_limit
-        Proposals; the same seed gives the same result, with any number of workers. If neither is given: 20,000 per
-        record. With both, the first that is reached ends the search.
+        Number of proposals; the same seed gives the same result, with any number of workers. If neither limit is given:
+        20,000 per record. With both, the first that is reached ends the search.
     pop_size
-        Partitions side by side: 1, 2 or 4; by default 4 up to 10,000 records, else 1.
+        Number of partitions side by side: 1, 2 or 4; by default 4 up to 10,000 records, else 1.
     workers
-        Threads.
+        Number of threads.
 
     Attributes
     ----------
     trajectory
-        Proposals, seconds and SSE of the best partition after each round: how good the search was at any time.
+        Proposals, seconds and SSE of the best partition after each round.
 
     Notes
     -----
@@ -122,7 +122,7 @@ class MemeticMicroaggregation(Algorithm):
 
     @property
     def progress(self) -> float:
-        """Share of the budget that is spent."""
+        """Share of the budget that is used."""
         if self._search is None:
             return 0.0
         shares = [0.0]
@@ -145,7 +145,7 @@ class MemeticMicroaggregation(Algorithm):
         return self._best()
 
     def _prepared(self) -> PartitionSearch:
-        """Size the rounds and set up the search."""
+        """Set the size of the rounds, and set up the search."""
         assert self.random_state is not None
         problem, V = self.problem, self.problem.engine.V
         n, k = len(V), problem.k
@@ -169,7 +169,7 @@ class MemeticMicroaggregation(Algorithm):
         )
 
     def _expected_moves(self) -> int:
-        """Proposals that the limits allow, as far as that can be known beforehand."""
+        """Number of proposals that the limits allow, as far as it can be known beforehand."""
         limits = []
         if self.move_limit is not None:
             limits.append(self.move_limit)
@@ -185,7 +185,7 @@ class MemeticMicroaggregation(Algorithm):
         assert self._search is not None
         before = self._search.best_sse
         self._search.step(self.progress, self._moves)
-        # A round without improvement has nothing to measure: the best is measured already.
+        # A round without improvement has nothing to measure: the best partition is measured already.
         return self._best() if self._search.best_sse < before else None
 
     def _initialize_advance(self, infills: Any = None, **kwargs: object) -> None:
@@ -197,12 +197,12 @@ class MemeticMicroaggregation(Algorithm):
         self._note()
 
     def checkpoint(self) -> dict[str, NDArray[Any]]:
-        """Return the state from which, with the population, a study can continue."""
+        """Return the state from which a study can continue, together with the population."""
         assert self._search is not None
         return self._search.state()
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Restore the search; time that was spent before is not counted."""
+        """Restore the search; time used before is not counted."""
         self._search = self._prepared()
         self._search.take(state)
 
@@ -228,21 +228,21 @@ def memetic(
     problem
         The records and k.
     rng
-        Where all random numbers come from.
+        Source of all random numbers.
     moves
-        Largest number of proposals. Default: 20,000 per record, above 200,000 records 3,000 in blocks.
+        Largest number of proposals. By default 20,000 per record; above 200,000 records, 3,000 in blocks.
     seconds
-        Limit of time, for the whole table at once; the result then depends on the machine.
+        Time limit, for searching the whole table at once; the result then depends on the machine.
     workers
         Number of threads, or of processes for blocks. The result does not depend on it.
     bound
-        Whether to say how far the loss is from the best there can be, and to improve the groups by what proves it: a
-        minute or two more up to 5,000 records, and the result then depends on the machine.
+        Whether to compute a bound on how far the loss is from the optimum, and to improve the groups by it: this takes
+        a minute or two more up to 5,000 records, and the result then depends on the machine.
 
     Returns
     -------
     labels, sentences
-        One group number per record; how they were found, and the bound if it was asked for.
+        One group number per record; sentences on how they were found, and on the bound if it was asked for.
     """
     n, V = problem.n_var, problem.engine.V
     told: tuple[str, ...] = ()
@@ -261,7 +261,7 @@ def memetic(
 
 
 def bounded(Z: NDArray[np.float64], k: int, labels: NDArray[Any]) -> tuple[NDArray[Any], str]:
-    """Partition, improved where a bound shows how, and a sentence on its distance from the best there can be.
+    """Partition, improved where a bound shows how, and a sentence on its distance from the optimum.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The genetic algorithm for microaggregation: for pymoo, and compiled for thousands of short runs."""
+"""Genetic algorithm for microaggregation: for pymoo, and compiled for thousands of short runs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from sdc_problems.operators.partition import (
 )
 
 EPOCHS = 10_000
-POP_SIZE, MUTATION_PROB, CROSSOVER_PROB = 100, 0.1, 0.3  # what the sensitivity analysis recommends
+POP_SIZE, MUTATION_PROB, CROSSOVER_PROB = 100, 0.1, 0.3  # recommended by the sensitivity analysis
 
 
 def within(X: NDArray[Any], least: int, most: int) -> NDArray[np.bool_]:
@@ -48,7 +48,7 @@ def within(X: NDArray[Any], least: int, most: int) -> NDArray[np.bool_]:
 
 
 class PenalisedSurvival(Survival):
-    """The fittest survive, each partition once as long as there are others.
+    """Survival of the fittest, where copies of a partition survive only if there are not enough others.
 
     A row whose groups break the limits has no fitness, whatever its repaired form scores.
     """
@@ -73,15 +73,15 @@ class PenalisedSurvival(Survival):
 class SolanasGA(GA):
     """The genetic algorithm of Solanas et al. (2006) as a configuration of pymoo's GA.
 
-    One symbol per record out of ⌊n/k⌋, a first population by Algorithm I, fitness 1/(SSE + 1), none for rows with a
+    One symbol per record out of ⌊n/k⌋, a first population by Algorithm I, fitness 1/(SSE + 1) but none for rows with a
     group outside [k, 2k − 1], roulette selection, one-point crossover and a mutation of every gene. The best of parents
-    and children survive, clones last (how the population is replaced is not said in the paper; full of clones of one
-    local optimum it would find no other).
+    and children survive, clones last (the paper does not say how the population is replaced; a population full of
+    clones of one local optimum would find no other).
 
     Parameters
     ----------
     pop_size
-        Chromosomes.
+        Number of chromosomes.
     mutation_prob
         Probability for each gene.
     crossover_prob
@@ -136,7 +136,7 @@ class Evolved(NamedTuple):
 
 @kernel()
 def _sse(P: NDArray[np.float64], row: NDArray[np.int64], k: int, size: Any, mean: Any) -> float:
-    """SSE of a row, infinite if a group is outside [k, 2k − 1]; size and mean are room to work in."""
+    """SSE of a row, infinite if a group is outside [k, 2k − 1]; size and mean are work arrays."""
     n, d = P.shape
     size[:] = 0
     for i in range(n):
@@ -162,7 +162,7 @@ def _sse(P: NDArray[np.float64], row: NDArray[np.int64], k: int, size: Any, mean
 
 @kernel()
 def _clones_last(F: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Rows by SSE; of those with the same SSE (up to rounding: the same partition) all but one come last."""
+    """Rows by SSE; of those with the same SSE (up to rounding, the same partition) all but one come last."""
     order = np.argsort(F, kind="mergesort")
     out = np.empty(len(F), dtype=np.int64)
     last = -1.0
@@ -190,7 +190,7 @@ def _evolve(
     crossover_prob: float,
     epochs: int,
 ) -> tuple[float, int]:
-    """Evolve ``pop`` in place, its best row first; the SSE of that row and the epoch that found it."""
+    """Evolve ``pop`` in place, its best row first; return the SSE of that row and the epoch that found it."""
     m, n = pop.shape
     n_groups = n // k
     size = np.empty(n_groups, dtype=np.int64)
@@ -259,13 +259,13 @@ def evolve(
     k
         Smallest group: 2 … n/2.
     rng
-        Where all random numbers come from.
+        Source of all random numbers.
     epochs
-        Generations.
+        Number of generations.
     pop_size, mutation_prob, crossover_prob
         As in ``SolanasGA``.
     start
-        Labels of a valid partition that is one of the first population; the result is never worse.
+        Labels of a valid partition to include in the first population; the result is never worse.
     standardize
         Whether attributes are standardized to z-scores first.
 
@@ -312,9 +312,9 @@ def ga(X: object, k: int, *, rng: np.random.Generator, epochs: int = EPOCHS, sta
     k
         Smallest group: 2 … n/2.
     rng
-        Where all random numbers come from.
+        Source of all random numbers.
     epochs
-        Generations.
+        Number of generations.
     standardize
         Whether attributes are standardized to z-scores first.
 

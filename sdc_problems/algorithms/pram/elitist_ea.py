@@ -16,7 +16,7 @@ from sdc_problems.errors import SDCError
 from sdc_problems.operators.matrix import GrayBitMutation, MatrixSampling, RangeSwapCrossover
 
 GENERATIONS = 1125
-TRIES = 50  # to make a child that differs from its parent
+TRIES = 50  # attempts to make a child that differs from its parent
 
 
 class ElitistEA(Algorithm):
@@ -29,18 +29,18 @@ class ElitistEA(Algorithm):
     Parameters
     ----------
     start
-        The row of X to begin with; by default the first that ``sampling`` gives, for ``PRAMProblem`` the
+        The row of X to start from; by default the first that ``sampling`` gives, for ``PRAMProblem`` the
         frequency-based matrices with p = 0.5.
     crossover_prob
         Probability of crossover instead of mutation.
     sampling, crossover, mutation, repair, eliminate_duplicates
         Other operators, for instance ``**problem.operators()``. A crossover of two parents gets a newly sampled
-        candidate as the second. With ``eliminate_duplicates`` a child that equals its parent is made again.
+        candidate as the second parent. With ``eliminate_duplicates``, a child that equals its parent is made again.
 
     Attributes
     ----------
     accepted
-        Children that were better so far.
+        Number of children that were better so far.
 
     Notes
     -----

@@ -21,27 +21,27 @@ GENERATIONS = 1500
 
 
 class SteadyStateGP(Algorithm):
-    """A small population of equations: winners of a tournament are varied, their children replace its losers.
+    """Steady-state search with a small population of equations: children of tournament winners replace the losers.
 
-    Each generation draws a tournament, and its better half are the winners. They are crossed, or mutated; then, from
-    the best child and the worst loser on, a child takes the loser's place if it is better.
+    Each generation draws a tournament, whose better half are the winners. They are crossed or mutated. Then, starting
+    from the best child and the worst loser, a child takes the loser's place if it is better.
 
     Parameters
     ----------
     pop_size
-        Equations in the population.
+        Number of equations in the population.
     tournament
-        How many take part in a tournament; an even number.
+        Number of equations in a tournament; an even number.
     crossover_prob
         Probability of crossing the winners instead of mutating them.
     sampling, crossover, mutation, repair, eliminate_duplicates
         Other operators, for instance ``**problem.operators()``; by default ramped half-and-half, subtree crossover and
-        subtree mutation, as in the paper. Children that are in the population already are made again.
+        subtree mutation, as in the paper. Children that are already in the population are made again.
 
     Notes
     -----
     Marés (2013), Algorithm 7, with its population of 6 and 1,500 generations if no termination is given. The paper does
-    not say how many take part in a tournament.
+    not say how many equations take part in a tournament.
 
     Examples
     --------
@@ -91,7 +91,7 @@ class SteadyStateGP(Algorithm):
 
     def _initialize_infill(self) -> Any:
         population = self.initialization.do(self.problem, self.pop_size, random_state=self.random_state)
-        for _ in range(TRIES):  # duplicates were dropped: small trees often are
+        for _ in range(TRIES):  # several attempts: small trees are often duplicates, which are dropped
             missing = self.pop_size - len(population)
             if missing == 0:
                 break
@@ -107,7 +107,7 @@ class SteadyStateGP(Algorithm):
         order = chosen[np.argsort(self.pop.get("F")[chosen, 0], kind="stable")]
         winners, self._losers = order[: size // 2], order[size // 2 :]
         cross = self.random_state.random() < self.crossover_prob
-        for chosen_kind in (cross, not cross):  # few winners have few children: the other kind may still know a new one
+        for chosen_kind in (cross, not cross):  # few winners have few children: the other kind may still find a new one
             for _ in range(TRIES):
                 children = self._children(winners, chosen_kind)
                 fresh = self.eliminate_duplicates.do(children, self.pop)
