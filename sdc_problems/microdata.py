@@ -35,6 +35,7 @@ from sdc_problems._tables.columns import (
 from sdc_problems._tables.formats import format_of, read_columns, read_frame
 from sdc_problems._tables.frames import column_from_series, column_to_series, pandas_frame
 from sdc_problems._tables.read_csv import CSVFile
+from sdc_problems._tables.spelling import Spelling
 from sdc_problems.errors import SDCError, did_you_mean
 
 if TYPE_CHECKING:
@@ -98,6 +99,11 @@ class Attribute:
     def holds_text(self) -> bool:
         """Whether the categories are text and the cells of the frame were not categorical."""
         return self._spec["storage"] == "text" and self._spec["restore"] not in ("category", "ordered")
+
+    @property
+    def spelling(self) -> Spelling | None:
+        """Spelling of the numbers in a CSV file; None where a release writes them so anyway."""
+        return self._column().spelling
 
     @property
     def codes(self) -> NDArray[np.int32]:
@@ -360,7 +366,7 @@ class Microdata(OpenedLate):
         if rows.min() < 0 or rows.max() >= self.n_records:
             raise SDCError(f"take needs numbers of records from 0 to {self.n_records - 1}")
         arrays = {
-            name: array[rows] if name.endswith("/codes") else array
+            name: array[rows] if name.endswith(("/codes", "/forms")) else array
             for name, array in self._arrays.items()
             if name.startswith("column")
         }
@@ -447,7 +453,10 @@ class Microdata(OpenedLate):
                 [s["name"], s["kind"], s["role"], s["storage"], s["missing"]] for s in self._meta["columns"]
             ]
             said += ["star"] if self.missing_as_star else []
-            cells = {name: array for name, array in self._arrays.items() if name.startswith("column")}
+            # How its numbers were written is no part of a table.
+            cells = {
+                n: array for n, array in self._arrays.items() if n.startswith("column") and not n.endswith("/forms")
+            }
             self._digest = hashlib.sha256(json.dumps([said, digest_of(cells)]).encode()).hexdigest()
         return self._digest
 

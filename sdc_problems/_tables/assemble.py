@@ -135,8 +135,8 @@ def assemble(
             start, step, name = plain
             plain, levels = None, [_numbers(start + step * np.arange(n), name or "")]
         for i, column in enumerate(columns):
-            columns[i] = replace(column, codes=column.codes[kept]).canonical()
-        levels = [replace(level, codes=level.codes[kept]).canonical() for level in levels]
+            columns[i] = column.at(kept)
+        levels = [level.at(kept) for level in levels]
     arrays: dict[str, Array] = {} if kept is None else {ROWS: kept.astype(np.int64)}
     specs = []
     for i, column in enumerate(columns):

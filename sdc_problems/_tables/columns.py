@@ -8,13 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems._sharing.arrays import Array, pack_strings, unpack_strings
 from sdc_problems.errors import SDCError
+
+if TYPE_CHECKING:
+    from sdc_problems._tables.spelling import Spelling
 
 Codes = NDArray[np.int32]
 Values = Array | list[str]
@@ -74,6 +77,7 @@ class Column:
     zone: str = ""  # of datetimes
     declared: str = ""  # kind that the source declares ("nominal", "ordinal"); "" when it says nothing
     fixed_order: bool = False  # code order is given: never sort, keep unobserved values
+    spelling: Spelling | None = None  # of numbers in a file; None where they are written so anyway
 
     def first_row(self, wanted: NDArray[np.bool_]) -> int:
         """The first row (from 1) whose value is one of those wanted (a mask over `values`)."""
@@ -91,6 +95,11 @@ class Column:
         """The same cells with code c replaced by ``mapping[c]``; missing stays missing."""
         table = np.append(np.asarray(mapping, dtype=np.int32), np.int32(-1))
         return replace(self, codes=table[self.codes], values=values)
+
+    def at(self, records: NDArray[np.intp]) -> Column:
+        """Some of the cells, and the values that occur in them."""
+        spelling = None if self.spelling is None else self.spelling.at(records)
+        return replace(self, codes=self.codes[records], spelling=spelling).canonical()
 
     def canonical(self) -> Column:
         """Values sorted and only those that occur, unless their order was given."""
@@ -181,12 +190,15 @@ class Column:
         if isinstance(self.values, list):
             data, offsets = pack_strings(self.values)
             return {f"{prefix}/codes": self.codes, f"{prefix}/bytes": data, f"{prefix}/offsets": offsets}
-        return {f"{prefix}/codes": self.codes, f"{prefix}/values": self.values}
+        forms = None if self.spelling is None else self.spelling.codes
+        found = {f"{prefix}/codes": self.codes, f"{prefix}/values": self.values}
+        return found if forms is None else {**found, f"{prefix}/forms": forms}
 
     def spec(self) -> dict[str, Any]:
         """Facts of the column beside its arrays, as JSON holds them."""
         names = ("name", "storage", "restore", "unit", "zone")
-        return {name: getattr(self, name) for name in names}
+        spelling = {} if self.spelling is None else {"spelling": self.spelling.spec()}
+        return {**{name: getattr(self, name) for name in names}, **spelling}
 
 
 def parse_numbers(
@@ -317,4 +329,10 @@ def column_from_arrays(arrays: Any, prefix: str, spec: dict[str, Any]) -> Column
     else:
         values = arrays[f"{prefix}/values"]
     keys = ("name", "storage", "restore", "unit", "zone")
-    return Column(codes=arrays[f"{prefix}/codes"], values=values, **{key: spec[key] for key in keys})
+    told, forms, spelling = spec.get("spelling"), f"{prefix}/forms", None
+    if told is not None:
+        from sdc_problems._tables.spelling import Spelling
+
+        spelling = Spelling.of_spec(told, arrays.get(forms))
+    facts = {key: spec[key] for key in keys}
+    return Column(codes=arrays[f"{prefix}/codes"], values=values, spelling=spelling, **facts)

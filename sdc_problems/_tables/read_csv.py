@@ -19,6 +19,7 @@ from sdc_problems._sharing.arrays import Array
 from sdc_problems._slices import tell
 from sdc_problems._tables.columns import Codes, Column, parse_numbers, refuse_disguised_numbers
 from sdc_problems._tables.open_file import DAMAGED, open_bytes, open_text, packing, told_delimiter
+from sdc_problems._tables.spelling import Speller
 from sdc_problems.errors import SDCError, did_you_mean
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ class _Growing:
 
     name: str
     codes_too: bool
+    speller: Speller
     numeric: bool = True
     chunks: list[Codes] = field(default_factory=list)
     numbers: list[Array] = field(default_factory=list)
@@ -81,6 +83,7 @@ class _Growing:
                 table[present] = np.arange(len(present), dtype=np.int32)
                 self.chunks.append(table[found])
                 self.numbers.append(numbers)
+                self.speller.add(found, present, kept, numbers)
                 return True
             self.numeric = False
             if any(len(earlier) for earlier in self.numbers):
@@ -111,7 +114,9 @@ class _Growing:
             table = np.append(np.searchsorted(distinct, numbers), -1).astype(np.int32)
             self.chunks[i] = table[self.chunks[i]]
         codes = np.concatenate(self.chunks)
-        return Column(self.name, "int" if distinct.dtype.kind == "i" else "float", codes, distinct)
+        whole = distinct.dtype.kind == "i"
+        spelling = self.speller.finish(whole=whole)
+        return Column(self.name, "int" if whole else "float", codes, distinct, spelling=spelling)
 
 
 class CSVFile:
@@ -206,7 +211,7 @@ def _header(form: CSVFormat) -> list[str]:
 
 
 def _columns(form: CSVFormat, names: list[str], numeric: Collection[str], lines: int) -> list[Column]:
-    growing = [_Growing(name, name in numeric) for name in names]
+    growing = [_Growing(name, name in numeric, Speller(form.decimal, form.thousands)) for name in names]
     late = []
     read = 0
     for chunk in _chunks(form, None):

@@ -13,7 +13,7 @@ import json
 import os
 import secrets
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +27,7 @@ from sdc_problems._sharing.folders import is_dead, lock, marked
 from sdc_problems._tables.formats import markup_format
 from sdc_problems.errors import SDCError, SDCFailure
 from sdc_problems.studies.release.csv_text import (
+    NOTHING,
     PLAIN,
     Form,
     as_written,
@@ -46,6 +47,7 @@ from sdc_problems.studies.store.schema import DATABASE
 if TYPE_CHECKING:
     import pandas as pd
 
+    from sdc_problems._tables.spelling import Spelled
     from sdc_problems.graph import ProtectedGraph
     from sdc_problems.studies.release.guarantees import Guarantee
 
@@ -225,10 +227,11 @@ def write(
     places_of = None if rows.seed is None else rows.places(frame)
     shown = with_marked_labels(frame, form)
     markup = None if graph is None else places.markup
+    as_read = form.spelled(frame, rows.records)
     renames: list[tuple[Path | None, Path]]
     with _temporaries() as make:
         if graph is None or markup is None:
-            how: dict[str, Any] = {"order": places_of, "formula_guard": formula_guard, "form": form}
+            how: dict[str, Any] = {"order": places_of, "formula_guard": formula_guard, "form": form, "as_read": as_read}
             temporary, sha256 = make.digested(places.file, lambda put: write_bytes(shown, put, **how))
         else:
             content = _markup(graph, formula_guard, markup)
@@ -236,7 +239,7 @@ def write(
         records = rows_file(rows.records if places_of is None else rows.records[places_of], sha256)
         linked, digest, others = None, "", []
         if graph is None or markup is None:
-            read = _read_back(temporary, shown, formula_guard, form, places_of)
+            read = _read_back(temporary, shown, formula_guard, form, places_of, as_read)
             written = without_marked_labels(read, frame, form)
         else:
             written, edges = _markup_back(temporary, graph, formula_guard, markup)
@@ -276,7 +279,12 @@ def refuse_broken(guarantees: Iterable[Guarantee]) -> None:
 
 
 def _read_back(
-    path: Path, frame: pd.DataFrame, formula_guard: bool, form: Form, order: NDArray[np.int64] | None = None
+    path: Path,
+    frame: pd.DataFrame,
+    formula_guard: bool,
+    form: Form,
+    order: NDArray[np.int64] | None = None,
+    as_read: Mapping[int, Spelled] = NOTHING,
 ) -> pd.DataFrame:
     """Cells of the written file, under the names and with the text that they had before the guard."""
     written = read_text(path, form, like=frame)
@@ -285,7 +293,7 @@ def _read_back(
         frame
     ):
         raise SDCFailure("the written file is not the same when it is read back: nothing is released")
-    written = without_decimals(written.set_axis(names, axis=1), frame, form, order)
+    written = without_decimals(written.set_axis(names, axis=1), frame, form, order, as_read)
     return unguarded_table(written) if formula_guard else written
 
 

@@ -21,6 +21,7 @@ from sdc_problems._tables.formats import format_of, read_frame
 from sdc_problems._tables.intervals import outside, parse_interval, without_mark
 from sdc_problems._tables.levels import TOP
 from sdc_problems._tables.read_csv import CSVFile
+from sdc_problems._tables.spelling import Speller
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators._codes import dense, pair_counts, row_labels, starts
 from sdc_problems.microdata import Kind, Microdata
@@ -180,34 +181,55 @@ def read_protected(
     names = CSVFile(
         path, delimiter=delimiter, encoding=encoding, na_values=na_values, decimal=".", thousands=None, chunksize=None
     ).header()
-    table = Microdata.from_csv(
-        path,
-        kinds=dict.fromkeys(names, "nominal"),
-        missing="category",
-        delimiter=delimiter,
-        encoding=encoding,
-        na_values=na_values,
-    )
-    if decimal == "." and thousands is None:
-        return table
+    how: dict[str, Any] = {
+        "kinds": dict.fromkeys(names, "nominal"),
+        "missing": "category",
+        "delimiter": delimiter,
+        "encoding": encoding,
+        "na_values": na_values,
+    }
+    table = Microdata.from_csv(path, **how)
+    marked = None if thousands is None else Microdata.from_csv(path, **how, decimal=decimal, thousands=thousands)
     written = {}
+    separated = {}
     for name in (name for name in names if name in numeric):
+        kept = (known or {}).get(name, ())
         labels = table.attribute(name).labels
         shown = [text for text in labels if text not in SUPPRESSED]
-        if parse_numbers(shown) is not None:
+        numbers = parse_numbers(shown, decimal=decimal, thousands=thousands, codes_too=True)
+        numbers = None if any(text in kept for text in shown) else numbers
+        if marked is not None and table.attribute(name).holds_numbers:
+            # 1.234 is a number by itself, too: it is one of thousands where all separators are in their places.
+            spelling = marked.attribute(name).spelling
+            if spelling is not None and spelling.grouped:
+                separated[name] = [label(cell) for cell in marked.attribute(name).categories]
             continue
-        numbers = parse_numbers(shown, decimal=decimal, thousands=thousands)
+        grouped = numbers is not None and _grouped(shown, numbers, decimal, thousands)
+        if parse_numbers(shown) is not None and not grouped:
+            continue
         if numbers is not None:
             written[name] = dict(zip(shown, (label(number) for number in numbers), strict=True))
         elif decimal != ".":
-            kept = (known or {}).get(name, ())
             plain = {text: text if text in kept else without_mark(text, decimal) for text in labels}
             if any(text != new for text, new in plain.items()):
                 written[name] = plain
-    if not written:
+    if not written and not separated:
         return table
     frame = table.frame()
-    return as_protected(frame.assign(**{name: frame[name].map(plain) for name, plain in written.items()}))
+    for name, plain in written.items():
+        frame[name] = frame[name].map(plain)
+    for name, texts in separated.items():
+        assert marked is not None
+        frame[name] = coded_texts(marked.attribute(name).codes, texts)
+    return as_protected(frame)
+
+
+def _grouped(texts: Sequence[str], numbers: NDArray[Any], decimal: str, thousands: str | None) -> bool:
+    """Whether some of the texts of numbers have thousands separators, and all these are in their places."""
+    speller = Speller(decimal, thousands)
+    speller.add(np.arange(len(texts)), range(len(texts)), texts, numbers)
+    found = speller.finish(whole=numbers.dtype.kind == "i")
+    return found is not None and found.grouped
 
 
 def placed(
