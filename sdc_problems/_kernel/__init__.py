@@ -14,15 +14,15 @@ Progress = Callable[[int, int], object]
 """Called as ``progress(done, total)`` between the slices of a long computation."""
 
 SLICE = 100_000_000
-"""Elementary steps (a few per nanosecond at best) after which a kernel returns to Python, where Ctrl-C is heard."""
+"""Elementary steps (a few per nanosecond at best) after which a kernel returns to Python, which then notices Ctrl-C."""
 
 
 on_compile: Callable[[], object] | None = None
-"""Called once in a process, before the first kernel is compiled rather than loaded."""
+"""Called once per process, before the first kernel that is compiled rather than loaded."""
 
 
 Cost = Callable[..., float]
-"""Seconds that the plain form of a kernel takes for its arguments, roughly."""
+"""Seconds that the plain form of a kernel takes for its arguments, approximately."""
 
 
 def kernel(
@@ -34,18 +34,18 @@ def kernel(
 ) -> Callable[[F], F]:
     """Compile a hot loop: cached on disk, without the GIL, and never ``fastmath`` (ties and own distances decide).
 
-    The first call imports numba and compiles what is called, or loads it from the cache.
+    The first call imports numba, and compiles the function or loads it from the cache.
 
     Parameters
     ----------
     parallel
         Whether loops over ``prange`` run in threads.
     cost
-        Given where small work need not wait for that: estimates the seconds that the plain form takes.
+        Estimates the seconds that the plain form takes; given if small work need not wait for compilation.
     plain
-        The plain form, which gives the same bytes; the function itself, interpreted, if not given.
+        The plain form, which gives the same bytes; by default the function itself, interpreted.
     compiling
-        Seconds that compiling takes, with what is called, where that is more than one.
+        Seconds that compiling takes, including the functions that are called, if more than one.
     """
 
     def compile_(function: F) -> F:
@@ -57,11 +57,11 @@ def kernel(
 
 
 class Kernel:
-    """A function that is compiled when it is first called; ``py_func`` is the function as it is written.
+    """A function that is compiled when it is first called; ``py_func`` is the function as written.
 
-    Other code may do small work in its place: ``patience`` holds the seconds of that in one process, where the compiled
-    code is there to be loaded, and where it must be made first. Kernels that take long to compile have an account of
-    their own. All ways give the same bytes, so nobody can tell which one was taken.
+    Small work may be done by other code in its place. ``patience`` holds the seconds allowed for this in one process:
+    if the compiled code is in the cache, and if it must be compiled first. Kernels that take long to compile have a
+    separate account. All ways give the same bytes.
     """
 
     patience = (0.4, 1.0)
@@ -91,20 +91,20 @@ class Kernel:
 
     @functools.cached_property
     def inner(self) -> Any:
-        """Dispatcher for other kernels: it cannot be called from Python, and takes a third less time to compile."""
+        """Dispatcher for other kernels: it cannot be called from Python, and compiles in a third less time."""
         from sdc_problems._kernel._compiler import dispatcher
 
         return dispatcher(self, inner=True)
 
     def spares(self, seconds: float) -> bool:
-        """Whether this much other work in its place takes no longer than to load or compile it."""
+        """Whether this many seconds of other work in its place take no longer than loading or compiling it."""
         if "outer" in self.__dict__:
             return False
         after, (loading, compiling) = self._account.spent + seconds, self.patience
         return after <= loading or (after <= compiling * self._compiling and not self._is_compiled)
 
     def spend(self, seconds: float) -> None:
-        """Count work that was done in its place."""
+        """Count seconds of work that was done in its place."""
         self._account.spent += seconds
 
     @functools.cached_property
@@ -115,7 +115,7 @@ class Kernel:
 
 
 def _interpreted(function: Callable[..., Any], made: dict[Any, Any]) -> Callable[..., Any]:
-    """Copy of a kernel's function that calls the functions of other kernels, not their compiled code."""
+    """Copy of a kernel's function that calls the plain functions of other kernels instead of their compiled code."""
     if function not in made:
         names = dict(function.__globals__)
         made[function] = types.FunctionType(function.__code__, names, function.__name__, function.__defaults__)
@@ -127,7 +127,7 @@ def _interpreted(function: Callable[..., Any], made: dict[Any, Any]) -> Callable
 
 
 class Tiered(Kernel):
-    """A kernel whose small work is done in plain form, until that takes as long as to load or compile it."""
+    """A kernel whose small work is done in plain form, until that has taken as long as loading or compiling it."""
 
     def __init__(
         self,
@@ -144,7 +144,7 @@ class Tiered(Kernel):
 
     @functools.cached_property
     def plain(self) -> Callable[..., Any]:
-        """Form that is not compiled."""
+        """Form of the kernel that is not compiled."""
         return self._plain or _interpreted(self.py_func, {})
 
     def __call__(self, *args: Any) -> Any:
@@ -156,5 +156,5 @@ class Tiered(Kernel):
         return found
 
     def is_plain_for(self, *args: Any) -> bool:
-        """Whether a call with these arguments is left to the plain form."""
+        """Whether a call with these arguments is done in plain form."""
         return "outer" not in self.__dict__ and self.spares(self._cost(*args))

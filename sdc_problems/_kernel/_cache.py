@@ -1,4 +1,4 @@
-"""Place of compiled code, found without loading numba."""
+"""Location of compiled code, found without loading numba."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sdc_problems._kernel import Kernel
 
 
 def cache_folder() -> Path:
-    """Folder of this user's compiled code, shared by all environments; it holds no data."""
+    """Folder of this user's compiled code, shared by all environments; it contains no data."""
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or "~/AppData/Local"
     elif sys.platform == "darwin":
@@ -24,7 +24,7 @@ def cache_folder() -> Path:
 
 
 def digest(function: Callable[..., Any]) -> str:
-    """Digest of the file of a function and, in turn, of those whose kernels its file has imported."""
+    """Digest of the file of a function and, recursively, of the files whose kernels it imports."""
     files: dict[str, bytes] = {}
     waiting = [function]
     while waiting:
@@ -39,12 +39,12 @@ def digest(function: Callable[..., Any]) -> str:
 
 
 def subfolder(function: Callable[..., Any], stamp: str) -> str:
-    """Name of the folder of the code of a function's file, in the state of this digest."""
+    """Name of the folder for the code of a function's file, in the state with this digest."""
     return f"{function.__module__}-{stamp[:16]}"
 
 
 def is_compiled(function: Callable[..., Any]) -> bool:
-    """Whether code of a function is there to be loaded, most likely."""
+    """Whether a function's compiled code is probably in the cache."""
     name = f"{Path(function.__code__.co_filename).stem}.{function.__qualname__}-*.nbi"
     own = os.environ.get("NUMBA_CACHE_DIR")
     try:

@@ -1,4 +1,4 @@
-"""Compilation of kernels by numba, and where the compiled code is kept."""
+"""Compilation of kernels by numba, and the location of compiled code."""
 
 # mypy: disable-error-code="no-untyped-call"
 
@@ -22,14 +22,14 @@ from sdc_problems._kernel._cache import cache_folder, digest, subfolder
 from sdc_problems._kernel._inlined import inline_what_it_calls, inlining
 from sdc_problems._kernel._quicker import LessGarbage, compare_flags_quickly, with_fewer_signatures
 
-_OLD = 30 * 24 * 3600.0  # seconds after which compiled code of another state of a file is thrown away
+_OLD = 30 * 24 * 3600.0  # seconds after which compiled code of another state of a file is removed
 
 
 def dispatcher(kernel: Kernel, *, inner: bool) -> Any:
     """Compiler of a function, for calls from Python or for calls from other kernels."""
     wrappers: Any = {"no_cpython_wrapper": inner, "no_cfunc_wrapper": True}
     made: Any = numba.njit(nogil=True, parallel=kernel.parallel, **wrappers)(kernel.py_func)
-    if hasattr(made, "_cache"):  # it is the function itself when $NUMBA_DISABLE_JIT is set
+    if hasattr(made, "_cache"):  # it has none if $NUMBA_DISABLE_JIT is set: it is then the function itself
         inline_what_it_calls(made)
         made._cache = (_InnerCache if inner else _OuterCache)(kernel.py_func)
         if inner:
@@ -43,9 +43,9 @@ def _type(value: Kernel, context: Any) -> Any:
 
 
 class SharedLocator(_CacheLocator):
-    """Place of compiled code: a folder for each state of a file and of the files whose kernels it calls.
+    """Location of compiled code: a folder for each state of a file and of the files whose kernels it calls.
 
-    Equal sources have equal code, so environments and checkouts share it. numba itself tells processors apart.
+    Equal sources give equal code, so environments and checkouts share it. numba itself distinguishes processors.
     """
 
     def __init__(self, function: Callable[..., Any], file: str) -> None:
@@ -55,7 +55,7 @@ class SharedLocator(_CacheLocator):
 
     @classmethod
     def from_function(cls, py_func: Callable[..., Any], py_file: str) -> SharedLocator | None:
-        """Locator of a function, or None where such a folder cannot be had or others can write to it."""
+        """Locator of a function, or None if there can be no such folder or others can write to it."""
         try:
             found = cls(py_func, py_file)
             if not found._path.is_dir():
@@ -73,16 +73,16 @@ class SharedLocator(_CacheLocator):
         return str(self._path)
 
     def get_source_stamp(self) -> str:
-        """Digest that must be equal for the code to be used."""
+        """Digest that must match for the code to be used."""
         return self._stamp
 
     def get_disambiguator(self) -> str:
-        """Line of the function: two of a name in one file are two."""
+        """Line of the function, so that two functions with the same name in one file differ."""
         return str(self._line)
 
 
 def _forget_old(folder: Path) -> None:
-    """Remove what was compiled from other states of the same file long ago."""
+    """Remove code that was compiled long ago from other states of the same file."""
     for other in folder.parent.glob(f"{folder.name.rpartition('-')[0]}-*"):
         if other.stat().st_mtime < time.time() - _OLD:
             shutil.rmtree(other, ignore_errors=True)
@@ -113,7 +113,7 @@ class _InnerCache(FunctionCache):
 
 
 class _Notice(event.Listener):
-    """Says once that code is being compiled."""
+    """Listener that tells the user once that code is being compiled."""
 
     def on_start(self, event: Any) -> None:
         if _kernel.on_compile is not None:

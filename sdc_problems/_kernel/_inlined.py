@@ -1,8 +1,8 @@
-"""Compilation of what other compiled code calls: kept in LLVM's form, for Python cannot call it.
+"""Compilation of functions that only compiled code calls: kept in LLVM's form, because Python cannot call them.
 
-numba makes machine code of each function that a kernel calls, though all of it is compiled again as a part of the
-kernel. Here such a function is optimized and becomes machine code as a part of its callers alone, which takes a quarter
-to a third less time. If somebody asks for its address after all, it is made then.
+numba makes machine code of each function that a kernel calls, although all of it is compiled again as a part of the
+kernel. Here such a function is optimized and becomes machine code only as a part of its callers, which takes a quarter
+to a third less time. If its address is requested after all, machine code is made then.
 """
 
 # mypy: disable-error-code="no-untyped-call,import-untyped,attr-defined"
@@ -19,13 +19,13 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.dispatcher import _FunctionCompiler
 from numba.core.environment import lookup_environment
 
-_FOR_PYTHON = "_ZN7cpython", "cfunc."  # what the names of functions that are called from outside begin with
+_FOR_PYTHON = "_ZN7cpython", "cfunc."  # beginnings of the names of functions that are called from outside
 _ENVIRONMENT = "_ZN08NumbaEnv"
 _KIND = "inlined"
 
 
 class Library(JITCodeLibrary):
-    """Library of compiled code that is not emitted while nobody but other libraries needs it."""
+    """Library of compiled code that is not emitted as long as only other libraries need it."""
 
     waits = False
 
@@ -34,7 +34,7 @@ class Library(JITCodeLibrary):
         return self._codegen
 
     def finalize(self) -> None:
-        """Link what is called; optimize and emit it if Python calls it."""
+        """Link the called functions; optimize and emit the library if Python calls it."""
         defined = [one.name for one in self._final_module.functions if not one.is_declaration]
         self.waits = self._object_caching_enabled and not any(name.startswith(_FOR_PYTHON) for name in defined)
         super().finalize()
@@ -53,7 +53,7 @@ class Library(JITCodeLibrary):
             super()._finalize_final_module()
 
     def _set_environments(self) -> None:
-        """Tell the emitted code of the environments of the functions in it, which were not emitted before."""
+        """Give the emitted code the environments of its functions, which were not emitted before."""
         for one in self._final_module.global_variables:
             found = lookup_environment(one.name) if one.name.startswith(_ENVIRONMENT) else None
             if found is not None:
@@ -73,7 +73,7 @@ class Library(JITCodeLibrary):
 
     @property
     def codegen(self) -> Any:
-        """Maker of machine code; while there is none, it has no place for environments."""
+        """Generator of machine code; while nothing is emitted, it has no place for environments."""
         return SimpleNamespace(set_env=lambda *_: None) if self.waits else self._maker
 
     def serialize_using_object_code(self) -> Any:
@@ -91,7 +91,7 @@ class Library(JITCodeLibrary):
 
 
 def _loaded(codegen: Any, name: str, bitcode: bytes) -> Library:
-    """Library from the cache that waits until it is a part of another."""
+    """Library from the cache that is not emitted until it is a part of another."""
     made = Library(codegen, name)
     made.enable_object_caching()
     made._final_module = binding.parse_bitcode(bitcode)
@@ -110,7 +110,7 @@ def _without_wrapper(self: Any, flags: Any) -> Any:
 
 @contextmanager
 def inlining(codegen: Any) -> Iterator[None]:
-    """While a kernel is compiled, numba's own functions in it get no wrapper for Python, and libraries wait."""
+    """While a kernel is compiled, let numba's own functions in it get no wrapper for Python, and delay libraries."""
     global _depth
     usual = _FunctionCompiler._customize_flags
     kind = codegen._library_class
@@ -128,7 +128,7 @@ def inlining(codegen: Any) -> Iterator[None]:
 
 
 def inline_what_it_calls(made: Any) -> None:
-    """Have a dispatcher compile what it calls as a part of it alone."""
+    """Make a dispatcher compile the functions that it calls only as a part of itself."""
     compiler, codegen = made._compiler, made.targetctx.codegen()
     core = compiler._compile_core
 

@@ -1,4 +1,4 @@
-"""Compilation in less time, to the same code: fewer signatures, comparisons and collections of garbage."""
+"""Faster compilation to the same code: fewer signatures, comparisons and garbage collections."""
 
 # mypy: disable-error-code="no-untyped-call,no-untyped-def"
 
@@ -12,9 +12,9 @@ from numba.core.targetconfig import TargetConfig
 
 
 def with_fewer_signatures(made: Any) -> Any:
-    """Have a dispatcher that other kernels call see every whole number with a sign as one of 64 bits.
+    """Make a dispatcher for other kernels treat every signed integer as one of 64 bits.
 
-    numba compiles once for each constant in a call, and once for each width.
+    numba otherwise compiles once for each constant in a call, and once for each width.
     """
     template = made.get_call_template
 
@@ -31,9 +31,9 @@ def _wide(one: Any) -> Any:
 
 
 def compare_flags_quickly() -> None:
-    """Compare the flags that a function is compiled with by those that are set, before all of them are.
+    """Compare the compilation flags of functions first by those that are set, then by all.
 
-    numba looks each operation's types up by these flags, for every form that the operation has: a tenth of the time.
+    numba looks up each operation's types by these flags, for every form of the operation: a tenth of the time.
     """
     flags: Any = TargetConfig
     every = flags.__eq__
@@ -48,14 +48,14 @@ def compare_flags_quickly() -> None:
 
 
 FEW = 1_000
-"""Objects that may be frozen from the beginning: Python 3.12 starts with some hundreds."""
+"""Number of objects that may be frozen at the start: Python 3.12 starts with some hundreds."""
 
 
 class LessGarbage(event.Listener):
-    """Looks for garbage less often while code is compiled, and not among what was there before."""
+    """Listener that collects garbage less often while code is compiled, and ignores objects that existed before."""
 
     def __init__(self) -> None:
-        self._depth = 0  # events come under the compiler's lock
+        self._depth = 0  # events arrive under the compiler's lock
         self._usual = gc.get_threshold()
         self._froze = False
 
@@ -63,8 +63,8 @@ class LessGarbage(event.Listener):
         self._depth += 1
         if self._depth == 1:
             self._usual = gc.get_threshold()
-            if self._usual[0]:  # 0 for somebody who does without
-                if gc.get_freeze_count() < FEW:  # what somebody else froze stays so
+            if self._usual[0]:  # it is 0 if the user has switched off collection
+                if gc.get_freeze_count() < FEW:  # objects that others froze remain frozen
                     gc.freeze()
                     self._froze = True
                 gc.set_threshold(max(10_000, self._usual[0]), *self._usual[1:])

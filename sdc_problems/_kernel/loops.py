@@ -1,4 +1,4 @@
-"""Loops that kernels use in place of numpy's forms, each of which takes numba half a second to two to compile."""
+"""Loops that kernels use instead of numpy's functions, which each take numba half a second to two to compile."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from sdc_problems._kernel import kernel
 
 @kernel()
 def put(target: Any, source: Any) -> None:
-    """Copy of a vector into the beginning of another: ``target[:len(source)] = source``."""
+    """Copy a vector into the beginning of another: ``target[:len(source)] = source``."""
     for i in range(len(source)):
         target[i] = source[i]
 
 
 @kernel()
 def ascend(values: Any) -> None:
-    """Sort of a few numbers, in place (Shell's)."""
+    """Sort a few numbers, in place (Shell's sort)."""
     gap = 1
     while gap < len(values) // 3:
         gap = 3 * gap + 1
@@ -32,7 +32,7 @@ def ascend(values: Any) -> None:
 
 @kernel()
 def descend(keys: Any, values: Any, n: int) -> None:
-    """Sort of the first n keys from the largest on, with what belongs to each, in place (Shell's)."""
+    """Sort the first n keys in descending order, with the value of each, in place (Shell's sort)."""
     gap = 1
     while gap < n // 3:
         gap = 3 * gap + 1

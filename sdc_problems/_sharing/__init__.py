@@ -1,4 +1,4 @@
-"""Arrays shared between processes: memory-mapped files in private folders, known by their digest."""
+"""Arrays shared between processes: memory-mapped files in private folders, identified by their digest."""
 
 from __future__ import annotations
 

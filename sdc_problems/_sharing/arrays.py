@@ -1,4 +1,4 @@
-"""Shared arrays: read by several processes, written once, known by a path and a SHA-256."""
+"""Shared arrays: written once, read by several processes, identified by a path and a SHA-256."""
 
 from __future__ import annotations
 
@@ -34,28 +34,27 @@ _PLAIN_KINDS = "biufcmMSU"
 class SharedArrays(Mapping[str, Array]):
     """Named read-only arrays that travel between processes as a path and a digest.
 
-    In one process nothing touches the disk. The first pickling writes the arrays once, as ``.npy`` files in a
-    folder that only this user can read; a pickle carries the folder and the SHA-256 of the content, and unpickling
-    maps the files into memory after checking that digest (once in a process). The files go away with the
-    object that wrote them, or with its process; what a crash leaves behind, the next sharing process of the
-    same user removes.
+    Within one process, nothing is written to disk. The first pickling writes the arrays once, as ``.npy`` files in a
+    folder that only this user can read. A pickle holds the folder and the SHA-256 of the content; unpickling maps the
+    files into memory after checking that digest (once per process). The files are removed with the object that wrote
+    them, or with its process; after a crash, they are removed by the user's next process that shares arrays.
 
     Parameters
     ----------
     arrays
-        Arrays of plain types (booleans, numbers, dates, fixed-width text); never objects. Text goes through
+        Arrays of plain types (booleans, numbers, dates, fixed-width text), not of objects. Convert text with
         `pack_strings`.
     copy
-        False when the caller gives the arrays up: they are made read-only instead of being copied.
+        False if the caller no longer needs the arrays: they are made read-only instead of being copied.
     inline_up_to
-        Arrays of at most this many bytes are put into the pickle itself and need no file. For
+        Arrays of at most this many bytes are put into the pickle itself and need no file. Only for
         declared aggregates (hierarchies, tables of costs), never for records.
 
     Notes
     -----
-    Keep the object alive while other processes still have to open it. Unpickling where its files are gone gives an
-    object that finds its arrays as soon as the same content is in the process (the table was read again), and until
-    then says so when it is asked for them: a stored front can be read without its data. The digest is over names,
+    Keep the object alive as long as other processes still have to open it. If its files are gone, unpickling gives an
+    object that finds its arrays as soon as the same content is in the process (the table was read again); until then,
+    reading them raises an error. So a stored front can be read without its data. The digest covers names,
     types, shapes and bytes (little-endian), so it is the same on every platform; it costs one pass over the data and
     is kept.
 
@@ -87,7 +86,7 @@ class SharedArrays(Mapping[str, Array]):
 
     @classmethod
     def _elsewhere(cls, folder: Path, digest: str) -> SharedArrays:
-        """Arrays whose files are gone: all but what is in them."""
+        """Object for arrays whose files are gone; only the content is missing."""
         made = cls.__new__(cls)
         made._digest, made._folder, made._inline = digest, folder, False
         return made
@@ -107,7 +106,7 @@ class SharedArrays(Mapping[str, Array]):
 
     @property
     def at_hand(self) -> bool:
-        """Whether there are arrays to read."""
+        """Whether the arrays can be read."""
         try:
             return self._arrays is not None
         except SDCError:
@@ -150,7 +149,7 @@ class SharedArrays(Mapping[str, Array]):
 
     @property
     def folder(self) -> Path | None:
-        """Folder of the files; None as long as there are none."""
+        """Folder of the files; None if there are none yet."""
         return self._folder
 
     def __copy__(self) -> SharedArrays:
@@ -175,7 +174,7 @@ class SharedArrays(Mapping[str, Array]):
 
 
 def digest_of(arrays: Mapping[str, Array]) -> str:
-    """SHA-256 (hexadecimal) over the names, types, shapes and little-endian bytes of arrays, in the order of names.
+    """SHA-256 (hexadecimal) of the names, types, shapes and little-endian bytes of arrays, in the order of names.
 
     Examples
     --------
@@ -198,7 +197,7 @@ def digest_of(arrays: Mapping[str, Array]) -> str:
 
 
 def pack_strings(strings: Sequence[str]) -> tuple[Array, Array]:
-    """Text as two plain arrays: all UTF-8 bytes, and where each string begins (and the last ends).
+    """Text as two plain arrays: all UTF-8 bytes, and the start of each string (and the end of the last).
 
     Examples
     --------
@@ -222,7 +221,7 @@ def unpack_strings(data: Array, offsets: Array) -> list[str]:
 
 
 class OpenedLate:
-    """Object over shared arrays that reads them when they are first needed, where they were not at hand at once."""
+    """Object over shared arrays that reads them when they are first needed, if it could not read them at once."""
 
     __slots__ = ()
     _late: ClassVar[tuple[str, ...]] = ()
@@ -242,12 +241,12 @@ class OpenedLate:
 def _read_only(name: str, array: Array, copy: bool) -> Array:
     if not isinstance(array, np.ndarray):
         raise SDCError(f"shared array {name!r} must be a numpy array, not {type(array).__name__}")
-    # The long double has bytes that mean nothing and differ from copy to copy.
+    # A long double has padding bytes without meaning, which differ from copy to copy.
     if array.dtype.kind not in _PLAIN_KINDS or array.dtype.char in "gG":
         raise SDCError(
             f"shared array {name!r} has type {array.dtype}: only plain types can be shared; pack_strings is for text"
         )
-    # A view of its own: the caller's array keeps its flags, and no subclass (memmap, matrix) leaks out.
+    # A new view: the caller's array keeps its flags, and no subclass (memmap, matrix) is passed on.
     plain = np.array(array, order="C", copy=True) if copy else np.asarray(array, order="C").view(np.ndarray)
     plain.flags.writeable = False
     return plain
@@ -257,16 +256,16 @@ def _inlined(arrays: dict[str, Array]) -> SharedArrays:
     return SharedArrays(arrays, copy=False, inline_up_to=sys.maxsize)
 
 
-# Shared arrays of this process by (folder, digest): unpickling where the data already is gives the same object.
+# Shared arrays of this process by (folder, digest): unpickling gives the same object if the process has the data.
 _LIVE: weakref.WeakValueDictionary[tuple[str, str], SharedArrays] = weakref.WeakValueDictionary()
-# All shared arrays of this process, by their identity: one may have what another, unpickled, has lost.
+# All shared arrays of this process, by identity: one may have the content that another, unpickled, lacks.
 _ALL: weakref.WeakValueDictionary[int, SharedArrays] = weakref.WeakValueDictionary()
-# (folder, digest, file identities) whose content this process has hashed already.
+# (folder, digest, file identities) whose content this process has already hashed.
 _VERIFIED: set[tuple[Any, ...]] = set()
 
 
 def _attach(folder: str, digest: str) -> SharedArrays:
-    """Shared arrays of a folder; the same live object when this process has it."""
+    """Shared arrays of a folder; the same live object if this process has it."""
     live = _LIVE.get((folder, digest))
     if live is not None:
         return live

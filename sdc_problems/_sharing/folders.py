@@ -1,4 +1,4 @@
-"""Folders of shared arrays: for their owner's eyes only, checked when read, swept when their process has died."""
+"""Folders of shared arrays: private to their owner, checked when read, removed after their process has died."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _POSIX = os.name == "posix"
 
 
 def write(arrays: Mapping[str, Array], digest: str, folder: Path) -> None:
-    """Write the arrays; the manifest gets its name last, so that a folder without one is unfinished."""
+    """Write the arrays; the manifest is renamed last, so that a folder without it is unfinished."""
     files = {name: f"{i}.npy" for i, name in enumerate(arrays)}
     unfinished = folder / UNFINISHED
     try:
@@ -101,7 +101,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 def map_array(path: Path) -> Array:
     """One .npy file mapped into memory, read-only."""
     try:
-        # Never np.load: a file that is not .npy must fail, not be taken for something else.
+        # Not np.load, which accepts other formats: a file that is not .npy must fail.
         array: Array = np.lib.format.open_memmap(path, mode="r").view(np.ndarray)
     except FileNotFoundError:
         raise SDCError(f"the shared array {path} is gone: its owner has ended; share the data again") from None
@@ -114,22 +114,22 @@ def map_array(path: Path) -> Array:
 
 
 class _ProcessState:
-    """The temporary folder of this process: made at the first pickling, removed at exit, never inherited by a fork."""
+    """Temporary folder of this process: made at the first pickling, removed at exit, never inherited by a fork."""
 
     def __init__(self) -> None:
         self.reset()
 
     def reset(self) -> None:
-        """Begin anew, as after a fork."""
+        """Start again, as after a fork."""
         self.lock = threading.RLock()
         self.root: Path | None = None
         self.held: IO[bytes] | int | None = None
         self.numbers = itertools.count()
 
     def new_folder(self) -> Path:
-        """Fresh private folder for one set of arrays."""
+        """New private folder for one set of arrays."""
         try:
-            # Something else may have emptied the temporary folder during a long run.
+            # Another program may have emptied the temporary folder during a long run.
             if self.root is None or not self.root.is_dir():
                 self._begin()
             folder = self._root() / str(next(self.numbers))
@@ -152,7 +152,7 @@ class _ProcessState:
         atexit.register(remove_own, self.root, pid)
         from multiprocessing import util as multiprocessing_util
 
-        # Children of multiprocessing leave without atexit; this registry they do run.
+        # Children of multiprocessing exit without atexit, but they run the functions registered here.
         multiprocessing_util.Finalize(None, remove_own, args=(self.root, pid), exitpriority=0)
 
 
@@ -162,7 +162,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def sweep() -> int:
-    """Remove the folders that crashed processes of this user left in the temporary folder; how many there were."""
+    """Remove folders that crashed processes of this user left in the temporary folder; return their number."""
     removed = 0
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*-*"):
         try:
@@ -178,13 +178,13 @@ def sweep() -> int:
 
 
 def marked(prefix: str) -> str:
-    """Beginning of the name of a temporary file or folder of this process, by which others know whether it ended."""
+    """Prefix for a temporary file or folder of this process, by which others can tell whether the process has ended."""
     pid = os.getpid()
     return f"{prefix}{pid}-{_start_token(pid)}-"
 
 
 def is_dead(folder: Path, prefix: str = _PREFIX) -> bool:
-    """Whether the process of a marked folder or file has ended: it is not here, and nobody anywhere holds its lock."""
+    """Whether the process of a marked folder or file has ended: it does not run here, and its lock is free."""
     pid, _, rest = folder.name.removeprefix(prefix).partition("-")
     if not pid.isdecimal():
         return False
@@ -217,9 +217,9 @@ def _hold(folder: Path) -> IO[bytes] | int:
 
 
 def lock(opened: int) -> bool:
-    """Take the lock that the kernel gives back when a process ends; False when another process has it.
+    """Take a lock that the kernel releases when a process ends; False if another process has it.
 
-    On the folder itself: the cleaners of temporary folders leave a locked one alone.
+    It is on the folder itself: programs that clean temporary folders leave a locked one alone.
     """
     import fcntl
 
@@ -231,18 +231,18 @@ def lock(opened: int) -> bool:
 
 
 def _runs(pid: int, token: str) -> bool:
-    """Whether the process with this number is the one that started at this token (numbers are used again)."""
+    """Whether the process with this number is the one that started at this time (numbers are reused)."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
     except PermissionError:
-        return False  # Another user's process: the folder is ours, so its number was used again.
+        return False  # another user's process: the folder is ours, so the number was reused
     return _start_token(pid) == token
 
 
 def _start_token(pid: int) -> str:
-    """Start time of a process, as the kernel counts; "0" where there is no /proc."""
+    """Start time of a process in the kernel's units; "0" if there is no /proc."""
     try:
         line = Path(f"/proc/{pid}/stat").read_bytes()
     except OSError:
@@ -251,6 +251,6 @@ def _start_token(pid: int) -> str:
 
 
 def remove_own(folder: Path, pid: int) -> None:
-    """Remove files that this process wrote; a forked child inherits the callback but owns nothing."""
+    """Remove files that this process wrote; a forked child inherits the callback but must not remove them."""
     if os.getpid() == pid:
         shutil.rmtree(folder, ignore_errors=True)

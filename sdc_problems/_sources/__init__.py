@@ -1,1 +1,1 @@
-"""Sources of the tables of ``datasets.load``: drawn, found, downloaded, parsed."""
+"""Sources of the tables of ``datasets.load``: drawn at random, found on this machine, downloaded, parsed."""

@@ -1,7 +1,7 @@
-"""The public files that ``datasets.load`` knows: columns, roles, origin, and the one digest each must have.
+"""Public files that ``datasets.load`` knows: columns, roles, origin, and the digest that each must have.
 
-The digest is of the parsed, canonical table (``_parsers.Table.digest``): a file that a person has put in place, one
-that an earlier call has cached and one that comes from the publisher in its own format must all fulfill it.
+The digest is that of the parsed, canonical table (``_parsers.Table.digest``), whether a person has put the file in
+place, an earlier call has cached it, or it comes from the publisher in its own format.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ class Source:
     sensitive: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    dropped: tuple[str, ...] = ()  # columns that take no part
-    incomplete: bool = False  # has missing values; records with one are dropped
-    complete: int = 0  # records left then
+    dropped: tuple[str, ...] = ()  # columns that are left out
+    incomplete: bool = False  # whether it has missing values; records with one are dropped
+    complete: int = 0  # number of records after that
     hierarchies: str = ""  # folder of package data
     file: str = ""  # the canonical file's name; <name>.csv unless given
     raw: tuple[str, ...] = ()  # the publisher's files, without a header
-    url: str = ""  # the publisher's folder of those files; empty: no stable address, a person has to get them
+    url: str = ""  # the publisher's folder of those files; empty: no stable address, a person must get them
     parse: Parser = parse_comma_separated
     by_hand: str = ""  # where a person gets the file
     edges: tuple[str, str, int, int] | None = None  # a graph's edge file: name, digest, edges, first vertex number

@@ -1,4 +1,4 @@
-"""Seeded social graphs of the size and kind of those that Marés (2013) crawled. No node is a person.
+"""Seeded social graphs like those that Marés (2013) crawled, in size and kind. No node is a real person.
 
 Every draw comes from the raw 64-bit stream of PCG64, which numpy promises never to change.
 """
@@ -23,7 +23,7 @@ TOPICS = (
     "politics", "religion", "science", "sports", "technology", "travel",
 )  # fmt: skip
 CONTINENTS = ("Northland", "Eastland", "Southland")
-BARE = 4  # countries of each continent that are known by name only
+BARE = 4  # countries of each continent of which only the name is known
 WORLD = "World"
 
 # levels of the types of places (Marés 2013, Table 6.1)
@@ -33,7 +33,7 @@ Branch = list[tuple[str, int]]
 
 
 def branches() -> list[Branch]:
-    """Every place with the larger ones that hold it: 216 quarters of 108 towns, and 12 countries without towns."""
+    """Every place with the larger places that contain it: 216 quarters of 108 towns, and 12 countries without towns."""
     found: list[Branch] = []
     for continent in CONTINENTS:
         above = [(continent, CONTINENT), (WORLD, TOP)]
@@ -91,9 +91,9 @@ def draw(n: int, m: int, seed: int) -> tuple[pd.DataFrame, NDArray[np.int64]]:
     Parameters
     ----------
     n, m
-        Their numbers; at least n − 1 links.
+        Number of nodes and of links; at least n − 1 links.
     seed
-        Of all draws.
+        Seed of all random numbers.
     """
     import pandas as pd
 

@@ -1,8 +1,8 @@
-"""Download of a public file: resumed where it was cut, bounded in time, size and attempts, put in place whole or not.
+"""Download of a public file: resumed after an interruption, limited in time, size and attempts, and all or nothing.
 
-A download lives in a folder ``<file>.part`` next to its target: the bytes so far and the server's validator for them. A
-process claims that folder by renaming it, so that two processes never write into the same bytes, and gives it back when
-the connection is lost for good: the next call goes on from there.
+A download is kept in a folder ``<file>.part`` next to its target: the bytes so far and the server's validator for them.
+A process claims that folder by renaming it, so that two processes never write the same bytes, and gives it back if
+the connection is lost for good: the next call continues from there.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from pathlib import Path
 from sdc_problems.errors import SDCFailure
 
 Progress = Callable[[int, int | None], None]
-"""Called with the bytes received so far and the bytes expected (None where the server does not say)."""
+"""Called with the bytes received so far and the bytes expected (None if the server does not say)."""
 
 _CHUNK = 1 << 16
-_LIMIT = 1 << 28  # bytes; far above any file of the catalogue: a server that never stops is stopped
+_LIMIT = 1 << 28  # bytes; far above any file of the catalogue, to stop a server that never ends
 _FORGOTTEN = 86_400.0  # seconds after which a claimed folder belongs to a process that died
 _PASSING = {408, 425, 429, 500, 502, 503, 504}
 
 
 class _Cut(Exception):
-    """The connection ended early or the server asked for patience: worth another attempt."""
+    """The connection ended early, or the server asked to wait: another attempt is worthwhile."""
 
 
 def fetch(
@@ -53,17 +53,17 @@ def fetch(
     url
         ``http`` or ``https`` address.
     target
-        Where the file shall be; its folder is made if need be.
+        Path for the file; its folder is made if necessary.
     by_hand
-        A sentence for error messages: how a person puts the file in place without this download.
+        A sentence for error messages: how a person can put the file in place without this download.
     progress
         Called after each piece.
     timeout
         Seconds to wait for the server, for the connection and for each piece.
     attempts
-        Upper limit of connections; a cut one is resumed where the server can (``Range`` with ``If-Range``).
+        Largest number of connections; an interrupted one is resumed if the server can (``Range`` with ``If-Range``).
     pause
-        Waits between attempts, with the seconds to wait.
+        Function that waits between attempts, given the seconds to wait.
 
     Returns
     -------
@@ -104,10 +104,10 @@ def fetch(
 
 @contextlib.contextmanager
 def _claimed(target: Path) -> Iterator[Path]:
-    """Yield a folder that only this process writes to, with what an earlier, broken download has left."""
+    """Yield a folder that only this process writes to, with the remains of an earlier, interrupted download."""
     shared = target.with_name(f"{target.name}.part")
     for orphan in target.parent.glob(f"{target.name}.part.*"):
-        with contextlib.suppress(OSError):  # another process may sweep it at the same time
+        with contextlib.suppress(OSError):  # another process may remove it at the same time
             if time.time() - orphan.stat().st_mtime > _FORGOTTEN:
                 shutil.rmtree(orphan)
     own = target.with_name(f"{target.name}.part.{os.getpid()}.{os.urandom(4).hex()}")
@@ -123,12 +123,12 @@ def _claimed(target: Path) -> Iterator[Path]:
                 if not (own / "bytes").exists():
                     raise FileNotFoundError
                 os.rename(own, shared)
-            except OSError:  # nothing to keep, or another process has given back its part meanwhile: one is enough
+            except OSError:  # nothing to keep, or another process has already given back its part: one is enough
                 shutil.rmtree(own)
 
 
 def _attempt(url: str, part: Path, *, progress: Progress | None, timeout: float) -> None:
-    """Open one connection and write what it brings behind the bytes that are already there."""
+    """Open one connection and append what it delivers to the bytes that are already there."""
     body, validator_file = part / "bytes", part / "validator"
     validator = validator_file.read_text(encoding="latin-1") if validator_file.is_file() else ""
     have = body.stat().st_size if body.is_file() and validator else 0
@@ -139,7 +139,7 @@ def _attempt(url: str, part: Path, *, progress: Progress | None, timeout: float)
     try:
         answer = urllib.request.urlopen(request, timeout=timeout)
     except urllib.error.HTTPError as error:
-        if error.code == 416:  # the file has changed: what we have is of no use
+        if error.code == 416:  # the file has changed: the part is useless
             body.unlink()
             raise _Cut("the file on the server has changed") from error
         if error.code in _PASSING:
@@ -189,13 +189,13 @@ def _extent(answer: http.client.HTTPResponse, have: int) -> tuple[int, int | Non
 
 
 def _validator(answer: http.client.HTTPResponse) -> str:
-    """Return what ``If-Range`` may carry: a strong entity tag, else the date; without either nothing is resumed."""
+    """Return the validator for ``If-Range``: a strong entity tag, else the date; without either nothing is resumed."""
     tag: str = answer.headers.get("ETag", "")
     return tag if tag.startswith('"') else answer.headers.get("Last-Modified", "")
 
 
 def terminal_progress(label: str) -> Progress | None:
-    """Return a one-line bar on stderr where stderr is a terminal, else None."""
+    """Return a one-line bar on stderr if stderr is a terminal, else None."""
     if not sys.stderr.isatty():
         return None
 

@@ -49,7 +49,7 @@ def _homes() -> list[Path]:
 
 
 def find(source: Source) -> Path | None:
-    """Return the (first) file of the first folder that has all of them, in our format or in the publisher's."""
+    """Return the (first) file of the first folder that has all of them, in this package's or the publisher's format."""
     for home in _homes():
         for files in (source.files, source.raw):
             if files and all((home / file).is_file() for file in files):
@@ -58,7 +58,7 @@ def find(source: Source) -> Path | None:
 
 
 def _by_hand(source: Source) -> str:
-    """Say how a person puts the file in place."""
+    """Sentence on how a person can put the file in place."""
     where = f"put it into {cache_home()} or into a folder that SDC_DATA_HOME names"
     if source.url:
         addresses = " and ".join(f"{source.url}/{file}" for file in source.raw)
@@ -67,7 +67,7 @@ def _by_hand(source: Source) -> str:
 
 
 def verified_table(source: Source, *, download: bool, progress: Progress | None) -> Table:
-    """Return the table, from this machine or from the publisher, when it has the digest of the catalogue."""
+    """Return the table, from this machine or from the publisher, after checking the digest of the catalogue."""
     found = find(source)
     if found is not None:
         table = _read(source, found)
@@ -100,7 +100,7 @@ def _what_differs(source: Source, table: Table) -> str:
 
 
 def _download(source: Source, progress: Progress | None) -> Table:
-    """Fetch the publisher's files, check the table they hold, and keep that table in the cache."""
+    """Download the publisher's files, check their table, and keep it in the cache."""
     host = urllib.parse.urlsplit(source.url).netloc
     home = cache_home()
     folder = home / "downloads" / source.name
@@ -118,7 +118,7 @@ def _download(source: Source, progress: Progress | None) -> Table:
         wrong = f"it cannot be read ({error})"
     if wrong:
         shutil.rmtree(folder, ignore_errors=True)
-        if find(source) is not None:  # another process was first, and has tidied up under our feet
+        if find(source) is not None:  # another process was first, and has removed the part
             return verified_table(source, download=False, progress=None)
         raise SDCFailure(
             f"what {host} sent for {source.name!r} is not the published file: {wrong}; it was not kept; "
@@ -143,7 +143,7 @@ def _write_atomically(path: Path, text: str) -> None:
 
 
 def verified_edges(source: Source) -> NDArray[np.int64]:
-    """Return the edges of a graph whose vertices have been found, as positions from 0."""
+    """Return the edges of a graph whose vertices are at hand, as positions from 0."""
     found = find(source)
     assert found is not None
     assert source.edges is not None

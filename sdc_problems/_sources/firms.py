@@ -1,7 +1,7 @@
-"""The embedded table of numbers: synthetic firms that do not exist, correlated in blocks, kept as a file.
+"""Embedded numeric table: synthetic firms that do not exist, correlated in blocks, kept as a file.
 
-``draw`` made the file; a test makes it again. The file is what is loaded, so that its digest depends on no platform's
-exponential function.
+``draw`` made the file, and a test makes it again. The file is loaded, so that its digest does not depend on a
+platform's exponential function.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def normals(seed: int, n: int) -> NDArray[np.float64]:
 
 
 def draw(records: int = RECORDS, seed: int = SEED) -> pd.DataFrame:
-    """Draw the table: each column's logarithm is a sum of a normal number of all, of its block, and of its own.
+    """Draw the table: each column's logarithm is a sum of normal numbers, one for all, one for its block and its own.
 
     Parameters
     ----------
@@ -67,11 +67,11 @@ def draw(records: int = RECORDS, seed: int = SEED) -> pd.DataFrame:
 
 
 def write(folder: Path) -> None:
-    """Write the file that the package has.
+    """Write the file that the package contains.
 
     Parameters
     ----------
     folder
-        Where it belongs: ``sdc_problems/data/firms``.
+        Its folder: ``sdc_problems/data/firms``.
     """
     (folder / "firms.csv").write_text(draw().to_csv(index=False, lineterminator="\n"), encoding="utf-8", newline="\n")

@@ -1,4 +1,4 @@
-"""Public files as tables of text: the publishers' own formats, one canonical form of them, and its digest.
+"""Public files as tables of text: the publishers' formats, their canonical form, and its digest.
 
 A table here is a header and rows of strings. Canonical means: cells without surrounding blanks, missing values empty,
 numbers in one spelling (``44101.0`` and ``44101`` are the same). Two files that hold the same table have the same
@@ -41,7 +41,7 @@ class Table(NamedTuple):
 
 
 def canonical(cell: str) -> str:
-    """Return the one spelling of a cell.
+    """Return the canonical spelling of a cell.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def canonical(cell: str) -> str:
 
 
 def _table(columns: Sequence[str], rows: Iterable[tuple[int, Sequence[str]]], path: Path) -> Table:
-    """Check the rows' lengths and make the cells canonical; ``rows`` come with their line numbers."""
+    """Check the rows' lengths and make the cells canonical; ``rows`` includes their line numbers."""
     spelled: dict[str, str] = {}
     out = []
     for line, row in rows:
@@ -101,13 +101,13 @@ def _lines(path: Path) -> Iterable[tuple[int, str]]:
 
 
 def parse_comma_separated(paths: Sequence[Path], columns: Sequence[str]) -> Table:
-    """Read lines without a header, separated by a comma and perhaps a blank (adult.data, water-treatment.data)."""
+    """Read lines without a header, separated by a comma and possibly a blank (adult.data, water-treatment.data)."""
     (path,) = paths
     return _table(columns, ((number, line.split(",")) for number, line in _lines(path)), path)
 
 
 def parse_adult_test(paths: Sequence[Path], columns: Sequence[str]) -> Table:
-    """Read adult.test: like adult.data, after a line of another kind, and with a full stop behind the class."""
+    """Read adult.test: like adult.data, but after a line of another kind, and with a period after the class."""
     (path,) = paths
     rows = ((number, line.removesuffix(".").split(",")) for number, line in _lines(path) if not line.startswith("|"))
     return _table(columns, rows, path)

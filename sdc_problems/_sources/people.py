@@ -1,4 +1,4 @@
-"""The embedded table: a synthetic, census-like population, drawn by code. No row describes a real person.
+"""Embedded table: a synthetic, census-like population, drawn by code. No row describes a real person.
 
 Every cell comes from the raw 64-bit stream of PCG64, which numpy promises never to change (it promises less for
 the distributions of ``Generator``), and each record uses its own slice of that stream: the first 5,000 records of a
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 RECORDS = 5_000
-FEWEST = 50  # in fewer, a quasi-identifier may have one value only
+FEWEST = 50  # with fewer records, a quasi-identifier may have only one value
 SEED = 20100621
 
 QUASI_IDENTIFIERS = (
@@ -73,7 +73,7 @@ _DRAWS = 20  # uniform numbers that one record uses
 
 
 def _pick(u: _Floats, weights: _Floats) -> _Codes:
-    """Return for each record the column of ``weights`` (records or one row × choices) on which its uniform falls."""
+    """Return for each record the column of ``weights`` (records or one row × choices) that its draw selects."""
     cumulated = np.cumsum(np.broadcast_to(weights, (len(u), weights.shape[-1])), axis=1)
     chosen = (u[:, None] * cumulated[:, -1:] >= cumulated).sum(axis=1)
     last: _Codes = np.minimum(chosen, weights.shape[-1] - 1)
@@ -114,7 +114,7 @@ def _draw_education(normal: _Floats, age: _Floats, sex: _Codes, birthplace: _Cod
     cohort = 0.45 - 0.022 * np.maximum(age - 38.0, 0.0)  # schooling grew from one generation to the next
     young_women = np.where((sex == 0) & (age < 45), 0.22, 0.0)
     score = normal * np.where(abroad, 1.25, 1.0) + cohort + young_women - 0.25 * abroad
-    score += np.where(birthplace == 0, 0.35, 0.0)  # the capital attracts and makes graduates
+    score += np.where(birthplace == 0, 0.35, 0.0)  # more graduates in the capital
     steps = [-2.75, -2.5, -2.2, -1.75, -1.45, -1.2, -0.98, -0.8, 0.02, 0.28, 0.62, 0.85, 1.58, 2.12, 2.42]
     rank = np.searchsorted(np.array(steps), score, side="right")
     youngest = np.array(list(EDUCATION.values()))
@@ -154,7 +154,7 @@ def _draw_workclass(u: _Floats, age: _Floats, education: _Codes, abroad: npt.NDA
     return _pick(u, np.stack(weights, axis=1))
 
 
-# Weight of each occupation for people with no diploma, a diploma or some college, a degree; and the share of women's.
+# Weight of each occupation for people with no diploma, a diploma or some college, a degree; then the share of women.
 _OCCUPATION_BY_LEVEL = np.array(
     [
         [3, 0.3, 0.2, 1.5, 5, 8, 14, 7, 2, 17, 13, 9, 6, 14],
@@ -267,7 +267,7 @@ def draw(records: int = RECORDS, seed: int = SEED) -> pd.DataFrame:
         + np.where(np.isin(marital, (1, 2)), 0.3, 0.0) + 1.15 * normal[:, 3]
     )  # fmt: skip
     savings = _in_steps(np.exp(log_savings), 10)
-    couple = np.where(np.isin(marital, (1, 2)), 1.22, 1.0)  # the household's means count
+    couple = np.where(np.isin(marital, (1, 2)), 1.22, 1.0)  # the household's means are counted
     rich = (wage * couple + 0.05 * savings) * np.exp(0.12 * normal[:, 4]) > 50_000
 
     def named(values: tuple[str, ...], codes: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -1,7 +1,7 @@
-"""Adapters to other frameworks: each has a task as its own class, and our operators where it lets them in.
+"""Adapters to other frameworks: each offers a task in the framework's form, with this package's operators if possible.
 
 ``to_…(source, rng)`` takes a problem, or a recorder of one; ``…_nsga2(problem, budget, rng)`` is an algorithm of the
-framework, which ``sdc benchmark run --algorithm DEAP-NSGA2`` runs. A framework is imported when
+framework, which ``sdc benchmark run --algorithm DEAP-NSGA2`` runs. A framework is imported only when
 its adapter is; ``pip install "sdc-problems[adapters]"`` installs all of them.
 """
 

@@ -1,4 +1,4 @@
-"""Candidates measured, and other tasks done, in this process, in several, or on a Dask cluster: the same bytes."""
+"""Backends that measure candidates and do other tasks: this process, several, or a Dask cluster, with equal results."""
 
 from __future__ import annotations
 

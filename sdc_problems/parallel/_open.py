@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 def open_backend(problem: Problem, *, workers: int = 1, scheduler: str | None = None) -> Backend:
-    """Return what measures: this process, a pool of processes, or a Dask cluster.
+    """Return a backend: this process, a pool of processes, or a Dask cluster.
 
     Parameters
     ----------
     problem
         The problem.
     workers
-        Processes of this machine; 1 measures in this process.
+        Number of processes on this machine; 1 measures in this process.
     scheduler
         Address of a Dask scheduler (``"tcp://host:8786"``), or ``"local"`` for a cluster of ``workers`` processes.
     """

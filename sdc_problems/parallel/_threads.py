@@ -1,4 +1,4 @@
-"""Threads and processors of a process, and what a worker process begins with; nothing heavy is imported."""
+"""Threads and processors of a process, and settings of a new worker process; nothing heavy is imported."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _promised_one = False
 def processors() -> int:
     """Number of processors that this process may use.
 
-    Its affinity counts, not the machine; ``NUMBA_NUM_THREADS`` limits it, which is how a worker among others is told
-    to take one.
+    The process' affinity counts, not the machine; ``NUMBA_NUM_THREADS`` limits it, which is how a worker is told to use
+    only one.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def processors() -> int:
 
 
 def thread_count(threads: int | None) -> int:
-    """Number of threads that an engine uses: as many as given, else one per processor; one in a worker process.
+    """Number of threads that an engine uses: as given, otherwise one per processor; one in a worker process.
 
     Examples
     --------
@@ -43,22 +43,22 @@ def thread_count(threads: int | None) -> int:
 
 
 def one_thread() -> None:
-    """Let the kernels of this process use one thread: the processes are what runs in parallel.
+    """Let the kernels of this process use one thread, because the processes run in parallel.
 
-    Linear algebra that is loaded already keeps its threads: see ``children_of_one_thread``.
+    Linear algebra that is already loaded keeps its threads: see ``children_of_one_thread``.
     """
     global _promised_one
     _promised_one = True
     os.environ.update(dict.fromkeys(_SETTINGS, "1"))
-    if "numba" in sys.modules:  # read its settings already
+    if "numba" in sys.modules:  # it has read its settings already
         sys.modules["numba"].set_num_threads(1)
 
 
 @contextmanager
 def children_of_one_thread() -> Iterator[None]:
-    """Let processes that start meanwhile use one thread, in linear algebra too; this process keeps what it has."""
+    """Let processes that start inside use one thread, also in linear algebra; this process keeps its settings."""
     before = {name: os.environ.get(name) for name in _SETTINGS}
-    os.environ.update(dict.fromkeys(_SETTINGS, "1"))  # read by libraries when they are loaded
+    os.environ.update(dict.fromkeys(_SETTINGS, "1"))  # libraries read them when they are loaded
     try:
         yield
     finally:
@@ -70,7 +70,7 @@ def children_of_one_thread() -> Iterator[None]:
 
 
 def end_with_parent() -> None:
-    """End this process when its parent has ended, even if that was killed."""
+    """End this process when its parent has ended, even if the parent was killed."""
     import multiprocessing
     from multiprocessing.connection import wait
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Measures = dict[str, NDArray[Any]]
 
-BATCHES_PER_WORKER = 4  # more evens out rows of different cost, fewer costs less traffic
+BATCHES_PER_WORKER = 4  # more batches balance rows of different cost, fewer cause less traffic
 
 
 @runtime_checkable
@@ -25,13 +25,13 @@ class Backend(Protocol):
 
     @property
     def scheduler(self) -> str | None:
-        """Address under which other processes can use the same workers; None where they cannot."""
+        """Address at which other processes can use the same workers; None if they cannot."""
         ...
 
     def evaluate(self, X: NDArray[Any]) -> Measures:
         """Return ``F`` (and ``G``, ``H`` of a constrained problem) of every row.
 
-        A problem that tells by measuring which rows are the same solution returns their one form as ``X``.
+        If measuring shows which rows are the same solution, the problem also returns their common form as ``X``.
         """
         ...
 
@@ -70,10 +70,10 @@ class Serial:
         return measure(self.problem, X)
 
     def forget(self) -> None:
-        """Nothing is kept elsewhere."""
+        """Do nothing: nothing is kept elsewhere."""
 
     def close(self) -> None:
-        """Nothing to give back."""
+        """Do nothing: there is nothing to release."""
 
     def __enter__(self) -> Self:
         return self
@@ -83,7 +83,7 @@ class Serial:
 
 
 def keys_of(problem: Problem) -> list[str]:
-    """Names of what a problem measures.
+    """Names of the quantities that a problem measures.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def measure(problem: Problem, X: NDArray[Any]) -> Measures:
 
 
 def batches(n: int, workers: int) -> list[slice]:
-    """Cut n rows into slices of about equal length, a few for every worker.
+    """Cut n rows into slices of about equal length, a few for each worker.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def batches(n: int, workers: int) -> list[slice]:
 
 
 def cut_evenly(n: int, most: int) -> list[slice]:
-    """Cut n rows into at most so many slices of about equal length.
+    """Cut n rows into at most ``most`` slices of about equal length.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def cut_evenly(n: int, most: int) -> list[slice]:
 
 
 def joined(problem: Problem, parts: Sequence[Measures]) -> Measures:
-    """Batches put together again, in order."""
+    """Join the measures of batches, in order."""
     widths = {"F": problem.n_obj, "G": problem.n_ieq_constr, "H": problem.n_eq_constr}
     forms = [part["X"] for part in parts if "X" in part]
     return {
@@ -135,7 +135,7 @@ def joined(problem: Problem, parts: Sequence[Measures]) -> Measures:
 
 
 def set_measures(pop: Any, measures: Mapping[str, NDArray[Any]]) -> None:
-    """Write measures into a population, and rows if they came back in one form, marking each as evaluated."""
+    """Write measures, and rows if they were returned, into a population; mark each individual as evaluated."""
     if "X" in measures:
         pop.set("X", measures["X"])
     for key in ("F", "G", "H"):

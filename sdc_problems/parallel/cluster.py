@@ -1,11 +1,11 @@
-"""Measuring candidates on a Dask cluster, one started here or one that runs elsewhere.
+"""Measuring candidates on a Dask cluster, started here or running elsewhere.
 
-The problem travels without its data. The data goes to each worker once, named by its SHA-256, and a worker that joins
+The problem is sent without its data. The data is sent to each worker once, named by its SHA-256; a worker that joins
 later gets it when it joins. Tasks are batches of rows; Dask gives the batch of a lost worker to another one.
 
 Dask moves Python objects between processes: whoever can reach a scheduler can run code on its workers. Use an address
-only where everybody who can reach it is trusted, or ``tls://`` with certificates in Dask's own configuration. This is
-why a scheduler's address is never taken from a run folder.
+only if everybody who can reach it is trusted, or ``tls://`` with certificates in Dask's own configuration. For this
+reason, a scheduler's address is never taken from a run folder.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pymoo.core.problem import Problem
 
 PATIENCE = 60.0  # seconds to wait for a scheduler, and for its first worker
-TASK = 1e-3  # seconds that a task costs the client and the scheduler, about
+TASK = 1e-3  # approximate seconds that a task costs the client and the scheduler
 
 
 class DaskCluster(Serial):
@@ -49,8 +49,8 @@ class DaskCluster(Serial):
     scheduler
         An address such as ``"tcp://host:8786"``, or ``"local"`` to start ``workers`` processes here.
     workers
-        Size of a local cluster; of a running one, the number that it may grow to: a generation is cut into batches for
-        so many, or for those that are there, if they are more.
+        Size of a local cluster; for a running one, the number to which it may grow: a generation is cut into batches
+        for this many workers, or for those that are there if they are more.
     patience
         Seconds to wait for the scheduler and its first worker.
     """
@@ -79,7 +79,7 @@ class DaskCluster(Serial):
     def evaluate(self, X: NDArray[Any]) -> Measures:
         """Measure every row; Dask gives a lost worker's batch to another worker.
 
-        A scheduler that is lost and comes back within ``patience`` gets the problem, and all rows, once more.
+        A scheduler that is lost and comes back within ``patience`` gets the problem, and all rows, again.
         """
         try:
             return self._measured(X)
@@ -102,17 +102,17 @@ class DaskCluster(Serial):
         except KilledWorker as error:
             raise self._failure(error) from None
         finally:
-            with contextlib.suppress(Exception):  # a scheduler that is gone has nothing to cancel
+            with contextlib.suppress(Exception):  # a lost scheduler has nothing to cancel
                 self.client.cancel(futures)
         if len(X):
             self._row = sum(seconds for _, seconds in found) / len(X)
         return joined(self.problem, [measures for measures, _ in found])
 
     def _cuts(self, n: int) -> list[slice]:
-        """Cut n rows into a few batches for each worker, or fewer where the scheduler would take longer than they.
+        """Cut n rows into a few batches for each worker, or fewer if the scheduler would take longer than the rows.
 
-        The scheduler hands out one batch after the other: m of them take m tasks, and then a worker a batch of n / m
-        rows. The sum is least at the root of what all rows take over what a task takes.
+        The scheduler hands out one batch after the other: m batches take m tasks, after which a worker takes a batch of
+        n / m rows. The sum is smallest at m = √(time of all rows / time of a task).
         """
         cuts = batches(n, self._width())
         if self._row is None:
@@ -130,7 +130,7 @@ class DaskCluster(Serial):
         return str(self.client.scheduler.address)
 
     def forget(self) -> None:
-        """Take the problem and its data off the workers again, for every client that uses them."""
+        """Remove the problem and its data from the workers, for every client that uses them."""
         with contextlib.suppress(OSError, TimeoutError, CancelledError):
             for name in self._placed:
                 self.client.unregister_worker_plugin(name)
@@ -156,7 +156,7 @@ class DaskCluster(Serial):
             for plugin in plugins:
                 self.client.register_plugin(plugin, name=plugin.name)
                 self._placed.append(plugin.name)
-            # A task, not only waiting: an adaptive cluster without workers starts one when there is something to do.
+            # A task, not only waiting: an adaptive cluster without workers starts one only if there is work.
             self.client.submit(_pid, pure=False).result(timeout=self._patience)
         except (TimeoutError, FutureTimeout):
             raise SDCFailure(
@@ -180,14 +180,14 @@ def local_cluster(workers: int) -> Any:
 
 
 def joined_client(scheduler: Any, *, patience: float) -> Any:
-    """Client of a scheduler: of an address, or of a cluster that was started here."""
+    """Client of a scheduler, given by an address or as a cluster that was started here."""
     if isinstance(scheduler, str) and "://" not in scheduler:
         raise SDCError(f'scheduler must be "local" or an address like "tcp://host:8786", not {scheduler!r}')
     try:
         return Client(scheduler, timeout=patience, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, TimeoutError) as error:
         raise SDCFailure(f"no Dask scheduler answers at {scheduler}: {error}") from None
-    except (TypeError, ValueError) as error:  # tls:// without certificates, or ones that cannot be read
+    except (TypeError, ValueError) as error:  # tls:// without certificates, or with unreadable ones
         raise SDCError(
             f"{scheduler} cannot be joined: {error}. Certificates for tls:// stand in Dask's configuration,"
             " under distributed.comm.tls: ca-file, and cert and key of client"
@@ -195,14 +195,14 @@ def joined_client(scheduler: Any, *, patience: float) -> Any:
 
 
 class NotPlaced(KeyError):
-    """The problem is not on this worker: its scheduler was restarted since."""
+    """The problem is not on this worker, because its scheduler was restarted."""
 
 
 LOST = (CancelledError, FutureCancelledError, OSError, NotPlaced)
 
 
-# A second client that places the same thing makes Dask tear the first plugin down and set the new one up, while tasks
-# of the first client run. So tearing down keeps what is there: only DaskCluster.forget takes it off.
+# If a second client places the same thing, Dask tears down the first plugin and sets up the new one while tasks of the
+# first client run. So tearing down removes nothing: only DaskCluster.forget does.
 
 
 class PlacedArrays(WorkerPlugin):
@@ -214,7 +214,7 @@ class PlacedArrays(WorkerPlugin):
         self.arrays = arrays
 
     def setup(self, worker: Any) -> None:
-        """Keep the arrays, if the worker has none of that digest."""
+        """Keep the arrays, unless the worker has some with this digest."""
         with _HERE.lock:
             if self.digest not in _HERE.data:
                 arrays = SharedArrays(self.arrays)
@@ -233,7 +233,7 @@ class PlacedProblem(WorkerPlugin):
         self.version = __version__
 
     def setup(self, worker: Any) -> None:
-        """Keep the packed problem; refuse another version of the package, which may measure differently."""
+        """Keep the pickled problem; refuse another version of the package, which may measure differently."""
         if self.version != __version__:
             raise SDCFailure(f"this worker has sdc-problems {__version__}; the study runs with {self.version}")
         one_thread()
@@ -241,7 +241,7 @@ class PlacedProblem(WorkerPlugin):
 
 
 class _Here:
-    """Contents of this worker process; one problem is measured at a time, because engines remember things."""
+    """Contents of this worker process; one problem is measured at a time, because engines keep caches."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
@@ -263,7 +263,7 @@ def _measure_there(key: str, X: NDArray[Any]) -> Measures:
 
 
 def _timed_there(key: str, X: NDArray[Any]) -> tuple[Measures, float]:
-    """Measures of rows, and the seconds that they took."""
+    """Measures of rows, and the seconds that measuring took."""
     start = time.perf_counter()
     return _measure_there(key, X), time.perf_counter() - start
 
@@ -286,14 +286,14 @@ def _pid() -> int:
 
 
 class _Separating(pickle.Pickler):
-    """Pickles a problem with the digests of its data in the data's place."""
+    """Pickler that replaces a problem's data by their digests."""
 
     def __init__(self, stream: io.BytesIO) -> None:
         super().__init__(stream, protocol=5)
         self.data: dict[str, dict[str, NDArray[Any]]] = {}
 
     def persistent_id(self, value: Any) -> str | None:
-        """Say which objects stay out of the pickle."""
+        """Name an object that stays out of the pickle."""
         if not isinstance(value, SharedArrays):
             return None
         self.data[value.digest] = {name: np.asarray(array) for name, array in value.items()}
@@ -310,7 +310,7 @@ class _Joining(pickle.Unpickler):
 
 
 def separated(problem: Problem) -> tuple[bytes, dict[str, dict[str, NDArray[Any]]]]:
-    """Pickle a problem, and the arrays of its data, by digest."""
+    """Pickle a problem without its data, and return the arrays of the data by digest."""
     stream = io.BytesIO()
     pickler = _Separating(stream)
     try:

@@ -1,4 +1,4 @@
-"""Evaluator of pymoo that measures on a backend."""
+"""Evaluator for pymoo that measures on a backend."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 class ParallelEvaluator(Evaluator):
-    """pymoo's evaluator on a backend, for use outside studies.
+    """Evaluator for pymoo that measures on a backend, for use outside studies.
 
     Parameters
     ----------
     backend
-        For instance ``ProcessPool(problem, workers=4)``; closed by whoever made it.
+        For instance ``ProcessPool(problem, workers=4)``; it is closed by the code that made it.
 
     Examples
     --------
@@ -36,7 +36,7 @@ class ParallelEvaluator(Evaluator):
         self.backend = backend
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """Copy all but the backend: ``minimize`` copies its algorithm, and processes and connections are not copied."""
+        """Copy everything but the backend: ``minimize`` copies its algorithm, and connections cannot be copied."""
         copied = type(self).__new__(type(self))
         memo[id(self)] = copied
         memo[id(self.backend)] = self.backend

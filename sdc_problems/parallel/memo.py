@@ -1,4 +1,4 @@
-"""Memo of measured solutions: an evaluator for pymoo that measures none twice and counts real measurements."""
+"""Memo of measured solutions: an evaluator for pymoo that measures none twice and counts actual measurements."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from sdc_problems._validation import whole
 
 
 class MemoEvaluator(Evaluator):
-    """An evaluator that looks a genome up before it measures it.
+    """Evaluator that looks up a genome before measuring it.
 
     Genomes are compared by bytes, which suits canonical integer rows. ``n_eval`` counts individuals as every pymoo
-    evaluator does, so that terminations mean what they say; ``n_unique`` counts the measurements that were made.
+    evaluator does, so that terminations work as usual; ``n_unique`` counts the actual measurements.
 
     Parameters
     ----------
     capacity
-        How many genomes to remember; beyond it the ones measured first are forgotten.
+        Number of genomes to remember; above it, those measured first are forgotten.
     inner
-        What measures, for instance a ``ParallelEvaluator``; by default pymoo's own evaluator.
+        The evaluator that measures, for instance a ``ParallelEvaluator``; by default pymoo's own.
 
     Attributes
     ----------
     n_unique
-        Number of measurements. As long as nothing was forgotten, the number of different genomes.
+        Number of measurements. As long as nothing was forgotten, this is the number of different genomes.
 
     Notes
     -----
@@ -59,13 +59,13 @@ class MemoEvaluator(Evaluator):
         first = first_unknown(keys, self._known)
         fresh: dict[bytes, dict[str, NDArray[Any]]] = {}
         if first:
-            # Individuals of their own: what is remembered must not change with those of the algorithm.
+            # New individuals: those remembered must not change with those of the algorithm.
             measured = Population.new(X=np.array([pop[i].X for i in first.values()]))
             self.inner.eval(problem, measured, evaluate_values_of=evaluate_values_of, **kwargs)
             for key, individual in zip(first, measured, strict=True):
                 fresh[key] = {name: np.array(individual.get(name)) for name in evaluate_values_of}
                 form = np.ascontiguousarray(individual.X)
-                if form.tobytes() != key:  # the problem has told which solution the row really is
+                if form.tobytes() != key:  # measuring has shown which solution the row really is
                     fresh[key]["X"] = form
                     fresh.setdefault(form.tobytes(), {n: v for n, v in fresh[key].items() if n != "X"})
             self.n_unique += len(first)

@@ -1,8 +1,8 @@
-"""Backend of several processes on one machine: the same bytes as in one process.
+"""Backend of several processes on one machine, with the same bytes as in one process.
 
-Rows are measured independently of each other, batches keep their order, and every process works with one thread, so
-the result does not depend on how many processes there are nor on which of them measured what. A process that dies
-costs its batch again and nothing else.
+Rows are measured independently of each other, batches keep their order, and every process uses one thread, so the
+result does not depend on the number of processes, nor on which of them measured what. If a process dies, only its batch
+is measured again.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ from sdc_problems.parallel.backend import Measures, Serial, batches, joined, mea
 if TYPE_CHECKING:
     from pymoo.core.problem import Problem
 
-PATIENCE = 10.0  # seconds that processes have to end by themselves
-ATTEMPTS = 3  # how often a batch may take a worker down with it
+PATIENCE = 10.0  # seconds for processes to end by themselves
+ATTEMPTS = 3  # number of times that workers may die with the same batch
 
 
 class ProcessPool(Serial):
     """Backend that measures in processes of this machine.
 
-    The problem travels once to each process, with the folder and digest of its data; each process opens the data once.
-    The processes start at the first evaluation and end with this one, however it ends.
+    The problem is sent once to each process, with the folder and digest of its data; each process opens the data once.
+    The processes start at the first evaluation and end with this process, however it ends.
 
     Parameters
     ----------
     problem
-        A problem that can be pickled; its pickle should say where the data lies, not hold it.
+        A problem that can be pickled; its pickle should name the place of the data, not hold it.
     workers
-        How many processes.
+        Number of processes.
 
     Notes
     -----
-    Scripts that use it need ``if __name__ == "__main__":``, as with everything in ``multiprocessing``.
+    Scripts that use it need ``if __name__ == "__main__":``, as for everything in ``multiprocessing``.
     """
 
     def __init__(self, problem: Problem, *, workers: int) -> None:
@@ -96,17 +96,17 @@ class ProcessPool(Serial):
 
 
 def start_pool(workers: int, begin: Callable[..., object], *arguments: object) -> ProcessPoolExecutor:
-    """Pool of new processes, each of which begins by calling a function; it should call `begin_worker`."""
+    """Pool of new processes, each of which starts by calling a function that should call `begin_worker`."""
     return ProcessPoolExecutor(
         workers, mp_context=multiprocessing.get_context("spawn"), initializer=begin, initargs=arguments
     )
 
 
 def end_pool(pool: ProcessPoolExecutor) -> None:
-    """End the processes of a pool, also where one was killed."""
+    """End the processes of a pool, even if one was killed."""
     left = {process.sentinel: process for process in (pool._processes or {}).values()}
     pool.shutdown(wait=False, cancel_futures=True)
-    # A worker that was killed may have died holding the lock under which the others would hear of the end.
+    # A killed worker may have held the lock that the others need to learn of the end.
     end = time.monotonic() + PATIENCE
     while left and (rest := end - time.monotonic()) > 0:
         for sentinel in cast("list[int]", wait(list(left), rest)):
@@ -116,7 +116,7 @@ def end_pool(pool: ProcessPoolExecutor) -> None:
 
 
 def dead_workers(when: str) -> SDCFailure:
-    """Failure to raise where worker processes die again and again."""
+    """Failure to raise if worker processes die repeatedly."""
     return SDCFailure(
         f"worker processes ended {ATTEMPTS} times {when}: most often the machine is out of memory (use fewer workers),"
         " or a script starts workers outside `if __name__ == '__main__':`"
@@ -124,7 +124,7 @@ def dead_workers(when: str) -> SDCFailure:
 
 
 def begin_worker() -> None:
-    """Begin a worker process: one thread; it ignores Ctrl-C, because its parent decides, and ends with its parent."""
+    """Set up a worker process: one thread; it ignores Ctrl-C, because its parent decides, and ends with its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     one_thread()
     end_with_parent()
@@ -140,11 +140,11 @@ def _packed(problem: Problem) -> bytes:
         raise SDCError(f"{type(problem).__name__} cannot be sent to other processes: {error}") from None
 
 
-_problem: Problem | None = None  # of a worker process
+_problem: Problem | None = None  # in a worker process
 
 
 def _open(packed: bytes) -> None:
-    """Begin a worker process that measures rows of a problem."""
+    """Set up a worker process that measures rows of a problem."""
     global _problem
     import pickle
 

@@ -1,7 +1,7 @@
-"""Tasks that are a function of their own arguments, done here, by processes or on a Dask cluster: the same results.
+"""Tasks that depend only on their arguments, done here, by processes or on a Dask cluster, with the same results.
 
-For work that measures no candidates of a problem, such as blocks of a large file: each task has all that it needs, its
-seed included. Few tasks are made ahead of the workers, so that memory is bounded whatever their number.
+For work that measures no candidates of a problem, such as blocks of a large file: each task has all that it needs,
+including its seed. Only a few tasks are made ahead of the workers, so that memory is bounded whatever their number.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sdc_problems.errors import SDCError, SDCFailure
 from sdc_problems.parallel.process_pool import ATTEMPTS, begin_worker, dead_workers, end_pool, start_pool
 
 AHEAD = 2
-"""Tasks on their way for each worker: one that is done, and one that waits for it."""
+"""Tasks in progress for each worker: one that it does, and one that waits."""
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -31,20 +31,20 @@ def done_tasks(
     workers: int = 1,
     scheduler: str | None = None,
 ) -> Doing[Result]:
-    """Yield the number and the result of each of n tasks, as they are done; close the generator when it is left early.
+    """Yield the number and the result of each of n tasks, as they are done; close the generator if it is left early.
 
-    A worker that dies costs the tasks that it had, which others do again.
+    The tasks of a worker that dies are done again by others.
 
     Parameters
     ----------
     function
-        What is done: a function of a module that workers can import.
+        Function that does a task; it is in a module that workers can import.
     task
-        Makes the argument of the task of a number, when there is a worker for it.
+        Function that makes the argument of a task from its number, when a worker is free.
     n
-        How many tasks.
+        Number of tasks.
     workers
-        Processes of this machine; 1 does the tasks in this process.
+        Number of processes on this machine; 1 does the tasks in this process.
     scheduler
         Address of a Dask scheduler (``"tcp://host:8786"``), or ``"local"`` for a cluster of ``workers`` processes.
 
@@ -70,7 +70,7 @@ def _in_processes(
         pool = start_pool(workers, begin_worker)
         try:
             waiting: dict[int, Future[Result]] = {}
-            while next_one < n:  # in their order: few are on their way at a time
+            while next_one < n:  # in order: only a few are in progress at a time
                 for i in range(next_one, min(next_one + AHEAD * workers, n)):
                     if i not in waiting:
                         waiting[i] = pool.submit(function, task(i))
@@ -104,7 +104,7 @@ def _on_cluster(
             return client.submit(_there, __version__, function, task(i), pure=False, retries=0)
 
         try:
-            # What is lost with its worker is done again by another one; there may be none yet, or more later.
+            # Tasks lost with a worker are done again by another one; there may be none yet, or more later.
             ahead = AHEAD * max(1, workers, sum(client.nthreads().values()))
             number = {submit(i): i for i in range(min(ahead, n))}
             following = len(number)
@@ -128,7 +128,7 @@ def _leave(client: Any) -> None:
 
 
 def _there(version: str, function: Callable[[Task], Result], task: Task) -> Result:
-    """Do a task on a worker; refuse another version of the package, which may find something else."""
+    """Do a task on a worker; refuse another version of the package, which may give another result."""
     from sdc_problems import __version__
     from sdc_problems.parallel._threads import one_thread
 

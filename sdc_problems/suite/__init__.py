@@ -1,7 +1,7 @@
-"""Suite of named benchmark instances, and records of what an algorithm found on them.
+"""Suite of named benchmark instances, and records of an algorithm's solutions on them.
 
-``instance("pbg-people-k-glm@1")`` has a problem, its front and what is known of it (proven, bracketed, or the best
-found), a reference point and budgets.
+``instance("pbg-people-k-glm@1")`` has a problem, its front and its standing (proven, bracketed, or the best found), a
+reference point and budgets.
 """
 
 from __future__ import annotations

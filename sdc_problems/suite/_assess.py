@@ -1,4 +1,4 @@
-"""Assessment of records: their indicators as a table."""
+"""Assessment of records: a table of their indicators."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ if TYPE_CHECKING:
 
 
 def assess(records: Record | Iterable[Record], instance: Measured, *, at: Sequence[int] | None = None) -> pd.DataFrame:
-    """Indicators of runs on an instance, a row for each run (and each number of evaluations).
+    """Indicators of runs on an instance, one row for each run (and each number of evaluations).
 
     Parameters
     ----------
     records
         A record, or several.
     instance
-        What they ran on.
+        The instance they ran on.
     at
-        Numbers of evaluations after which to look; by default each run's budget. The archive at that moment counts.
+        Numbers of evaluations; by default each run's budget. The archive after that many evaluations is assessed.
 
     Returns
     -------
     pandas.DataFrame
         Columns ``gap`` (share of the front's hypervolume that is missing), ``gap_bound`` (the same to the proven
         bound), ``found`` (share of the front's points), ``epsilon``, ``igd_plus``, ``area`` over the anytime curve,
-        ``targets`` (of 51), and what the record says of the run.
+        ``targets`` (of 51), and the record's data on the run.
     """
     import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Citation of the suite: BibTeX of the software, of instances in their version, of tables, of each task's papers."""
+"""Citation of the suite: BibTeX of the software, the instances and their versions, the tables, the tasks' papers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from sdc_problems.suite._instance import Instance
 
 SUITE_VERSION = 1
-"""Version of the suite; it changes when an instance is replaced or added, or a core budget changes."""
+"""Version of the suite; it changes if an instance is replaced or added, or a core budget changes."""
 
 YEAR = 2026
 AUTHORS = "{The sdc-problems developers}"
@@ -65,11 +65,11 @@ TASKS = {
     "pram": ("mares2013",),
     "pram-equations": ("mares2013",),
 }
-"""Papers that each task is from."""
+"""Papers that define each task."""
 
 
 def citation(chosen: Sequence[Instance]) -> str:
-    """BibTeX of the software, the suite in its version, the public tables and the papers behind the tasks.
+    """BibTeX of the software, the suite with its version, the public tables and the papers behind the tasks.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Files of an instance: a TOML file that says what it is, a CSV file of its front, one of measured rows."""
+"""Files of an instance: a TOML file with its definition, a CSV file of its front, and one of measured rows."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 from sdc_problems.errors import SDCError
 
 FROZEN = "# Written by sdc_problems.suite.freeze: change nothing below.\n"
-"""Line of a TOML file above which a person writes, and below which the machine does."""
+"""Line of a TOML file above which a person writes, and below which the package does."""
 
-DRAWN = 200  # rows whose values are frozen, besides those of the front
+DRAWN = 200  # rows whose values are frozen, in addition to those of the front
 
 
 @dataclass(frozen=True)
 class Points:
-    """Points of a front: values a person reads, solutions, and the bound of each value where there is one."""
+    """Points of a front: values in natural units, solutions, and the bound of each value if there is one."""
 
     values: NDArray[np.float64]
     X: NDArray[Any]
@@ -35,7 +35,7 @@ def sha256(content: bytes) -> str:
 
 
 def read_toml(path: Path) -> tuple[dict[str, Any], str]:
-    """Content of an instance's file, and its SHA-256."""
+    """Content of an instance's TOML file, and its SHA-256."""
     content = path.read_bytes()
     try:
         return tomllib.loads(content.decode("utf-8")), sha256(content)
@@ -49,7 +49,7 @@ def beside(path: Path, what: str) -> Path:
 
 
 def verified(path: Path, digest: str) -> str:
-    """Text of a file that must have a digest."""
+    """Text of a file, whose digest must be as given."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -60,16 +60,17 @@ def verified(path: Path, digest: str) -> str:
 
 
 def read_points(text: str, names: Sequence[str], order: NDArray[np.int64] | None) -> Points:
-    """Read a front: a column for each objective, perhaps one for each bound, and the solution.
+    """Read a front: a column for each objective, possibly one for each bound, and the solution.
 
     Parameters
     ----------
     text
         The CSV text.
     names
-        Objectives.
+        Names of the objectives.
     order
-        Records in the order along which a solution lists its groups' sizes; without it a solution lists all variables.
+        Order of the records in which a solution lists the sizes of its groups; without it, a solution lists all
+        variables.
     """
     header, *lines = [line.split(",") for line in text.splitlines()]
     bounds = [f"bound_{name}" for name in names]
@@ -95,7 +96,7 @@ def write_points(points: Points, names: Sequence[str], order: NDArray[np.int64] 
 
 
 def read_values(text: str, names: Sequence[str]) -> NDArray[np.float64]:
-    """Values of the measured rows, which `drawn_rows` makes."""
+    """Values of the measured rows that `drawn_rows` makes."""
     header, *lines = text.splitlines()
     if header.split(",") != list(names):
         raise SDCError(f"the columns of measured rows are {', '.join(names)}, not {header}")
@@ -108,7 +109,7 @@ def write_values(values: NDArray[np.float64], names: Sequence[str]) -> str:
 
 
 def digits(value: float) -> str:
-    """Number with 17 significant digits, which give the same number again.
+    """Number with 17 significant digits, which can be read back exactly.
 
     Examples
     --------
@@ -119,7 +120,7 @@ def digits(value: float) -> str:
 
 
 def drawn_rows(name: str, xl: ArrayLike, xu: ArrayLike, n: int = DRAWN) -> NDArray[np.int64]:
-    """Rows of whole numbers between bounds, the same on every platform: from SHAKE-256 of a name and the row's number.
+    """Rows of whole numbers within bounds, the same on every platform: by SHAKE-256 of a name and the row's number.
 
     Examples
     --------
@@ -134,7 +135,7 @@ def drawn_rows(name: str, xl: ArrayLike, xu: ArrayLike, n: int = DRAWN) -> NDArr
 
 
 def _labels(sizes: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Group of each record, for groups of such sizes along an order."""
+    """Group of each record, for groups of the given sizes along an order."""
     labels = np.empty(len(order), dtype=np.int64)
     labels[order] = np.repeat(np.arange(len(sizes)), sizes)
     return labels

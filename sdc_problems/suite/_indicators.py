@@ -1,4 +1,4 @@
-"""Indicators of a record, computed from its archive: how near the front a run was at any moment, and what it cost."""
+"""Indicators of a record, computed from its archive: how near to the front a run was at any time, and its cost."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ FloatArray = NDArray[np.float64]
 REFERENCE = 1.1
 """Reference point of hypervolumes in the scaled box, where the ideal is 0 and the nadir 1."""
 SAME = 1e-9
-"""Distance in the scaled box below which two points are one."""
+"""Distance in the scaled box below which two points count as one."""
 GAPS: FloatArray = 10.0 ** (-np.arange(1, 51) / 10.0)
-"""Gaps that are targets, from 10^-0.1 to 10^-5; the whole front is the last of the 51 targets."""
+"""Gaps that serve as targets, from 10^-0.1 to 10^-5; the whole front is the last of the 51 targets."""
 
 
 class Measured(Protocol):
-    """Instance, as far as indicators need it."""
+    """Properties of an instance that indicators need."""
 
     @property
     def id(self) -> str:
@@ -43,7 +43,7 @@ class Measured(Protocol):
 
     @property
     def bound(self) -> FloatArray | None:
-        """Bracketed: points that no solution is better than."""
+        """For a bracketed front: points that no solution is better than."""
 
     def scaled(self, F: ArrayLike) -> FloatArray:
         """Values with the ideal at 0 and the nadir at 1."""
@@ -53,11 +53,11 @@ class Curve(NamedTuple):
     """Gap of a run's archive after each solution that entered it."""
 
     at: NDArray[np.int64]
-    """Evaluations, of all that the algorithm asked for."""
+    """Evaluations, of all that the algorithm requested."""
     at_different: NDArray[np.int64]
     """Different solutions among them."""
     gap: FloatArray
-    """Share of the front's hypervolume that is missing from then on: 1 at the beginning, 0 at the end of the way."""
+    """Share of the front's hypervolume that is missing from then on: 1 before any solution, 0 for the whole front."""
 
 
 def volume(points: ArrayLike) -> float:
@@ -89,12 +89,12 @@ def anytime(record: Record, instance: Measured) -> Curve:
     record
         The run.
     instance
-        What it ran on.
+        The instance it ran on.
 
     Notes
     -----
-    A negative gap is possible where the front is not proven: the run has found something better. One hypervolume for
-    each solution that entered the archive.
+    A negative gap is possible if the front is not proven: the run has found something better. The cost is one
+    hypervolume for each solution that entered the archive.
     """
     check_fits(record, instance)
     S = instance.scaled(record.F) if len(record) else record.F
@@ -112,14 +112,14 @@ def anytime(record: Record, instance: Measured) -> Curve:
 
 
 def found_at(record: Record, instance: Measured) -> FloatArray:
-    """Evaluation that found each point of the front; infinity for those that the run did not find.
+    """Evaluation that found each point of the front; infinity for points that the run did not find.
 
     Parameters
     ----------
     record
         The run.
     instance
-        What it ran on.
+        The instance it ran on.
     """
     check_fits(record, instance)
     front = instance.scaled(instance.front)
@@ -135,16 +135,16 @@ def found_at(record: Record, instance: Measured) -> FloatArray:
 def runtimes(
     record: Record, instance: Measured, curve: Curve | None = None, when: FloatArray | None = None
 ) -> FloatArray:
-    """Evaluations to each of the 51 targets; infinity for those that the run did not reach.
+    """Evaluations needed for each of the 51 targets; infinity for targets that the run did not reach.
 
     Parameters
     ----------
     record
         The run.
     instance
-        What it ran on; the last target of one whose front is not proven is a gap of 0 to the best front known.
+        The instance it ran on. If its front is not proven, the last target is a gap of 0 to the best front known.
     curve, when
-        Its ``anytime`` and ``found_at``, if they are known already.
+        Results of ``anytime`` and ``found_at``, if they are already known.
     """
     curve = anytime(record, instance) if curve is None else curve
     if instance.known == "exact":
@@ -160,17 +160,17 @@ def _first(curve: Curve, gap: float) -> float:
 
 
 def expected_runtimes(times: ArrayLike, evaluations: ArrayLike) -> FloatArray:
-    """Expected runtime to each target: evaluations of all runs until it or the end, per run that reached it.
+    """Expected runtime for each target: evaluations of all runs until they reach it or end, per run that reaches it.
 
-    Hansen et al. (2021): what an algorithm needs that is started again whenever its budget is spent; infinity where no
-    run reached the target.
+    Hansen et al. (2021): the evaluations needed by an algorithm that is restarted whenever its budget is used up;
+    infinity if no run reached the target.
 
     Parameters
     ----------
     times
         Runs × targets, as from ``runtimes``.
     evaluations
-        Evaluations of each run in all.
+        Total number of evaluations of each run.
 
     Examples
     --------
@@ -209,20 +209,20 @@ def indicators(
 ) -> list[dict[str, float | int | str | None]]:
     """Indicators of a run after given numbers of evaluations, one dictionary for each number.
 
-    ``gap``, and ``gap_bound``, the gap to the proven bound (exact: the same; best: not known); ``found``, the share of
+    ``gap``; ``gap_bound``, the gap to the proven bound (exact: the same; best: not known); ``found``, the share of
     the front's points (exact only); additive ``epsilon`` and ``igd_plus`` in the scaled box; ``area`` over the anytime
-    curve; how many of the 51 ``targets`` were reached.
+    curve; and the number of the 51 ``targets`` that were reached.
 
     Parameters
     ----------
     record
         The run.
     instance
-        What it ran on.
+        The instance it ran on.
     at
         Numbers of evaluations; by default the run's budget.
     curve, when
-        Its ``anytime`` and ``found_at``, if they are known already.
+        Results of ``anytime`` and ``found_at``, if they are already known.
     """
     curve = anytime(record, instance) if curve is None else curve
     when = found_at(record, instance) if when is None else when

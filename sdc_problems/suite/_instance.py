@@ -1,4 +1,4 @@
-"""Instance of the suite: a problem with a permanent name, and its front as far as it is known."""
+"""Instance of the suite: a problem with a permanent name, and its front, as far as it is known."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sdc_problems.microdata import Microdata
     from sdc_problems.problem import SDCProblem
 
-CHECKED = 20  # frozen rows that a problem measures to show that it is the instance's
+CHECKED = 20  # frozen rows that a problem measures to check that it is the instance's
 KNOWN = ("exact", "bracketed", "best")
 HIERARCHIES = ("intervals", "suppression")
 NEEDED = ("id", "suite", "task", "title", "what_is_hard", "problem", "table", "options", "budgets", "proof", "frozen")
@@ -37,7 +37,7 @@ NEEDED = ("id", "suite", "task", "title", "what_is_hard", "problem", "table", "o
 class Instance:
     """Named problem with its front, reference point and budgets; a version such as ``@1`` never changes.
 
-    Made by `instance` and `instances`, or from the TOML file of another package.
+    Returned by `instance` and `instances`, or made from the TOML file of another package.
 
     Parameters
     ----------
@@ -51,18 +51,18 @@ class Instance:
     digest
         SHA-256 of its TOML file, which holds those of the table, of the front and of the measured rows.
     suite, task, title, what_is_hard
-        Which suite it belongs to, what it decides, and why it is no easy problem.
+        The suite it belongs to, what the task decides, and why it is not an easy problem.
     objectives
         Names of the objectives, in the order of the columns of ``front``.
     budgets
         Evaluations of each budget: ``short`` and ``long``.
     known
-        What is known of the front: ``exact`` (proven), ``bracketed`` (the best found, and a proven bound of each
+        Standing of the front: ``exact`` (proven), ``bracketed`` (the best found, and a proven bound of each
         point), ``best`` (the best found).
     proof
-        How it is known, as a sentence.
+        How the front is known, as a sentence.
     replaces
-        Why there is another version, if this one replaces one or was replaced; else empty.
+        Reason for another version, if this one replaces one or was replaced; otherwise empty.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class Instance:
 
     @property
     def space(self) -> int | float:
-        """Number of different solutions; from 10^15 on the power of ten near it, infinite where no float holds it."""
+        """Number of different solutions; from 10^15 on the nearest power of ten, infinite if too large for a float."""
         if isinstance(self._space, int):
             return self._space
         power = int(self._space.removeprefix("10^"))
@@ -113,7 +113,7 @@ class Instance:
 
     @property
     def space_in_words(self) -> str:
-        """Number of different solutions as a person reads it, such as ``17,920`` or ``about 10^5,731``."""
+        """Number of different solutions in words, such as ``17,920`` or ``about 10^5,731``."""
         if isinstance(self._space, int):
             return f"{self._space:,}"
         return f"about 10^{int(self._space.removeprefix('10^')):,}"
@@ -125,7 +125,7 @@ class Instance:
 
     @property
     def stored(self) -> bool:
-        """Whether the front takes so long that it is proven again only on request by name."""
+        """Whether proving the front takes so long that it is proven again only if the instance is named."""
         return bool(self._said["proof"].get("stored", False))
 
     @property
@@ -144,7 +144,7 @@ class Instance:
 
     @functools.cached_property
     def n_points(self) -> int:
-        """Number of points of the front; its table need not be here."""
+        """Number of points of the front; the table need not be on this machine."""
         return len(verified(beside(self.path, "csv"), self._said["frozen"]["front"]).splitlines()) - 1
 
     @functools.cached_property
@@ -153,12 +153,12 @@ class Instance:
 
     @property
     def senses(self) -> tuple[str, ...]:
-        """``min`` or ``max`` for each objective, as a person reads its values."""
+        """``min`` or ``max`` for each objective, in natural units."""
         return tuple(self._said["frozen"]["senses"])
 
     @property
     def front(self) -> NDArray[np.float64]:
-        """Points of the front, minimised as ``problem.evaluate`` gives them, sorted, without a dominated one."""
+        """Points of the front, minimized as in ``problem.evaluate``, sorted, without dominated ones."""
         return self._points.values * self._signs + 0.0
 
     @property
@@ -168,7 +168,7 @@ class Instance:
 
     @property
     def bound(self) -> NDArray[np.float64] | None:
-        """Bracketed: a point for each point of the front, so that no solution is better than all of these."""
+        """For a bracketed front: a bound for each of its points, such that no solution is better than all of them."""
         bound = self._points.bound
         return None if bound is None else bound * self._signs + 0.0
 
@@ -184,7 +184,7 @@ class Instance:
 
     @property
     def reference(self) -> NDArray[np.float64]:
-        """Reference point of hypervolumes: the nadir and a tenth of the range."""
+        """Reference point of hypervolumes: the nadir plus a tenth of the range."""
         return self.nadir + 0.1 * (self.nadir - self.ideal)
 
     def scaled(self, F: ArrayLike) -> NDArray[np.float64]:
@@ -193,12 +193,12 @@ class Instance:
         return values
 
     def natural(self, F: ArrayLike) -> NDArray[np.float64]:
-        """Values as a person reads them: maximised objectives are stored negated."""
+        """Values in natural units; maximized objectives are stored negated."""
         values: NDArray[np.float64] = np.asarray(F, dtype=float) * self._signs
         return values
 
     def measured(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Rows that are drawn once and for all, and their frozen values, minimised: no version may change them."""
+        """Rows drawn when the instance was frozen, and their values, minimized: no later version may change them."""
         frozen = self._said["frozen"]
         values = read_values(verified(beside(self.path, "rows.csv"), frozen["rows"]), self.objectives)
         rows = drawn_rows(self.id, _unpacked(frozen["xl"]), _unpacked(frozen["xu"]), len(values))
@@ -208,7 +208,7 @@ class Instance:
 
     @property
     def available(self) -> bool:
-        """Whether its table is on this machine: embedded, or a public file that was fetched."""
+        """Whether its table is on this machine: embedded, or a public file that has been downloaded."""
         from sdc_problems import datasets
 
         name = self._said["table"].get("name")
@@ -218,24 +218,25 @@ class Instance:
         )
 
     def problem(self, *, threads: int | None = None) -> SDCProblem:
-        """Make its problem; ``pareto_front()`` of it is the front of the instance.
+        """Make its problem, whose ``pareto_front()`` is the front of the instance.
 
         Parameters
         ----------
         threads
-            Candidates measured at once; all processors if not given. Results do not depend on it.
+            Number of candidates measured at once; by default as many as there are processors. Results do not depend on
+            it.
         """
         made = build_problem(self._said, self.path.parent, threads=threads)
         made.known_front = self.front
         return made
 
     def check(self, problem: SDCProblem) -> None:
-        """Refuse a problem that is another than this instance's.
+        """Refuse a problem that is not this instance's.
 
         Parameters
         ----------
         problem
-            It must have the same objectives in the same order and the same bounds, and measure the frozen rows alike.
+            It must have the same objectives in the same order and the same bounds, and give the frozen rows' values.
         """
         names = tuple(objective.name for objective in problem.objectives)
         if names != self.objectives:
@@ -262,7 +263,7 @@ class Instance:
 
 
 def _unpacked(bounds: list[list[int]]) -> NDArray[np.int64]:
-    """Bounds that are written as pairs: how many variables, and their bound."""
+    """Bounds that are written as pairs of a number of variables and their bound."""
     return np.repeat([value for _, value in bounds], [times for times, _ in bounds])
 
 
@@ -272,7 +273,7 @@ def order_along(data: Microdata, column: str) -> NDArray[np.int64]:
 
 
 def problem_class(said: Mapping[str, Any]) -> type[SDCProblem]:
-    """Class of the problem, which the file names as ``module:Class``."""
+    """Class of the problem, given in the file as ``module:Class``."""
     from sdc_problems.problem import SDCProblem
 
     module, _, name = said["problem"].partition(":")
@@ -313,7 +314,7 @@ def load_data(said: Mapping[str, Any], folder: Path) -> tuple[Microdata, dict[st
     key = repr((sorted(table.items()), sorted(levels.items()), folder if "file" in table else None))
     if key not in _TABLES:
         found = _loaded(said, folder)
-        if len(_TABLES) >= 8:  # a few at a time: public tables are large
+        if len(_TABLES) >= 8:  # only a few at a time: public tables are large
             _TABLES.pop(next(iter(_TABLES)))
         _TABLES[key] = found
     data, hierarchies = _TABLES[key]

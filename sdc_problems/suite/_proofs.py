@@ -1,4 +1,4 @@
-"""Fronts of instances: by enumeration, by lower bounds, or by searches; each says what is known then."""
+"""Fronts of instances by enumeration, lower bounds, or searches; each also says what is known then."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
     from sdc_problems.problem import SDCProblem
     from sdc_problems.problems.microaggregation import MicroaggregationProblem
 
-STARTS, MOVES = 30, 100_000  # of annealing, for each k
-COOLING = (0.1, 0.03, 0.01, 0.003, 0.001, 0.0)  # temperatures as shares of a record's mean error
+STARTS, MOVES = 30, 100_000  # of the annealing for each k
+COOLING = (0.1, 0.03, 0.01, 0.003, 0.001, 0.0)  # temperatures, as shares of a record's mean error
 
 Progress = Callable[[int, int], object]
 Proof = Callable[["SDCProblem", Mapping[str, Any], Progress | None], tuple[str, Points]]
 
 
 def _enumeration(problem: SDCProblem, said: Mapping[str, Any], progress: Progress | None) -> tuple[str, Points]:
-    """Exact front: every solution, or a program that is as good."""
+    """Exact front, by measuring every solution or by an equivalent algorithm."""
     front = problem.enumerate_front(progress, limit=said["proof"].get("limit", 1_000_000))
     kept = apart(front.F)
     return "exact", Points(problem.natural(front.F[kept]), front.X[kept], None)
 
 
 def apart(F: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Points of a front that rounding does not explain: of two that agree to a part in 10¹¹ of the range, one.
+    """Points of a front without those that differ by rounding only (by 10⁻¹¹ of the range), of which one is kept.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def apart(F: NDArray[np.float64]) -> NDArray[np.int64]:
 def _lower_bound(problem: SDCProblem, said: Mapping[str, Any], progress: Progress | None) -> tuple[str, Points]:
     """Bracketed front of loss against the smallest group: annealed partitions, and a proven bound for each k.
 
-    A bound for k holds for every larger smallest group, too: where a bound is not proven, or lower, that one stands.
+    A bound for k also holds for every larger smallest group: if a bound is not proven, or is lower, it is used instead.
     """
     from sdc_problems.methods import lower_bound, mdav
     from sdc_problems.problems.microaggregation import MicroaggregationProblem
@@ -74,7 +74,7 @@ def _lower_bound(problem: SDCProblem, said: Mapping[str, Any], progress: Progres
 
 
 def _annealed(problem: MicroaggregationProblem, labels: NDArray[Any], k: int) -> NDArray[Any] | None:
-    """Best of several annealed partitions into groups of at least k, within the problem's sizes; None if none is."""
+    """Best of several annealed partitions into groups of at least k, within the problem's sizes; None if none."""
     from sdc_problems.methods._kernels.anneal import anneal
 
     best, V = None, problem.engine.V

@@ -19,7 +19,7 @@ from sdc_problems.errors import SDCError, SDCFailure
 
 SCHEMA = "sdc.record/1"
 LARGEST = 2**30
-"""Bytes that a record's arrays may have when they are unpacked."""
+"""Most bytes that a record's arrays may have when unpacked."""
 
 _ARRAYS = ("at", "at_different", "F", "X")
 
@@ -28,25 +28,25 @@ _ARRAYS = ("at", "at_different", "F", "X")
 class Record:
     """Record of one run: the solutions that entered its unbounded archive, with time and cost.
 
-    A solution enters the archive when nothing measured before is as good in every objective. So the archive at any
-    moment of the run, and every indicator of it, can be computed afterwards.
+    A solution enters the archive if nothing measured before is as good in every objective. So the archive at any
+    time of the run, and every indicator of it, can be computed afterwards.
 
     Attributes
     ----------
     instance, digest
-        Name and digest of the instance; empty for a problem of no suite.
+        Name and digest of the instance; empty for a problem that belongs to no suite.
     algorithm, seed, budget
-        Name that was given to the algorithm, its seed, and the evaluations that it had.
+        Name given to the algorithm, its seed, and its number of evaluations.
     objectives
         Names of the columns of ``F``.
     evaluations, different
-        Solutions that the algorithm asked for, and how many different ones were among them.
+        Number of solutions that the algorithm requested, and number of different ones among them.
     seconds_measuring, seconds_algorithm
-        CPU seconds of measuring, and of all the rest but recording.
+        CPU seconds of measuring, and of everything else except recording.
     versions
-        Versions that the result may depend on.
+        Versions on which the result may depend.
     at, at_different
-        Number of the evaluation that each solution came with, from 1, of all and of the different ones.
+        Number of the evaluation that measured each solution, from 1, among all and among the different ones.
     F, X
         Objectives, minimized, and the solutions.
     """
@@ -72,12 +72,12 @@ class Record:
         return len(self.at)
 
     def front(self, evaluations: int | None = None) -> NDArray[np.bool_]:
-        """Mark the solutions that are in the archive after a number of evaluations.
+        """Mask of the solutions that are in the archive after a number of evaluations.
 
         Parameters
         ----------
         evaluations
-            How many; by default the whole run.
+            Number of evaluations; by default the whole run.
         """
         import moocore
 
@@ -88,7 +88,7 @@ class Record:
 
     @property
     def head(self) -> dict[str, Any]:
-        """Head of the record: all it says beside its arrays, as plain values."""
+        """Head of the record: everything but its arrays, as plain values."""
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in _ARRAYS}
         return {"schema": SCHEMA, **values, "objectives": list(self.objectives)}
 
@@ -98,7 +98,7 @@ class Record:
         Parameters
         ----------
         path
-            File to write; an old one is replaced when the new one is complete.
+            File to write; an old one is replaced only when the new one is complete.
         """
         head = np.frombuffer(json.dumps(self.head).encode(), dtype=np.uint8)
         content = BytesIO()
@@ -145,7 +145,7 @@ _SECONDS = ("seconds_measuring", "seconds_algorithm")
 
 
 def _checked(head: Any, arrays: dict[str, NDArray[Any]], name: str) -> Record:
-    """Make a record of what a file holds, if it is one."""
+    """Make a record of a file's content, if it is valid."""
 
     def need(condition: bool, problem: str) -> None:
         if not condition:

@@ -21,7 +21,7 @@ _MEASURES = {"F", "G", "H"}
 
 
 class Recordable(Protocol):
-    """Instance, as far as recording needs it."""
+    """Properties of an instance that recording needs."""
 
     @property
     def id(self) -> str:
@@ -36,7 +36,7 @@ class Recordable(Protocol):
         """Evaluations by name."""
 
     def problem(self) -> Any:
-        """Make a fresh problem."""
+        """Make a new problem."""
 
 
 class BudgetSpent(Exception):
@@ -44,24 +44,24 @@ class BudgetSpent(Exception):
 
 
 class Recorder:
-    """Recorder between an algorithm and a problem: whatever the framework, the budget is kept to one evaluation.
+    """Recorder between an algorithm and a problem: in any framework, the budget is kept to the exact evaluation.
 
     ``recorder.problem`` is a pymoo problem like any other; what it measures is counted, as is what
-    ``recorder.evaluate`` does. A solution that comes again counts as an evaluation, but is not measured again.
+    ``recorder.evaluate`` measures. A repeated solution counts as an evaluation, but is not measured again.
 
     Parameters
     ----------
     instance
-        An instance of the suite, or a problem of pymoo's kind.
+        An instance of the suite, or a pymoo problem.
     budget
         Name of one of the instance's budgets, or a number of evaluations.
     seed, algorithm
-        What the record says of the run.
+        Data for the record.
 
     Notes
     -----
-    A row costs a look-up, and a comparison with the archive: O(archive · objectives). Measuring in other processes
-    bypasses the recorder: its problem cannot be pickled, so that no evaluation goes uncounted.
+    Each row costs a look-up and a comparison with the archive: O(archive · objectives). Measuring in other processes
+    would bypass the recorder: its problem cannot be pickled, so that no evaluation is left uncounted.
 
     Examples
     --------
@@ -105,9 +105,7 @@ class Recorder:
         self._measuring = 0.0
         self._recording = 0.0
         self._known: dict[bytes, int] = {}
-        self._values: dict[
-            str, NDArray[Any]
-        ] = {}  # measures of the different rows, by their numbers; the rest is spare
+        self._values: dict[str, NDArray[Any]] = {}  # measures of the different rows, by number; the rest is spare
         self._entries: list[tuple[int, int, NDArray[np.float64], NDArray[Any]]] = []
         self._archive = np.zeros((0, self.problem.n_obj))
         measure = self.problem.do
@@ -115,31 +113,31 @@ class Recorder:
         def do(X: Any, return_values_of: Sequence[str], *args: Any, **kwargs: Any) -> dict[str, Any]:
             return self._do(measure, X, return_values_of, args, kwargs)
 
-        self.problem.do = do  # what pymoo's Problem.evaluate calls, whoever calls it
+        self.problem.do = do  # pymoo's Problem.evaluate calls it, whoever calls that
 
     @property
     def done(self) -> bool:
-        """Whether the budget is spent."""
+        """Whether the budget is used up."""
         return self.evaluations >= self.budget
 
     @property
     def seconds_recording(self) -> float:
-        """CPU seconds of what the recorder itself has done."""
+        """CPU seconds of the recorder itself."""
         return self._recording
 
     def evaluate(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Measure rows: objectives, minimised, one row each; of one row (1-d) a vector.
+        """Measure rows: minimized objectives, one row each; a vector for a single row (1-d).
 
         Parameters
         ----------
         X
-            The rows. What goes beyond the budget is not measured: ``BudgetSpent`` is raised then.
+            The rows. Those beyond the budget are not measured: ``BudgetSpent`` is raised.
         """
         F: NDArray[np.float64] = self.problem.evaluate(np.asarray(X), return_values_of=["F"])
         return F
 
     def record(self) -> Record:
-        """Return what was recorded so far."""
+        """Return the record so far."""
         at = np.array([entry[0] for entry in self._entries], dtype=np.int64)
         different = np.array([entry[1] for entry in self._entries], dtype=np.int64)
         F = np.array([entry[2] for entry in self._entries]).reshape(len(at), self.problem.n_obj)
@@ -166,7 +164,7 @@ class Recorder:
         )
 
     def _do(self, measure: Any, X: Any, wanted: Sequence[str], args: Any, kwargs: Any) -> dict[str, Any]:
-        """Measure what is new and within the budget, and note it; as pymoo's ``Problem.do``."""
+        """Measure rows that are new and within the budget, and record them; as pymoo's ``Problem.do``."""
         start = time.process_time()
         room = self.budget - self.evaluations
         if room == 0:
@@ -201,7 +199,7 @@ class Recorder:
         return ["G"] * (self.problem.n_ieq_constr > 0) + ["H"] * (self.problem.n_eq_constr > 0)
 
     def _keep(self, name: str, values: NDArray[Any], count: int) -> None:
-        """Remember measures of new rows, after those of so many."""
+        """Store measures of new rows after the given number of earlier ones."""
         table = self._values.get(name)
         if table is None or count + len(values) > len(table):
             larger = np.empty((2 * count + len(values) + 256, values.shape[1]), dtype=values.dtype)
@@ -211,7 +209,7 @@ class Recorder:
         table[count : count + len(values)] = values
 
     def _enter(self, genomes: NDArray[Any], numbers: NDArray[np.int64], first: list[int]) -> None:
-        """Let rows into the archive that nothing before them is as good as."""
+        """Put rows into the archive if no row before them is as good."""
         if not first:
             return
         rows = np.array(first)
@@ -238,9 +236,9 @@ class Recorder:
 
 
 def _covered(F: NDArray[np.float64], by: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Mark the rows that some row of another set is at least as good as, in every objective."""
+    """Mask of the rows for which some row of another set is at least as good in every objective."""
     covered = np.zeros(len(F), dtype=bool)
-    for start in range(0, len(F), 256):  # bounded memory, whatever the batch
+    for start in range(0, len(F), 256):  # bounds the memory, whatever the batch
         part = F[start : start + 256]
         better: NDArray[np.bool_] = np.all(by[None, :, :] <= part[:, None, :], axis=2)
         covered[start : start + 256] = better.any(axis=1)

@@ -1,4 +1,4 @@
-"""Statistics of benchmarks: pairs of algorithms on each instance and over all, with effect sizes, adjusted (Holm)."""
+"""Statistics of benchmarks: comparisons of pairs of algorithms, with effect sizes and adjusted p-values (Holm)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 FloatArray = NDArray[np.float64]
 Samples = Mapping[str, Mapping[str, Sequence[float]]]
-"""Values of an indicator: by instance, then by algorithm, one for each seed."""
+"""Values of an indicator by instance and algorithm, one for each seed."""
 
 
 def holm(p: ArrayLike) -> FloatArray:
@@ -31,7 +31,7 @@ def holm(p: ArrayLike) -> FloatArray:
 
 
 def a12(first: ArrayLike, second: ArrayLike) -> float:
-    """Effect size A12 (Vargha & Delaney 2000): how often a value of the first is smaller, ties counting half.
+    """Effect size A12 (Vargha & Delaney 2000): how often a value of the first is smaller; ties count half.
 
     Examples
     --------
@@ -44,14 +44,14 @@ def a12(first: ArrayLike, second: ArrayLike) -> float:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two algorithms on one instance, or over all of them (``instance`` is empty then).
+    """Comparison of two algorithms on one instance, or over all instances (``instance`` is then empty).
 
     Attributes
     ----------
     p, p_holm
-        Two-sided p-value, and the same adjusted for all tests that were made together.
+        Two-sided p-value, and the p-value adjusted for all tests that were made together.
     effect
-        A12: probability that the first is better (smaller) in a seed; over instances, in an instance's median.
+        A12: probability that the first is better (smaller) for a seed; over instances, in an instance's median.
     """
 
     instance: str
@@ -68,7 +68,8 @@ def pairs_by_instance(samples: Samples) -> list[Pair]:
     Parameters
     ----------
     samples
-        An indicator, of which less is better. An algorithm with fewer than three seeds on an instance is not tested.
+        Values of an indicator for which less is better. An algorithm with fewer than three seeds on an instance is not
+        tested.
     """
     from scipy.stats import mannwhitneyu
 
@@ -84,15 +85,15 @@ def pairs_by_instance(samples: Samples) -> list[Pair]:
 
 
 def block(samples: Mapping[str, Mapping[str, object]]) -> tuple[list[str], list[str]]:
-    """Instances and algorithms that can be compared over instances: all of these have run on all of those.
+    """Instances and algorithms that can be compared over instances: each of the algorithms has run on each instance.
 
-    An algorithm that ran on few instances, such as one for a single task, is left out where more comparisons of pairs
+    An algorithm that ran on few instances, such as one for a single task, is left out if more comparisons of pairs
     on instances are possible without it.
 
     Parameters
     ----------
     samples
-        What each algorithm has of each instance.
+        Results of each algorithm on each instance.
 
     Examples
     --------
@@ -113,7 +114,7 @@ def block(samples: Mapping[str, Mapping[str, object]]) -> tuple[list[str], list[
 
 
 def medians(samples: Samples) -> tuple[list[str], list[str], FloatArray]:
-    """Instances and algorithms as of ``block``, and the medians (instances × algorithms)."""
+    """Instances and algorithms from ``block``, and the medians (instances × algorithms)."""
     shared, algorithms = block(samples)
     M = np.array([[float(np.median(samples[i][name])) for name in algorithms] for i in shared])
     return shared, algorithms, M.reshape(len(shared), len(algorithms))
@@ -125,7 +126,7 @@ def pairs_over_instances(samples: Samples) -> list[Pair]:
     Parameters
     ----------
     samples
-        An indicator, of which less is better; instances and algorithms count as of ``block``.
+        Values of an indicator for which less is better; instances and algorithms are those of ``block``.
     """
     from scipy.stats import wilcoxon
 
@@ -151,7 +152,7 @@ def mean_ranks(samples: Samples) -> dict[str, float]:
 
 
 def alike(ranks: Mapping[str, float], pairs: Sequence[Pair], *, alpha: float = 0.05) -> list[tuple[str, ...]]:
-    """Groups of algorithms, neighbors in rank, of which no pair differs: the bars of a critical-difference picture.
+    """Groups of algorithms, adjacent in rank, of which no pair differs: the bars of a critical-difference diagram.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Versions that results may depend on."""
+"""Versions on which results may depend."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _VERSIONED = ("pymoo", "numpy", "scipy", "pandas", "numba", "moocore")
 
 @functools.cache
 def versions() -> dict[str, str]:
-    """Versions of this package, of those that it computes with, and of Python."""
+    """Versions of this package, of the packages that it computes with, and of Python."""
     from sdc_problems import __version__
 
     found = {name: importlib.metadata.version(name) for name in _VERSIONED}

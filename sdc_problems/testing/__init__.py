@@ -1,4 +1,4 @@
-"""Contract suites: inherit one, define its methods, and pytest checks every promise of the package on your class.
+"""Contract suites: inherit one and define its methods, and pytest checks the package's promises for your class.
 
 Examples
 --------

@@ -1,4 +1,4 @@
-"""Contract of what a row of X is in the end: one solution, one table, and measures that are true of it."""
+"""Contract of releases: a row of X is one solution and one table, and its measures are true of that table."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ NEAR = 0.1  # share of the cells by which two draws of a random release may diff
 
 
 def _labels(cells: Sequence[Any] | NDArray[Any] | pd.Series) -> NDArray[np.int64]:
-    """Number of each cell's value; gaps are a value, and equal numbers are one whatever their type."""
+    """Number of each cell's value; gaps are a value, and equal numbers are the same value whatever their type."""
     return np.asarray(pd.factorize(np.asarray(cells), use_na_sentinel=False)[0], dtype=np.int64)
 
 
 def _changed(released: pd.Series, original: pd.Series) -> float:
-    """Share of the cells that are no longer what they were."""
+    """Share of the cells that differ from the original."""
     both = _labels(pd.concat([released.astype(object), original.astype(object)]))
     return float((both[: len(released)] != both[len(released) :]).mean())
 
@@ -36,33 +36,33 @@ def _smallest(table: NDArray[Any]) -> int:
 
 
 def _same_classes(one: NDArray[np.int64], other: NDArray[np.int64]) -> bool:
-    """Whether records share a value in one column exactly where they share one in the other."""
+    """Whether records share a value in one column exactly if they share one in the other."""
     n = len(np.unique(np.column_stack([one, other]), axis=0))
     return n == len(np.unique(one)) == len(np.unique(other))
 
 
 class ReleaseContract(OperatorContract):
-    """Promises about releases; `ProblemContract` holds them all.
+    """Promises about releases; `ProblemContract` includes them.
 
     Attributes
     ----------
     alike
-        Why two rows in canonical form that mean different things may release the same table, where that is in the
-        nature of the task, such as "methods may agree by chance".
+        Reason why two rows in canonical form that mean different things may release the same table, if the task
+        allows that, such as "methods may agree by chance".
     """
 
     alike: str = ""
 
     def solution(self, problem: SDCProblem, x: NDArray[Any]) -> object:
-        """Return what a row means, by default what decode reads: rows that share it are never both canonical."""
+        """Return what a row means, by default its `decode`: of the rows that share it, at most one is canonical."""
         return pickle.dumps(problem.decode(x))
 
     def protected(self, problem: SDCProblem) -> list[str]:
-        """Name the columns that `_tables` has, in its order; by default ``attributes``, or the quasi-identifiers."""
+        """Name the columns of `_tables`, in order; by default ``attributes``, or the quasi-identifiers."""
         return list(getattr(problem, "attributes", problem.data.quasi_identifiers))
 
     def neighbors(self, problem: SDCProblem) -> NDArray[Any]:
-        """Rows in canonical form, each once: samples, and one of them with single variables at their bounds."""
+        """Rows in canonical form, each once: samples, and one of these with single variables set to their bounds."""
         rows = self.sample(problem, SAMPLED, seed=6)
         changed = []
         for j in np.random.default_rng(6).permutation(problem.n_var)[:VARIED]:
@@ -77,7 +77,7 @@ class ReleaseContract(OperatorContract):
         return np.asarray(X[sorted({key: i for i, key in enumerate(row_keys(X))}.values())])
 
     def test_rows_in_canonical_form_are_different_solutions(self) -> None:
-        """Otherwise a search measures one solution many times, and a front lists it many times."""
+        """Check that canonical rows mean different solutions; otherwise a search measures one solution many times."""
         problem = self.make()
         released: list[tuple[list[int], pd.DataFrame, object]] = []
         for x in self.neighbors(problem):
@@ -92,7 +92,7 @@ class ReleaseContract(OperatorContract):
             released.append((x.tolist(), table, solution))
 
     def test_release_is_the_table_that_is_measured(self) -> None:
-        """`_tables`, from which objectives are computed, and `release` agree on every cell; k is what is counted."""
+        """Check that `_tables`, from which objectives are computed, and `release` agree on every cell and on k."""
         problem = self.make()
         names, before = self.protected(problem), problem.data.frame().reset_index(drop=True)
         shares, draws = [], []
@@ -127,7 +127,7 @@ class ReleaseContract(OperatorContract):
     def _assert_is_measured(
         self, problem: SDCProblem, x: NDArray[Any], table: pd.DataFrame, codes: NDArray[Any]
     ) -> None:
-        """Cells that are equal in the release are equal in the codes, and k is the same in both and in the figures."""
+        """Check that equal cells of the release are equal codes, and that k is the same in both and in the figures."""
         names, row = self.protected(problem), x.tolist()
         if len(table) < len(codes):  # suppressed records are left out
             codes = codes[(codes >= 0).any(axis=1)]
@@ -151,4 +151,4 @@ class ReleaseContract(OperatorContract):
         )
 
     def check_release(self, problem: SDCProblem, x: NDArray[Any], released: pd.DataFrame) -> None:
-        """Assert on a released table what the problem promises of it; what every problem promises is asserted first."""
+        """Assert what the problem promises of a released table; what every problem promises is asserted before."""

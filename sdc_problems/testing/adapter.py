@@ -1,4 +1,4 @@
-"""Contract of an adapter to another framework: values, bounds, seeds, budgets, and a front that is reached."""
+"""Contract of an adapter to another framework: values, bounds, seeds, budgets, and finding the front."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from sdc_problems.suite import Recorder
 from sdc_problems.suite.adapters._base import Source
 
 ROWS = 12
-ODD_BUDGET = 130  # no multiple of a population
+ODD_BUDGET = 130  # not a multiple of a population's size
 
 
 class AdapterContract:
-    """Inherit and define the methods up to ``nsga2``; ``budget_for_front`` if the algorithm needs more."""
+    """Inherit and define the methods up to ``nsga2``; also ``budget_for_front`` if the algorithm needs more."""
 
     def make(self) -> SDCProblem:
-        """Build a problem with few solutions, whose front `nsga2` is to find."""
+        """Build a problem with few solutions, whose front `nsga2` can find."""
         raise NotImplementedError("a contract suite needs make(): return a problem")
 
     def adapt(self, source: Source, rng: np.random.Generator) -> Any:
-        """Return what the adapter makes of a problem or a recorder."""
+        """Return the adapter's object for a problem or a recorder."""
         raise NotImplementedError("a contract suite needs adapt(): return the framework's problem")
 
     def measure(self, adapted: Any, x: NDArray[Any]) -> tuple[list[float], list[float]]:
-        """Measure a row as the framework does: objectives, and what violates each requirement (> 0)."""
+        """Measure a row through the framework: objectives, and the violation of each requirement (> 0 if violated)."""
         raise NotImplementedError("a contract suite needs measure(): call the framework's evaluation")
 
     def bounds(self, adapted: Any) -> tuple[list[float], list[float]]:
-        """Return the bounds of the variables, as the framework knows them."""
+        """Return the bounds of the variables, as known to the framework."""
         raise NotImplementedError("a contract suite needs bounds(): return the lower and the upper bounds")
 
     def nsga2(self, problem: Source, budget: int, rng: np.random.Generator) -> None:
@@ -42,7 +42,7 @@ class AdapterContract:
         raise NotImplementedError("a contract suite needs nsga2(): run an algorithm of the framework")
 
     def budget_for_front(self) -> int:
-        """Evaluations within which the whole front of ``make()`` is found, and more solutions than it has."""
+        """Evaluations within which the whole front of ``make()`` is found; more than it has solutions."""
         return 600
 
     # -- helpers --------------------------------------------------------------------------------------------------
@@ -56,7 +56,7 @@ class AdapterContract:
     # -- the promises ---------------------------------------------------------------------------------------------
 
     def check_values(self, problem: SDCProblem) -> None:
-        """Assert that the framework measures what pymoo's ``evaluate`` does; also call it with problems of your own."""
+        """Assert that the framework measures the same as pymoo's ``evaluate``; call it also with your own problems."""
         rng = np.random.default_rng(3)
         vary = variation(problem, rng)
         adapted = self.adapt(problem, rng)

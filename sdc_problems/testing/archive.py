@@ -1,4 +1,4 @@
-"""Contract of archives: a plain object that grows by ``add``, survives a pickle, and holds no dominated solution."""
+"""Contract of archives: a plain object to which ``add`` adds, which can be pickled and holds no dominated solution."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ArchiveContract:
         raise NotImplementedError("a contract suite needs make(n_obj): an empty archive")
 
     def population(self, n: int, n_obj: int, seed: int = 0) -> Population:
-        """Individuals with random small-integer objectives (many ties) and distinct genomes."""
+        """Individuals with random small-integer objectives (with many ties) and distinct genomes."""
         rng = np.random.default_rng(seed)
         F = rng.integers(0, 12, size=(n, n_obj)).astype(float)
         return Population.new("X", np.arange(n)[:, None].astype(np.int16), "F", F)

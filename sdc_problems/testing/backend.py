@@ -17,14 +17,14 @@ from sdc_problems.parallel.backend import measure
 
 
 class BackendContract:
-    """Inherit and define ``make``; override ``problem`` if your backend measures other problems only."""
+    """Inherit and define ``make``; override ``problem`` if your backend measures only other problems."""
 
     def make(self, problem: Problem) -> Backend:
-        """Build the backend under test; called freshly for every test, and closed by it."""
+        """Build the backend under test; called again for every test, which closes it."""
         raise NotImplementedError("a contract suite needs make(): return the backend under test")
 
     def problem(self) -> Problem:
-        """Problem that is measured: one with constraints."""
+        """Problem to measure, with constraints."""
         return get_problem("bnh")
 
     def rows(self, problem: Problem, n: int) -> NDArray[Any]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sdc_problems.problem import SDCProblem
 from sdc_problems.suite import Instance
 
-PRECISION = 1e-9  # relative; of a value of 0, absolute
+PRECISION = 1e-9  # relative; absolute for a value of 0
 
 
 def _equal(measured: NDArray[np.float64], frozen: NDArray[np.float64]) -> None:
@@ -22,7 +22,7 @@ def _equal(measured: NDArray[np.float64], frozen: NDArray[np.float64]) -> None:
 class InstanceContract:
     """Inherit and define ``make``, which returns the instance.
 
-    One whose public file is not on this machine is skipped, by name.
+    An instance whose public file is not on this machine is skipped; the message has its name.
     """
 
     def make(self) -> Instance:
@@ -31,7 +31,7 @@ class InstanceContract:
 
     @pytest.fixture
     def instance(self) -> Instance:
-        """Return the instance, if its table is here."""
+        """Return the instance, if its table is on this machine."""
         found = self.make()
         if not found.available:
             pytest.skip(f"{found.id} needs the file of {found.table['name']}")

@@ -13,14 +13,14 @@ from sdc_problems.errors import SDCError
 
 
 class MeasureContract:
-    """Inherit and define ``measure`` and ``arguments``: every array is a table with a row (or a value) for each record.
+    """Inherit and define ``measure`` and ``arguments``: every array is a table with one row (or value) per record.
 
     Notes
     -----
-    What is checked: equal arguments give equal results and stay as they are; an empty table, numbers that
+    What is checked: equal arguments give equal results and are not changed; an empty table, numbers that
     are not finite, and tables of different lengths are refused with an SDCError.
 
-    What is not: whether the value is right. Compare it with a plain computation, and with a case by hand.
+    What is not: whether the value is right. Compare it with a plain computation, and with a case worked out by hand.
 
     Examples
     --------
@@ -39,7 +39,7 @@ class MeasureContract:
     """
 
     def measure(self, *args: Any) -> Any:
-        """Return the measure under test, applied."""
+        """Return the result of the measure under test."""
         raise NotImplementedError("a contract suite needs measure(*args): apply the function under test")
 
     def arguments(self, rng: np.random.Generator) -> tuple[Any, ...]:
@@ -50,7 +50,7 @@ class MeasureContract:
         return self.arguments(np.random.default_rng(11))
 
     def _spoil(self, spoil: Callable[[NDArray[Any]], NDArray[Any]]) -> None:
-        """Each array argument in turn is spoiled; each time the measure must say so."""
+        """Replace each array argument in turn by an invalid one, which the measure must refuse."""
         for position, argument in enumerate(self._arguments()):
             if isinstance(argument, np.ndarray) and argument.ndim >= 1:
                 args = list(self._arguments())

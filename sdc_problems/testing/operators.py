@@ -15,21 +15,21 @@ ROWS = 40
 
 
 class OperatorContract:
-    """Inherit and define ``make``; override ``operators`` to test another set than ``problem.operators()``.
+    """Inherit and define ``make``; override ``operators`` to test a set other than ``problem.operators()``.
 
     Notes
     -----
-    What is checked: the set has what pymoo's algorithms take; samples and children have the problem's
-    dtype, are within its bounds and in canonical form (the repair leaves them as they are); parents stay untouched and
+    What is checked: the set has the operators that pymoo's algorithms take; samples and children have the problem's
+    dtype, are within its bounds and in canonical form (the repair does not change them); parents are unchanged and
     share no memory with children; operators work on arrays of any number type; a mutation changes something; the same
-    seed gives the same bytes; the generator that is passed in is the one that is used; duplicates are found by their
+    seed gives the same bytes; only the generator that is passed in is used; duplicates are found by their
     bytes.
 
     What is not: whether the operators reach every solution, or find good ones.
 
     Examples
     --------
-    A mutation of one's own among a problem's other operators::
+    Your own mutation among a problem's other operators::
 
         from mine import MyMutation
         from sdc_problems import PBGProblem, load
@@ -45,7 +45,7 @@ class OperatorContract:
     """
 
     def make(self) -> SDCProblem:
-        """Build the problem under test; called freshly for every test."""
+        """Build the problem under test; called again for every test."""
         raise NotImplementedError("a contract suite needs make(): return the problem under test")
 
     def operators(self, problem: SDCProblem) -> dict[str, Any]:
@@ -55,7 +55,7 @@ class OperatorContract:
     # -- helpers --------------------------------------------------------------------------------------------------
 
     def sample(self, problem: SDCProblem, n: int = ROWS, *, seed: int = 1) -> NDArray[Any]:
-        """Rows as an algorithm would start from: sampled and repaired."""
+        """Rows from which an algorithm would start: sampled and repaired."""
         operators = self.operators(problem)
         rng = np.random.default_rng(seed)
         pop = operators["sampling"](problem, n, random_state=rng)
@@ -65,7 +65,7 @@ class OperatorContract:
         return X
 
     def assert_valid(self, problem: SDCProblem, X: NDArray[Any]) -> None:
-        """Rows have the problem's dtype, are within bounds and are their own canonical form."""
+        """Assert that rows have the problem's dtype, are within bounds and are in canonical form."""
         assert X.dtype == problem.dtype, f"dtype {X.dtype} instead of {problem.dtype}"
         np.testing.assert_array_equal(problem.genomes(X), X)
         repair = self.operators(problem).get("repair")
@@ -75,7 +75,7 @@ class OperatorContract:
             np.testing.assert_array_equal(again, X, err_msg="not in canonical form: the repair changes it")
 
     def vary(self, problem: SDCProblem, name: str, X: NDArray[Any], seed: int) -> NDArray[Any]:
-        """Children by one operator from parents that must stay as they are, repaired."""
+        """Children of one operator, repaired; the parents must not change."""
         operators = self.operators(problem)
         operator, repair = operators[name], operators.get("repair")
         rng = np.random.default_rng(seed)
@@ -115,7 +115,7 @@ class OperatorContract:
                 self.assert_valid(problem, self.vary(problem, name, X, seed))
 
     def test_operators_work_on_arrays(self) -> None:
-        """As other frameworks call them: one row or many, numbers of any kind, and what is given stays as it is."""
+        """Check calls by other frameworks: one row or many, numbers of any kind, and unchanged arguments."""
         problem, rng = self.make(), np.random.default_rng(5)
         vary = variation(problem, rng)
         X = vary.sample(ROWS)
@@ -146,7 +146,7 @@ class OperatorContract:
             assert one.tobytes() == two.tobytes()
 
     def test_operators_take_the_generator_they_are_given(self) -> None:
-        """An operator that makes its own generator would leave this one where it was."""
+        """Check that the given generator is used: an operator that makes its own would not advance it."""
         problem = self.make()
         X = self.sample(problem)
         for name in ("sampling", "crossover", "mutation"):

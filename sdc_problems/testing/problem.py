@@ -1,4 +1,4 @@
-"""Contract of problems, towards pymoo and towards the person who releases a point of the front."""
+"""Contract of problems: what pymoo, and a person who releases a solution, may rely on."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from sdc_problems.errors import SDCError
 from sdc_problems.problem import STAR, Objective, SDCProblem
 from sdc_problems.testing._release import ReleaseContract
 
-PICKLE_LIMIT = 100_000  # bytes: a problem travels with every task, its data must not
+PICKLE_LIMIT = 100_000  # bytes: a problem is sent with every task, but its data must not be
 GENERATIONS = 4
-ENUMERATED = 5000  # candidates up to which the suite enumerates
+ENUMERATED = 5000  # most candidates that the suite enumerates
 
 
 def _changed(released: NDArray[Any], original: NDArray[Any]) -> float:
@@ -49,36 +49,36 @@ SAME_ROWS = Objective("same_rows", "records in the largest class", "max", (1.0, 
 
 @cache
 def reference_directions(n_obj: int) -> NDArray[np.float64]:
-    """Twelve directions; they take seconds to spread, and every suite uses the same."""
+    """Twelve directions; spreading them takes seconds, so every suite uses the same."""
     directions: NDArray[np.float64] = get_reference_directions("energy", n_obj, 12, seed=1)
     return directions
 
 
 class ProblemContract(ReleaseContract):
-    """Inherit and define ``make``, and ``check_release`` for the guarantee your problem promises.
+    """Inherit and define ``make``, and ``check_release`` for the guarantee that your problem promises.
 
     Notes
     -----
-    What is checked, beside what `OperatorContract` checks:
+    What is checked, in addition to what `OperatorContract` checks:
 
     - *objectives*: each has a meaning and a formula; values are finite, within their bounds, and the same bytes for
-      one row or many, in any order, in a copy and after a pickle; every row within the bounds can be measured, and a
-      row that is none is refused;
-    - *requirements*: they become constraints in natural units and change no objective; a search keeps to them;
+      one row or many, in any order, in a copy and after a pickle; every row within the bounds can be measured, and
+      other rows are refused;
+    - *requirements*: they become constraints in natural units and change no objective; a search meets them;
     - *canonical form*: a row in canonical form, changed in one variable and repaired, is another solution with another
       release;
     - *releases*: equal seeds release equal tables, with all columns, stars in the identifiers and no index; the
-      original stays as it is; then your ``check_release``, which must be there;
+      original is not changed; then your ``check_release``, which is required;
     - *measures*: every cell of ``release`` agrees with ``_tables`` (equal cells have equal codes, and are changed or
       not in both), and a figure named ``k`` is the size of the smallest class, counted in both. A release that is
-      drawn anew each time is compared by the share of the cells that it changes only;
+      drawn at random each time is compared only by the share of the cells that it changes;
     - *reading*: ``decode`` needs no engine, ``describe`` has sentences, ``figures`` has the objectives;
-    - *searches*: pymoo's algorithms run and repeat themselves, nothing is measured twice, pymoo's wrappers leave the
-      problem as it was; the exact front is one, or refused;
-    - *pickles*: they are small, because the data stay where they are.
+    - *searches*: pymoo's algorithms run and are repeatable, nothing is measured twice, pymoo's wrappers do not change
+      the problem; the exact front is a front, or is refused;
+    - *pickles*: they are small, because the data are not in them.
 
-    What is not: whether other objectives than ``k`` are right (compare them with a plain computation), whether the
-    promise in ``check_release`` is enough, and whether the operators are good ones.
+    What is not: whether objectives other than ``k`` are right (compare them with a plain computation), whether the
+    promise in ``check_release`` is sufficient, and whether the operators are good ones.
 
     Examples
     --------
@@ -158,7 +158,7 @@ class ProblemContract(ReleaseContract):
             assert column.max() <= objective.bounds[1] + slack, objective.name
 
     def test_any_row_within_bounds_can_be_measured(self) -> None:
-        """Operators of other packages know the bounds only."""
+        """Check rows that operators of other packages may make, which know only the bounds."""
         problem = self.make()
         X = np.random.default_rng(2).integers(
             problem.xl.astype(int), problem.xu.astype(int), size=(10, problem.n_var), endpoint=True
@@ -309,7 +309,7 @@ class ProblemContract(ReleaseContract):
             assert self.make().evaluate(X[0]).tobytes() == F[0].tobytes(), name
 
     def run(self, name: str) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """Final population of a short run on a fresh problem."""
+        """Final population of a short run on a new problem."""
         problem = self.make()
         pop = minimize(problem, self.algorithm(name, problem), ("n_gen", GENERATIONS), seed=3).pop
         return pop.get("X"), pop.get("F")
@@ -325,7 +325,7 @@ class ProblemContract(ReleaseContract):
             keys = set(row_keys(children.get("X")))
             algorithm.evaluator.eval(problem, children)
             algorithm.tell(infills=children)
-            if algorithm.has_next() or len(children) > 1:  # one known solution ends a search that knows them all
+            if algorithm.has_next() or len(children) > 1:  # one known solution ends a search that has measured them all
                 assert len(keys) == len(children)
                 assert not keys & measured
             measured |= keys
@@ -361,7 +361,7 @@ class ProblemContract(ReleaseContract):
             StaticProblem(problem, F=F),
             ZeroToOne(problem),
         ]
-        asked = {"return_values_of": ["F", "G", "H"], "return_as_dictionary": True}  # as pymoo's evaluator does
+        asked = {"return_values_of": ["F", "G", "H"], "return_as_dictionary": True}  # as in pymoo's evaluator
         shapes = [w.evaluate(X, **asked)["F"].shape[1] for w in wrapped[:3]]
         assert shapes == [problem.n_obj + 1, 1, problem.n_obj]
         assert wrapped[3].xu.max() == 1

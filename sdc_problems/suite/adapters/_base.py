@@ -1,4 +1,4 @@
-"""Task as an adapter sees it: canonical rows in, objectives and violations out; seeds; and the end of a run."""
+"""Base of the adapters: a task with canonical rows, objectives and violations; seeds; and the end of a run."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from sdc_problems.operators.lattice import has_threshold
 from sdc_problems.problem import SDCProblem
 from sdc_problems.suite._recorder import BudgetSpent
 
-AT_ONCE = 100  # rows sampled together where a framework asks for one at a time; a population of most
+AT_ONCE = 100  # rows sampled together for a framework that requests one at a time; a usual population
 
 
 class Recording(Protocol):
-    """A `Recorder`, or anything else whose problem counts what it measures."""
+    """A `Recorder`, or any other object whose problem counts what it measures."""
 
     problem: Any
 
@@ -32,37 +32,37 @@ Source: TypeAlias = SDCProblem | Recording
 
 @contextmanager
 def needs(package: str) -> Iterator[None]:
-    """Say in one sentence how to install a framework that is missing.
+    """Say in one sentence how to install a missing framework.
 
     Parameters
     ----------
     package
-        Its name for pip.
+        Its name on PyPI.
     """
     try:
         yield
     except ModuleNotFoundError as error:
         if error.name is None or "." in error.name:
-            raise  # the framework is there, but is not the version that is known here
+            raise  # the framework is installed, but in a version that is not supported
         raise SDCError(f"this adapter needs {package}: pip install {package}") from None
 
 
 @contextmanager
 def session(rng: np.random.Generator) -> Iterator[None]:
-    """Run of a framework: a spent budget ends it, and its log says warnings only.
+    """Run of a framework: a used-up budget ends it, and its log has only warnings.
 
-    Its global generators are seeded by ours, and put back after.
+    The framework's global generators are seeded from ``rng``, and restored afterwards.
 
     Parameters
     ----------
     rng
-        Draws the seed of ``random`` and of ``numpy.random``, which most frameworks draw from.
+        Source of the seed of ``random`` and of ``numpy.random``, which most frameworks use.
     """
     before = random.getstate(), np.random.get_state(), logging.root.manager.disable  # noqa: NPY002
     seed = int(rng.integers(2**32))
     random.seed(seed)
     np.random.seed(seed)  # noqa: NPY002
-    logging.disable(max(logging.INFO, before[2]))  # Optuna's has a line for every trial
+    logging.disable(max(logging.INFO, before[2]))  # Optuna's log has a line for every trial
     try:
         yield
     except BudgetSpent:
@@ -75,14 +75,14 @@ def session(rng: np.random.Generator) -> Iterator[None]:
 
 @contextmanager
 def ends(stop: Callable[[], object], instead: Exception) -> Iterator[None]:
-    """End a run by the framework's own means where the budget is spent.
+    """End a run by the framework's own means if the budget is used up.
 
     Parameters
     ----------
     stop
-        Tells the framework.
+        Function that stops the framework.
     instead
-        What it expects to be raised by the evaluation that had no budget left.
+        Exception that it expects from the evaluation that had no budget left.
     """
     try:
         yield
@@ -92,7 +92,7 @@ def ends(stop: Callable[[], object], instead: Exception) -> Iterator[None]:
 
 
 def answer(value: str | int) -> Callable[[Any], Any]:
-    """Make a method that takes no argument: a framework asks for what the task knows.
+    """Make a method without arguments, by which a framework asks about the task.
 
     Parameters
     ----------
@@ -104,14 +104,14 @@ def answer(value: str | int) -> Callable[[Any], Any]:
 
 
 class Adapted:
-    """Task behind an adapter.
+    """Task as seen by an adapter.
 
     Parameters
     ----------
     source
         A problem, or a recorder of one.
     rng
-        Draws what the operators draw.
+        Source of the operators' random numbers.
 
     Attributes
     ----------
@@ -120,13 +120,13 @@ class Adapted:
     vary
         Its operators, as functions of arrays.
     name, names, labels
-        Name of the task; names of its variables and of its objectives, one that is maximized with a minus.
+        Name of the task; names of its variables and of its objectives, a maximized one with a minus sign.
     low, high, bounds
         Bounds of the variables: the lower, the upper, both.
     ranges
         The lower and the upper bound of each variable, by its name.
     n_var, n_obj, n_constr
-        Number of variables, of objectives, all minimized, and of constraints.
+        Number of variables, of objectives (all minimized), and of constraints.
     """
 
     def __init__(self, source: Source, rng: np.random.Generator) -> None:
@@ -152,13 +152,13 @@ class Adapted:
         self._last: tuple[bytes, NDArray[np.float64]] = (b"", np.zeros((0, 0)))
 
     def fresh(self) -> list[int]:
-        """Return a row that a search starts from; many are sampled together, as samplings spread their rows."""
+        """Return a row from which a search starts; many are sampled together, because samplings spread their rows."""
         self._waiting = self._waiting or list(self.vary.sample(AT_ONCE)[::-1])
         row: list[int] = self._waiting.pop().tolist()
         return row
 
     def measure(self, X: ArrayLike) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.float64]]:
-        """Measure rows of any numbers: their canonical form, its objectives, and what violates a requirement (> 0).
+        """Measure rows of any numbers: their canonical form, its objectives, and violations of requirements (> 0).
 
         Parameters
         ----------
@@ -171,7 +171,7 @@ class Adapted:
         return rows, F, self._last[1]
 
     def violations(self, x: ArrayLike) -> list[float]:
-        """Return what violates a requirement (> 0); of the row that was measured last without measuring it again.
+        """Return the violation of each requirement (> 0); the row measured last is not measured again.
 
         Parameters
         ----------
@@ -183,7 +183,7 @@ class Adapted:
         return found
 
     def named(self, violations: Iterable[float]) -> dict[str, float]:
-        """Name what violates each requirement, for frameworks whose constraints have names.
+        """Name the violation of each requirement, for frameworks whose constraints have names.
 
         Parameters
         ----------
@@ -194,7 +194,7 @@ class Adapted:
 
 
 class Tied:
-    """Operator of a framework that knows its task; the framework's own class stands behind it.
+    """Operator of a framework that knows its task; put before the framework's own class as a base.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Adapter of DEAP: a toolbox with individuals, fitness, our operators, and NSGA-II's selection."""
+"""Adapter to DEAP: a toolbox with individuals, fitness, this package's operators, and NSGA-II's selection."""
 
 from typing import Any
 
@@ -11,9 +11,9 @@ with needs("deap"):
 
 
 class DeapFitness(base.Fitness):
-    """Fitness by constrained domination: what violates less dominates, whatever it loses; each is equal to itself."""
+    """Fitness by constrained domination: less violation dominates, whatever the loss; each is equal only to itself."""
 
-    violation, __eq__, __hash__ = 0.0, object.__eq__, object.__hash__  # equal losses may go with other violations
+    violation, __eq__, __hash__ = 0.0, object.__eq__, object.__hash__  # equal losses may have different violations
 
     def dominates(self, other: Any, obj: slice = slice(None)) -> Any:
         return super().dominates(other, obj) if self.violation == other.violation else self.violation < other.violation
@@ -30,12 +30,12 @@ DeapIndividual: Any = type("DeapIndividual", (list,), {"__doc__": "Row of whole 
 class DeapToolbox(base.Toolbox):
     """Toolbox of DEAP: ``individual``, ``population``, ``evaluate``, ``mate``, ``mutate`` and ``select``.
 
-    What it measures becomes canonical. ``mate`` and ``mutate`` have probabilities of their own: call them always.
+    Measured individuals become canonical. ``mate`` and ``mutate`` have their own probabilities: call them always.
 
     Parameters
     ----------
     source, rng
-        A problem or a recorder of one, and what the operators draw from.
+        A problem or a recorder of one, and the source of the operators' random numbers.
     """
 
     def __init__(self, source: Source, rng: np.random.Generator) -> None:
@@ -68,12 +68,12 @@ to_deap = DeapToolbox
 
 
 def deap_nsga2(problem: Source, budget: int, rng: np.random.Generator) -> None:
-    """NSGA-II of DEAP with our operators, until the budget is spent.
+    """NSGA-II of DEAP with this package's operators, until the budget is used up.
 
     Parameters
     ----------
     problem, budget, rng
-        As of every algorithm of a benchmark.
+        As for every algorithm of a benchmark.
     """
     toolbox = DeapToolbox(problem, rng)
     with session(rng):

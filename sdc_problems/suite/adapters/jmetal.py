@@ -1,4 +1,4 @@
-"""Adapter of jMetalPy: an integer problem of its own kind, with our first population, crossover and mutation."""
+"""Adapter to jMetalPy: an integer problem, with this package's initial population, crossover and mutation."""
 
 from copy import copy
 from typing import Any
@@ -17,12 +17,12 @@ with needs("jmetalpy"):
 class JMetalProblem(problem.IntegerProblem):
     """Integer problem of jMetalPy: ``NSGAII(problem, 100, 100, **problem.operators())``.
 
-    What it measures becomes canonical; a constraint below 0 is violated.
+    Measured solutions become canonical; a constraint below 0 is violated.
 
     Parameters
     ----------
     source, rng
-        A problem or a recorder of one, and what the operators draw from.
+        A problem or a recorder of one, and the source of the operators' random numbers.
     """
 
     name, number_of_objectives, number_of_constraints = answer("name"), answer("n_obj"), answer("n_constr")
@@ -50,7 +50,7 @@ class JMetalProblem(problem.IntegerProblem):
 
 
 class JMetalCrossover(Tied, operator.Crossover):
-    """Our crossover, with its own probability."""
+    """Crossover of this package, with its own probability."""
 
     get_number_of_parents, get_number_of_children, get_name = answer(2), answer(2), answer("name")
 
@@ -62,7 +62,7 @@ class JMetalCrossover(Tied, operator.Crossover):
 
 
 class JMetalMutation(Tied, operator.Mutation):
-    """Our mutation, with its own probability."""
+    """Mutation of this package, with its own probability."""
 
     get_name = answer("name")
 
@@ -75,12 +75,12 @@ to_jmetal = JMetalProblem
 
 
 def jmetal_nsga2(problem: Source, budget: int, rng: np.random.Generator) -> None:
-    """NSGA-II of jMetalPy with our operators, until the budget is spent.
+    """NSGA-II of jMetalPy with this package's operators, until the budget is used up.
 
     Parameters
     ----------
     problem, budget, rng
-        As of every algorithm of a benchmark.
+        As for every algorithm of a benchmark.
     """
     mine, stop = JMetalProblem(problem, rng), StoppingByEvaluations(budget)
     with session(rng):

@@ -1,9 +1,10 @@
-"""Adapter of other languages: a candidate on each line of stdin, its objectives on a line of stdout.
+"""Adapter to other languages: a candidate on each line of stdin, its objectives on a line of stdout.
 
-The protocol is that of external problems of the MOEA Framework: numbers separated by white space; objectives, all
-minimized, then one number for each requirement, 0 if it is met; an empty line or the end of the file ends it. Lines
-that begin with a word are ours: ``names``, ``objectives``, ``lower``, ``upper``, ``sample 100``, ``canonical x…``,
-``mutate x…`` and ``cross x… y…``. The answer is one line for each row, two to ``cross``, with tabs between.
+The protocol is that of external problems of the MOEA Framework: numbers separated by white space. The answer has the
+objectives, all minimized, then one number for each requirement, 0 if it is met. An empty line or the end of the file
+ends it. Lines that begin with a word are an extension: ``names``, ``objectives``, ``lower``, ``upper``, ``sample 100``,
+``canonical x…``, ``mutate x…`` and ``cross x… y…``. The answer has one line for each row, two for ``cross``, with tabs
+between numbers.
 """
 
 import sys
@@ -17,12 +18,12 @@ from sdc_problems.suite.adapters._base import Adapted, Source
 
 
 def answer(task: Adapted, line: str) -> Any:
-    """Rows that answer a line.
+    """Rows for the answer to a line.
 
     Parameters
     ----------
     task, line
-        The task, and what was asked.
+        The task, and the line.
     """
     word, *rest = line.split()
     told = {"names": task.names, "objectives": task.labels, "lower": task.low, "upper": task.high}
@@ -48,14 +49,14 @@ def answer(task: Adapted, line: str) -> Any:
 def serve(
     source: Source, rng: np.random.Generator, *, stdin: TextIO | None = None, stdout: TextIO | None = None
 ) -> None:
-    """Answer lines until there are none, or the budget is spent.
+    """Answer lines until there are no more, or the budget is used up.
 
     Parameters
     ----------
     source, rng
-        A problem or a recorder of one, and what the operators draw from.
+        A problem or a recorder of one, and the source of the operators' random numbers.
     stdin, stdout
-        Where the lines come from and go to, if not from and to those of the process.
+        Source and destination of the lines; by default those of the process.
     """
     task, asked, told = Adapted(source, rng), stdin or sys.stdin, stdout or sys.stdout
     for line in iter(lambda: asked.readline().strip(), ""):

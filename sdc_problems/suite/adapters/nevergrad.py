@@ -1,7 +1,7 @@
-"""Adapter of nevergrad: an array that our operators sample, mutate and recombine, and its vector of losses.
+"""Adapter to nevergrad: an array that this package's operators sample, mutate and recombine, and its vector of losses.
 
-Optimizers that ask for standardized data (CMA, DE, PSO and most others) leave the whole numbers: what is measured is
-the nearest canonical row. Those that ask the array itself, such as ``EvolutionStrategy``, take our operators.
+Optimizers that work on standardized data (CMA, DE, PSO and most others) do not keep to whole numbers: the nearest
+canonical row is measured. Those that use the array itself, such as ``EvolutionStrategy``, use this package's operators.
 """
 
 import warnings
@@ -19,13 +19,13 @@ with needs("nevergrad"):
 class NevergradProblem(p.Array):
     """Array of nevergrad: ``optimizer(problem, budget).minimize(problem.measure)``.
 
-    ``minimize(problem.measure, constraint_violation=[problem.violation])`` where the task has requirements: nevergrad
-    makes them a penalty on its one loss, which the ranks of its NSGA-II do not see.
+    With requirements, use ``minimize(problem.measure, constraint_violation=[problem.violation])``: nevergrad
+    turns them into a penalty on its single loss, which the ranks of its NSGA-II do not take into account.
 
     Parameters
     ----------
     source, rng
-        A problem or a recorder of one, and what the operators draw from.
+        A problem or a recorder of one, and the source of the operators' random numbers.
     """
 
     value: Any
@@ -33,7 +33,7 @@ class NevergradProblem(p.Array):
     def __init__(self, source: Source, rng: np.random.Generator) -> None:
         task = Adapted(source, rng)
         low, high = np.array(task.low) - 0.49, np.array(task.high) + 0.49
-        with session(rng):  # it draws, too
+        with session(rng):  # it also draws random numbers
             super().__init__(init=task.fresh(), lower=low, upper=high)
             self.set_integer_casting().set_name(task.name).random_state  # noqa: B018 - seeded when first asked for
         self.task = task
@@ -44,7 +44,7 @@ class NevergradProblem(p.Array):
         return found
 
     def violation(self, x: ArrayLike) -> float:
-        """Sum of what violates a requirement; of the value that was measured last without measuring it again."""
+        """Sum of the violations of requirements; the value measured last is not measured again."""
         return sum(self.task.violations(x))
 
     def sample(self) -> Any:
@@ -63,14 +63,14 @@ to_nevergrad = NevergradProblem
 
 
 def nevergrad_nsga2(problem: Source, budget: int, rng: np.random.Generator) -> None:
-    """Evolution strategy of nevergrad, ranked as by NSGA-II, with our operators, until the budget is spent.
+    """Evolution strategy of nevergrad, with ranks of NSGA-II and this package's operators, until the budget is used up.
 
     Parameters
     ----------
     problem, budget, rng
-        As of every algorithm of a benchmark.
+        As for every algorithm of a benchmark.
     """
     mine = NevergradProblem(problem, rng)
-    with session(rng), warnings.catch_warnings(action="ignore"):  # of its first losses, which have no bounds yet
+    with session(rng), warnings.catch_warnings(action="ignore"):  # about its first losses, which have no bounds yet
         strategy = families.EvolutionStrategy(popsize=100, offsprings=100, recombination_ratio=1)
         strategy(mine, budget=budget).minimize(mine.measure)

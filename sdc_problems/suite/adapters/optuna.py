@@ -1,6 +1,6 @@
-"""Adapter of Optuna: an objective with search space, directions and constraints, and a sampler with our operators.
+"""Adapter to Optuna: an objective with search space, directions and constraints, and a sampler.
 
-It has the interface of OptunaHub's ``BaseProblem``, and is one where OptunaHub is installed.
+The objective has the interface of OptunaHub's ``BaseProblem``, and is one if OptunaHub is installed.
 """
 
 import warnings
@@ -26,13 +26,13 @@ except ImportError:
 class OptunaProblem(BaseProblem):
     """Objective of Optuna: ``create_study(directions=problem.directions, sampler=problem.sampler())``.
 
-    What it measures is the canonical form of the parameters, which stay as they are. Requirements are constraints of
-    the trial. A spent budget stops the study; the trial that had none left is pruned.
+    It measures the canonical form of the parameters, which are not changed. Requirements are constraints of
+    the trial. A used-up budget stops the study; the trial that had no budget left is pruned.
 
     Parameters
     ----------
     source, rng
-        A problem or a recorder of one, and what the operators draw from.
+        A problem or a recorder of one, and the source of the operators' random numbers.
     """
 
     search_space = property(attrgetter("space"), doc="Distribution of each variable.")
@@ -57,22 +57,22 @@ class OptunaProblem(BaseProblem):
         return F.tolist()
 
     def sampler(self, population_size: int = 100) -> NSGAIISampler:
-        """NSGA-II of Optuna with our sampling, crossover and mutation.
+        """NSGA-II of Optuna with this package's sampling, crossover and mutation.
 
         Parameters
         ----------
         population_size
-            Trials of a generation.
+            Number of trials in a generation.
         """
         return OptunaSampler(self, population_size)
 
 
 class OptunaSampler(NSGAIISampler):
-    """NSGA-II of Optuna, whose first population and children are made by a problem's own operators."""
+    """NSGA-II of Optuna whose initial population and children are made by a problem's own operators."""
 
     def __init__(self, problem: OptunaProblem, size: int) -> None:
         self.task, self.space = problem.task, problem.space
-        with warnings.catch_warnings(action="ignore"):  # Optuna calls its hook for children experimental
+        with warnings.catch_warnings(action="ignore"):  # Optuna marks its hook for children as experimental
             super().__init__(population_size=size, child_generation_strategy=self._child)
 
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
@@ -93,12 +93,12 @@ to_optuna = OptunaProblem
 
 
 def optuna_nsga2(problem: Source, budget: int, rng: np.random.Generator) -> None:
-    """NSGA-II of Optuna with our operators, until the budget is spent.
+    """NSGA-II of Optuna with this package's operators, until the budget is used up.
 
     Parameters
     ----------
     problem, budget, rng
-        As of every algorithm of a benchmark.
+        As for every algorithm of a benchmark.
     """
     mine = OptunaProblem(problem, rng)
     with session(rng):

@@ -1,4 +1,4 @@
-"""Adapter of Platypus: a problem of its own kind, with whole numbers as types and our generator and variator."""
+"""Adapter to Platypus: a problem with types for whole numbers, and operators as its generator and variator."""
 
 import random
 from copy import deepcopy
@@ -13,7 +13,7 @@ with needs("platypus-opt"):
 
 
 class Whole(Type):
-    """Whole number as it is: ``platypus.Integer`` holds Gray-coded bits, which only bitwise operators vary.
+    """Whole number without encoding: ``platypus.Integer`` holds Gray-coded bits, which only bitwise operators vary.
 
     Parameters
     ----------
@@ -30,12 +30,12 @@ class Whole(Type):
 
 
 class PlatypusProblem(Problem):
-    """Problem of Platypus: ``NSGAII(problem, **problem.operators())``; what it measures becomes canonical.
+    """Problem of Platypus: ``NSGAII(problem, **problem.operators())``; measured solutions become canonical.
 
     Parameters
     ----------
     source, rng
-        A problem or a recorder of one, and what the operators draw from.
+        A problem or a recorder of one, and the source of the operators' random numbers.
     """
 
     def __init__(self, source: Source, rng: np.random.Generator) -> None:
@@ -55,7 +55,7 @@ class PlatypusProblem(Problem):
 
 
 class PlatypusGenerator(Tied, Generator):
-    """Our sampling."""
+    """Sampling of this package."""
 
     def generate(self, problem: Any) -> Any:
         solution = Solution(problem)
@@ -64,7 +64,7 @@ class PlatypusGenerator(Tied, Generator):
 
 
 class PlatypusVariator(Tied, Variator):
-    """Our crossover, then our mutation, with their own probabilities."""
+    """Crossover and then mutation of this package, each with its own probability."""
 
     def evolve(self, parents: Any) -> Any:
         children = [deepcopy(parent) for parent in parents]
@@ -78,12 +78,12 @@ to_platypus = PlatypusProblem
 
 
 def platypus_nsga2(problem: Source, budget: int, rng: np.random.Generator) -> None:
-    """NSGA-II of Platypus with our operators, until the budget is spent.
+    """NSGA-II of Platypus with this package's operators, until the budget is used up.
 
     Parameters
     ----------
     problem, budget, rng
-        As of every algorithm of a benchmark.
+        As for every algorithm of a benchmark.
     """
     mine = PlatypusProblem(problem, rng)
     with session(rng):

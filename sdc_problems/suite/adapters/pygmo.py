@@ -1,7 +1,7 @@
-"""Adapter of pygmo: a user-defined problem with whole numbers, and an algorithm with its sorting and our operators.
+"""Adapter to pygmo: a user-defined problem with whole numbers, and an algorithm with pygmo's sorting.
 
-Algorithms of pygmo that know real numbers only (``moead``, ``nspso``, ``maco`` and others) leave the whole numbers:
-what is measured is the nearest canonical row, and the chromosome they keep is not that row.
+Algorithms of pygmo for real numbers only (``moead``, ``nspso``, ``maco`` and others) do not keep to whole numbers: the
+nearest canonical row is measured, and the chromosome that they keep is not that row.
 """
 
 from typing import Any
@@ -16,12 +16,12 @@ with needs("pygmo"):
 
 
 class PygmoProblem:
-    """User-defined problem: ``pygmo.problem(PygmoProblem(source, rng))``; ``population`` has one with our sampling.
+    """User-defined problem: ``pygmo.problem(PygmoProblem(source, rng))``; ``population`` uses this package's sampling.
 
     Parameters
     ----------
     source, rng
-        A problem or a recorder of one, and what the operators draw from.
+        A problem or a recorder of one, and the source of the operators' random numbers.
     """
 
     get_name, get_nobj, get_nic, get_nix = answer("name"), answer("n_obj"), answer("n_constr"), answer("n_var")
@@ -31,7 +31,7 @@ class PygmoProblem:
         self.task = Adapted(source, rng)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "PygmoProblem":
-        return self  # pygmo copies what it is given; a recorder counts for all copies
+        return self  # pygmo copies its problems; one recorder counts for all copies
 
     def get_extra_info(self) -> str:
         return f"\tvariables: {', '.join(self.task.names)}\n\tobjectives: {', '.join(self.task.labels)}"
@@ -43,7 +43,7 @@ class PygmoProblem:
         return self.fitness(xs.reshape(-1, self.task.n_var))
 
     def population(self, size: int) -> pygmo.population:
-        """Population of pygmo with our sampling.
+        """Population of pygmo from this package's sampling.
 
         Parameters
         ----------
@@ -57,9 +57,9 @@ class PygmoProblem:
 
 
 class PygmoNSGA2:
-    """User-defined algorithm: NSGA-II by pygmo's sorting, with our operators, as pygmo lets none into its own.
+    """User-defined algorithm: NSGA-II with pygmo's sorting and this package's operators, which its own does not take.
 
-    What violates a requirement is worse than all that do not, and the worse the more it does.
+    A solution that violates a requirement is worse than all that do not; more violation is worse.
 
     Parameters
     ----------
@@ -92,12 +92,12 @@ to_pygmo = PygmoProblem
 
 
 def pygmo_nsga2(problem: Source, budget: int, rng: np.random.Generator) -> None:
-    """NSGA-II by pygmo's sorting with our operators, until the budget is spent.
+    """NSGA-II with pygmo's sorting and this package's operators, until the budget is used up.
 
     Parameters
     ----------
     problem, budget, rng
-        As of every algorithm of a benchmark.
+        As for every algorithm of a benchmark.
     """
     mine = PygmoProblem(problem, rng)
     with session(rng):
