@@ -1,1 +1,1 @@
-"""Tables as typed columns of codes: the inner parts of ``microdata`` and ``hierarchy``."""
+"""Tables as typed columns of codes: the internals of ``microdata`` and ``hierarchy``."""

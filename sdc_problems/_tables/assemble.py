@@ -1,4 +1,4 @@
-"""Assembly of a table from single columns: names, roles, kinds, orders and missing values, all checked here."""
+"""Assembly of a table from single columns, with checks of names, roles, kinds, orders and missing values."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from sdc_problems.errors import SDCError, SDCWarning, did_you_mean
 if TYPE_CHECKING:
     import pandas as pd
 
-#: What is done about missing values: the same four in constructors, study files and commands.
+#: Treatments of missing values: the same four in constructors, study files and commands.
 ROWS = "rows"
-"""Array of the positions of the records that are left, where some were dropped."""
+"""Name of the array of the remaining records' positions, if some were dropped."""
 POLICIES = ("error", "category", "star", "drop")
 
 _LARGEST = 1e150
@@ -32,12 +32,12 @@ Index = tuple[list[Any] | None, list[Column]]
 
 
 def encode_meta(meta: Mapping[str, Any]) -> Array:
-    """Facts beside the arrays (names, kinds, roles), as an array of bytes (JSON)."""
+    """Facts about the arrays (names, kinds, roles), as an array of bytes (JSON)."""
     return np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
 
 
 def check_names(names: Sequence[str], kinds: Mapping[str, str], orders: Mapping[str, Sequence[object]]) -> None:
-    """Refuse empty and repeated column names, and options that name columns which are not there."""
+    """Refuse empty and repeated column names, and options for columns that do not exist."""
     if not names:
         raise SDCError("the table has no columns")
     seen: set[str] = set()
@@ -88,7 +88,7 @@ def _known(option: str, name: object, names: Sequence[str]) -> None:
 
 
 def index_columns(index: pd.Index[Any]) -> Index:
-    """The frame's index; plain numbers when its labels are missing or of types that cannot be kept."""
+    """The frame's index; plain numbers if its labels are missing or of types that cannot be kept."""
     import pandas as pd
 
     if isinstance(index, pd.RangeIndex):
@@ -115,16 +115,16 @@ def assemble(
     *,
     index: Index = (None, []),
 ) -> tuple[dict[str, Array], dict[str, Any]]:
-    """Arrays to share and what they do not say; the list of columns is used up."""
+    """Arrays to share, and the facts that they do not hold; the list of columns is used up."""
     if missing not in POLICIES:
         raise SDCError(f"missing must be one of {', '.join(map(repr, POLICIES))}, not {missing!r}")
     n = len(columns[0].codes)
     _refuse_few(n, "")
-    for i, column in enumerate(columns):  # in place: a large table is never held twice
+    for i, column in enumerate(columns):  # in place: a large table is never held in memory twice
         columns[i] = _typed(column, kinds, orders.get(column.name))
     plain, levels = index
     kept: NDArray[np.intp] | None = None
-    # Whoever has named the roles has said which columns matter: a gap in another one costs no record.
+    # If roles are named, only columns with a role matter: a gap in another one does not drop a record.
     named = [column for column in columns if roles[column.name] is not Role.OTHER]
     if missing in ("error", "drop"):
         kept = _complete(named if named and missing == "drop" else columns, missing)
@@ -166,7 +166,7 @@ def assemble(
 
 
 def refuse_constant(column: Column) -> None:
-    """A quasi-identifier must tell records apart."""
+    """Refuse a constant quasi-identifier: it must tell records apart."""
     if len(column.codes) and column.codes.min() == column.codes.max():
         raise SDCError(
             f"quasi-identifier {column.name!r} has the same value from row 1 to row {len(column.codes)}: it tells no "
@@ -187,7 +187,7 @@ def _numbers(numbers: Array, name: str) -> Column:
 
 
 def _typed(column: Column, kinds: Mapping[str, str], order: Sequence[object] | None) -> Column:
-    """The column with its kind decided and its categories in code order."""
+    """The column with its final kind, and its categories in code order."""
     default = {"int": Kind.NUMERIC, "float": Kind.NUMERIC, "bool": Kind.NOMINAL, "text": Kind.NOMINAL}
     if column.name in kinds:
         kind = Kind(kinds[column.name])
@@ -219,7 +219,7 @@ def _typed(column: Column, kinds: Mapping[str, str], order: Sequence[object] | N
 
 
 def _in_time(column: Column) -> list[str] | None:
-    """Text that is dates, as 31.12.2024 and 2024-12-31 are, in the order of time; None for any other column."""
+    """Texts of a column of dates, such as 31.12.2024 and 2024-12-31, in order of time; None for any other column."""
     if not isinstance(column.values, list) or len(column.values) < 2 or not column.values[0][:1].isdigit():
         return None
     dates = read_dates(column.values)
@@ -229,7 +229,7 @@ def _in_time(column: Column) -> list[str] | None:
 
 
 def _refuse_huge(column: Column) -> None:
-    """One number whose square no float can hold would spoil every mean, distance and risk of its column."""
+    """Refuse a number whose square is not finite: it would spoil every mean, distance and risk of its column."""
     huge = np.abs(column.values.astype(np.float64)) > _LARGEST  # type: ignore[union-attr]
     if huge.any():
         raise SDCError(
@@ -240,7 +240,7 @@ def _refuse_huge(column: Column) -> None:
 
 
 def _ordered(column: Column, order: Sequence[object]) -> Column:
-    """Codes in the order given; every value of the data must be in it, values the data lacks may be."""
+    """Codes in the order given, which must have every value of the data and may have more."""
     name = column.name
     if isinstance(order, str):
         raise SDCError(f"orders[{name!r}] must be a list of categories, not a text")
@@ -275,7 +275,7 @@ def _ordered(column: Column, order: Sequence[object]) -> Column:
 
 
 def _complete(columns: list[Column], missing: str) -> NDArray[np.intp] | None:
-    """Rows without a missing value, None when that is all of them."""
+    """Rows without a missing value, or None if these are all rows."""
     complete = np.ones(len(columns[0].codes), dtype=bool)
     for column in columns:
         absent = column.codes < 0
@@ -316,7 +316,7 @@ def _ordinal_for_gaps(column: Column) -> str:
 
 
 def _missing_category(column: Column, kind: Kind, *, numbers_too: bool) -> Column:
-    """Missing cells as the last category; of numbers only where they are in a column without a role."""
+    """Missing cells as the last category; for numbers only in a column without a role."""
     absent = column.codes < 0
     if kind is Kind.NUMERIC and not numbers_too:
         raise SDCError(

@@ -1,4 +1,4 @@
-"""Columns of text as codes and distinct texts: a fifth of the memory of cells of text, or less."""
+"""Text columns as codes and distinct texts, which take a fifth of the memory of text cells, or less."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sdc_problems._tables.columns import STAR
 
 _CODED = "(coded)"
-"""Name of the categories of a coded column: a categorical of the user's own stays one."""
+"""Name of the categories of a coded column, to distinguish it from a categorical of the user's own."""
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def coded_frame(data: Microdata) -> pd.DataFrame:
-    """The cells of a table as `Microdata.frame` has them, but for columns of text, which are coded, and the index.
+    """The cells of a table as in `Microdata.frame`, but with text columns coded, and without the index.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def coded_frame(data: Microdata) -> pd.DataFrame:
 
 
 def coded_cells(cells: NDArray[Any]) -> Any:
-    """New cells of a column, coded if all of them are text."""
+    """New cells of a column, coded if they are all text."""
     if cells.dtype != object:
         return cells
     place, distinct = factorized(cells)
@@ -50,7 +50,7 @@ def coded_cells(cells: NDArray[Any]) -> Any:
 
 
 class CodedColumns(Mapping[str, NDArray[Any]]):
-    """New cells of columns by name: held coded, and given as an array of cells to who asks for a column.
+    """New cells of columns by name: stored coded, and returned as an array of cells.
 
     Parameters
     ----------
@@ -77,20 +77,20 @@ class CodedColumns(Mapping[str, NDArray[Any]]):
         return len(self._columns)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(self._columns)})"  # cells appear in no log
+        return f"{type(self).__name__}({', '.join(self._columns)})"  # cells must not appear in logs
 
     def held(self, name: str) -> Any:
-        """The column as it is held."""
+        """The column in its stored form."""
         return self._columns[name]
 
 
 def held_cells(columns: Mapping[str, NDArray[Any]], name: str) -> Any:
-    """Cells of a column as they are held: coded, or as an array."""
+    """Cells of a column in their stored form: coded, or an array."""
     return columns.held(name) if isinstance(columns, CodedColumns) else np.asarray(columns[name])
 
 
 def placed_cells(cells: Any) -> tuple[NDArray[np.integer[Any]], list[Any]]:
-    """Place of each of the cells of `held_cells` among different ones, and these; a missing cell is one, too."""
+    """Index of each cell among the distinct ones (a missing cell is one of them), and the distinct cells."""
     import pandas as pd
 
     if isinstance(cells, pd.Categorical):
@@ -103,14 +103,14 @@ def placed_cells(cells: Any) -> tuple[NDArray[np.integer[Any]], list[Any]]:
 
 
 def is_coded(column: pd.Series[Any]) -> bool:
-    """Whether a column is coded, and no categorical of its own."""
+    """Whether a column is coded, and not a categorical of the user's own."""
     import pandas as pd
 
     return isinstance(column.dtype, pd.CategoricalDtype) and column.dtype.categories.name == _CODED
 
 
 def decoded(frame: pd.DataFrame) -> pd.DataFrame:
-    """The table with cells of text where its columns are coded."""
+    """The table with text cells in place of its coded columns."""
     import pandas as pd
 
     columns = [frame.iloc[:, i] for i in range(frame.shape[1])]
@@ -119,33 +119,33 @@ def decoded(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def starred(column: pd.Series[Any], lost: NDArray[np.bool_]) -> Any:
-    """Cells of a column with stars where records are suppressed, coded.
+    """Cells of a column, coded, with stars where records are suppressed.
 
     Parameters
     ----------
     column
         The column, coded or not.
     lost
-        Which records are suppressed.
+        Mask of the suppressed records.
     """
     import pandas as pd
 
     place, distinct = (column.cat.codes.to_numpy(), column.cat.categories) if is_coded(column) else pd.factorize(column)
     cells = [*pd.Index(distinct).astype(object).tolist(), STAR]
-    own = cells.index(STAR)  # a label may be a star already
+    own = cells.index(STAR)  # a label may already be a star
     codes = np.where(lost, own, place).astype(np.min_scalar_type(-len(cells)))
     return pd.Categorical.from_codes(codes, pd.Index(cells[: max(own + 1, len(distinct))], dtype=object, name=_CODED))
 
 
 def without_lost(frame: pd.DataFrame, lost: NDArray[np.bool_]) -> pd.DataFrame:
-    """The table without its suppressed records; columns that held stars beside numbers are numbers again.
+    """The table without its suppressed records; columns with stars and numbers become numeric again.
 
     Parameters
     ----------
     frame
         The table.
     lost
-        Which records are suppressed.
+        Mask of the suppressed records.
     """
     import pandas as pd
 
@@ -157,12 +157,12 @@ def without_lost(frame: pd.DataFrame, lost: NDArray[np.bool_]) -> pd.DataFrame:
 
 
 def coded_texts(codes: NDArray[np.integer[Any]], texts: Sequence[str]) -> pd.Categorical:
-    """Texts of cells as a categorical; each text is a category once, also where several codes stand for it.
+    """Texts of cells as a categorical; each text is one category, even if several codes stand for it.
 
     Parameters
     ----------
     codes
-        Place of each cell's text.
+        Index of each cell's text.
     texts
         The texts.
     """
@@ -177,7 +177,7 @@ def coded_texts(codes: NDArray[np.integer[Any]], texts: Sequence[str]) -> pd.Cat
 
 
 def coded(column: pd.Series[Any]) -> tuple[NDArray[np.integer[Any]], list[str]]:
-    """Codes and texts of a column of a file's cells, categorical as `as_written` makes it or of text."""
+    """Codes and texts of a column of a file's cells, which is text or a categorical made by `as_written`."""
     import pandas as pd
 
     if isinstance(column.dtype, pd.CategoricalDtype):
@@ -186,7 +186,7 @@ def coded(column: pd.Series[Any]) -> tuple[NDArray[np.integer[Any]], list[str]]:
 
 
 def distinct_cells(column: pd.Series[Any]) -> tuple[NDArray[np.intp], pd.Index[Any]]:
-    """Place of each cell among the distinct ones; where types are mixed every cell is one of its own, as 1 == True."""
+    """Index of each cell among the distinct ones; with mixed types every cell is distinct, because 1 == True."""
     import pandas as pd
 
     if column.dtype.kind == "O" and column.dtype.name == "object":
@@ -198,7 +198,7 @@ def distinct_cells(column: pd.Series[Any]) -> tuple[NDArray[np.intp], pd.Index[A
 
 
 def factorized(cells: NDArray[Any]) -> tuple[NDArray[np.intp], list[Any]]:
-    """Place of each cell among the distinct ones, -1 where it is missing, and these."""
+    """Index of each cell among the distinct ones, -1 if it is missing, and the distinct cells."""
     import pandas as pd
 
     place, distinct = pd.factorize(cells)

@@ -1,4 +1,4 @@
-"""One column of a table as integer codes over its distinct values, whatever it was made of."""
+"""One column of a table as integer codes over its distinct values, whatever its source."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Values = Array | list[str]
 
 #: Text that stands for a missing value unless ``na_values`` says otherwise (compared without surrounding blanks).
 NA_VALUES = ("", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None")
-#: How a missing value is called where it is a category of its own.
+#: Name of the category of missing values.
 MISSING = "?"
 #: Text of a suppressed cell, in every released file.
 STAR = "*"
@@ -34,7 +34,7 @@ _DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_00
 _CODE_NUMBER = re.compile(r"^[ \t]*[+-]?(?:0\d+|\d{19,})[ \t]*$", re.MULTILINE)
 _LONG_NUMBER = re.compile(r"[+-]?\d{19,}", re.ASCII)
 _ZERO_CODE = re.compile(r"^[+-]?0\d+$", re.ASCII | re.MULTILINE)
-# Other scripts have digits, too, which no reader of numbers here takes for some.
+# Other scripts also have digits, which no reader of numbers here accepts.
 _PLAIN_NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
 _COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
 _THOUSANDS = re.compile(r"\s*[+-]?\d{1,3},\d{3}\s*")
@@ -66,28 +66,28 @@ class Role(StrEnum):
 
 @dataclass(frozen=True)
 class Column:
-    """Codes over distinct values; -1 marks a missing cell until the missing-value policy has been applied."""
+    """Codes over distinct values; -1 marks a missing cell until missing values have been treated."""
 
     name: str
     storage: str  # "int", "float", "bool", "text", "datetime", "timedelta", "date"
-    codes: Codes = field(repr=False)  # cells appear in no log or traceback
-    values: Values = field(repr=False)  # distinct, in code order; numpy array, or a list when storage is "text"
-    restore: str = ""  # the pandas dtype that `to_series` gives back; "" is pandas' own choice
+    codes: Codes = field(repr=False)  # cells must not appear in logs or tracebacks
+    values: Values = field(repr=False)  # distinct, in code order; numpy array, or a list if storage is "text"
+    restore: str = ""  # pandas dtype that `to_series` restores; "" leaves it to pandas
     unit: str = ""  # of datetimes and timedeltas
     zone: str = ""  # of datetimes
-    declared: str = ""  # kind that the source declares ("nominal", "ordinal"); "" when it says nothing
+    declared: str = ""  # kind that the source declares ("nominal", "ordinal"); "" if it declares none
     fixed_order: bool = False  # code order is given: never sort, keep unobserved values
     spelling: Spelling | None = None  # of numbers in a file; None where they are written so anyway
 
     def first_row(self, wanted: NDArray[np.bool_]) -> int:
-        """The first row (from 1) whose value is one of those wanted (a mask over `values`)."""
+        """The first row (from 1) whose value is one of the wanted ones (a mask over `values`)."""
         mask = np.append(wanted, False)
         return int(np.argmax(mask[self.codes])) + 1
 
     def counts(self) -> NDArray[np.int64]:
-        """Records per value."""
+        """Number of records per value."""
         shifted = np.zeros(len(self.values) + 1, dtype=np.int64)
-        for begin in range(0, len(self.codes), _BLOCK):  # bincount widens what it is given: a block at a time
+        for begin in range(0, len(self.codes), _BLOCK):  # in blocks, because bincount converts its input to int64
             shifted += np.bincount(self.codes[begin : begin + _BLOCK] + 1, minlength=len(shifted))
         return shifted[1:]
 
@@ -102,7 +102,7 @@ class Column:
         return replace(self, codes=self.codes[records], spelling=spelling).canonical()
 
     def canonical(self) -> Column:
-        """Values sorted and only those that occur, unless their order was given."""
+        """Values sorted, and only those that occur, unless their order was given."""
         if self.fixed_order:
             return self
         seen = self.counts() > 0
@@ -126,7 +126,7 @@ class Column:
         return bool((self.values[:-1] < self.values[1:]).all())
 
     def stripped(self) -> Column:
-        """Text without blanks around it, which are no part of a value, as they are none of a missing marker."""
+        """Text without surrounding blanks, which are part neither of a value nor of a text for missing values."""
         if not isinstance(self.values, list) or all(text == text.strip() for text in self.values):
             return self
         place: dict[str, int] = {}
@@ -134,7 +134,7 @@ class Column:
         return self.recoded(np.array(mapping, dtype=np.int32), list(place)).canonical()
 
     def without_markers(self, na_values: Sequence[str]) -> Column:
-        """Text cells that stand for a missing value become missing."""
+        """Make text cells that stand for a missing value missing."""
         if not isinstance(self.values, list) or not na_values:
             return self
         markers = frozenset(na_values)
@@ -144,7 +144,7 @@ class Column:
         mapping = np.arange(len(self.values), dtype=np.int32)
         mapping[missing] = -1
         marked = self.recoded(mapping, self.values)
-        # In a given order the marker is no value of the domain either.
+        # A marker is not a value of a given order either.
         return marked._drop(missing) if self.fixed_order else marked.canonical()
 
     def _drop(self, unused: list[int]) -> Column:
@@ -180,13 +180,13 @@ class Column:
         return self.values.astype(np.float64)
 
     def labels(self) -> list[str]:
-        """The values as text, as a hierarchy or a list of ordered categories names them."""
+        """The values as text, as written in a hierarchy or a list of ordered categories."""
         return self.values if isinstance(self.values, list) else [label(v) for v in typed_values(self)]
 
     # ------------------------------------------------------------------ shared arrays and back
 
     def arrays(self, prefix: str) -> dict[str, Array]:
-        """Plain arrays, to share."""
+        """Plain arrays to share."""
         if isinstance(self.values, list):
             data, offsets = pack_strings(self.values)
             return {f"{prefix}/codes": self.codes, f"{prefix}/bytes": data, f"{prefix}/offsets": offsets}
@@ -195,7 +195,7 @@ class Column:
         return found if forms is None else {**found, f"{prefix}/forms": forms}
 
     def spec(self) -> dict[str, Any]:
-        """Facts of the column beside its arrays, as JSON holds them."""
+        """Facts about the column besides its arrays, as plain values for JSON."""
         names = ("name", "storage", "restore", "unit", "zone")
         spelling = {} if self.spelling is None else {"spelling": self.spelling.spec()}
         return {**{name: getattr(self, name) for name in names}, **spelling}
@@ -204,7 +204,7 @@ class Column:
 def parse_numbers(
     texts: Sequence[str], *, decimal: str = ".", thousands: str | None = None, codes_too: bool = False
 ) -> Array | None:
-    """Texts as int64 when all are integers, else as float64, else None.
+    """Texts as int64 if all are integers, else as float64 if all are numbers, else None.
 
     Digits with a leading zero ("007") or more than 18 of them are codes, not numbers, unless `codes_too`.
     """
@@ -215,7 +215,7 @@ def parse_numbers(
     if decimal != ".":
         texts = [text.replace(decimal, ".") for text in texts]
     together = "\n".join(texts)
-    # Python's own parsers allow 1_000 and the digits of every script.
+    # Python's own parsers also accept 1_000 and the digits of every script.
     if "_" in together or not together.isascii():
         return None
     if not codes_too and _CODE_NUMBER.search(together):
@@ -232,7 +232,7 @@ def parse_numbers(
 
 
 def refuse_disguised_numbers(column: Column, *, from_text: bool) -> None:
-    """Stop at a column that is meant to be numeric but was read as text.
+    """Refuse a column that is probably numeric but was read as text.
 
     Two signs: every cell is a number and some are written with separators ("1,234"); or, in a file, most cells
     are numbers and a few are not, or have so many digits that they are codes.
@@ -269,7 +269,7 @@ def refuse_disguised_numbers(column: Column, *, from_text: bool) -> None:
 
 
 def _marks(texts: list[str]) -> str:
-    """Arguments of from_csv that read numbers written with separators, named with values where only one way fits."""
+    """Arguments of from_csv for reading numbers written with separators, with values if only one choice fits."""
     if all(_COMMA.fullmatch(text) for text in texts) and not all(_THOUSANDS.fullmatch(text) for text in texts):
         return "decimal=','"
     if all(_POINT_AND_COMMA.fullmatch(text) for text in texts) and any("." in t and "," in t for t in texts):
@@ -322,7 +322,7 @@ def typed_values(column: Column) -> Array:
 
 
 def column_from_arrays(arrays: Any, prefix: str, spec: dict[str, Any]) -> Column:
-    """A column from what `Column.arrays` and `Column.spec` gave."""
+    """Make a column from the results of `Column.arrays` and `Column.spec`."""
     values: Values
     if spec["storage"] == "text":
         values = unpack_strings(arrays[f"{prefix}/bytes"], arrays[f"{prefix}/offsets"])

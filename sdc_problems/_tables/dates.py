@@ -17,11 +17,11 @@ _DAYS = {"day": 1, "week": 7}
 _MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120}
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ].*)?")
 NO_DATE = "is not a date such as 2024-12-31: bands of dates need such values"
-_MONDAY = -3  # days from 1970-01-01
+_MONDAY = -3  # in days from 1970-01-01
 
 
 def are_dates(values: Iterable[object], widths: Sequence[object]) -> bool:
-    """Whether bands are meant to be of dates: the values are, or a width names a unit of the calendar."""
+    """Whether bands of dates are wanted: the values are dates, or a width names a unit of the calendar."""
     if any(isinstance(width, str) and any(c.isalpha() for c in width) for width in widths):
         return True
     if isinstance(values, np.ndarray) and values.dtype.kind != "O":
@@ -32,7 +32,7 @@ def are_dates(values: Iterable[object], widths: Sequence[object]) -> bool:
 def date_rows(
     values: Iterable[object], widths: Sequence[object], origin: float, *, top: bool, what: str
 ) -> tuple[list[list[str]], list[str]]:
-    """Rows of bands of the calendar; a missing value stays one below the top."""
+    """Rows of calendar bands; a missing value is kept below the top."""
     if origin:
         raise SDCError(f"{what}: bands of dates begin with the calendar: omit origin")
     if not len(widths) and not top:
@@ -64,7 +64,7 @@ def date_rows(
 
 
 def _size(width: object, what: str) -> tuple[int, int]:
-    """Months and days of a width; one of both is 0."""
+    """Months and days of a width; one of them is 0."""
     match = _WIDTH.fullmatch(width) if isinstance(width, str) else None
     if match is None:
         raise SDCError(
@@ -76,7 +76,7 @@ def _size(width: object, what: str) -> tuple[int, int]:
 
 
 def _nests(finer: tuple[int, int], coarser: tuple[int, int]) -> bool:
-    """Whether bands of the one width are parts of those of the other."""
+    """Whether bands of the finer width are parts of those of the coarser one."""
     if finer == (0, 1):
         return coarser != finer
     (months, days), (more_months, more_days) = finer, coarser
@@ -86,7 +86,7 @@ def _nests(finer: tuple[int, int], coarser: tuple[int, int]) -> bool:
 
 
 def no_date(texts: Sequence[str]) -> int | None:
-    """Place of the first text that bands of dates do not read; None if they read all."""
+    """Index of the first text that bands of dates cannot read; None if they can read all."""
     return next((i for i, text in enumerate(texts) if text != MISSING and _day(text) is None), None)
 
 

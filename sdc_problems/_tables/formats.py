@@ -1,4 +1,4 @@
-"""Tables of other programs: Parquet, XLSX, SPSS, Stata and SAS, read and written with their labels."""
+"""Tables in formats of other programs: Parquet, XLSX, SPSS, Stata and SAS, read and written with their labels."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ _EXTRA = {"pyarrow": "parquet", "openpyxl": "files", "pyreadstat": "files"}
 
 @dataclass(frozen=True)
 class Labels:
-    """Labels that a statistics program keeps beside a table.
+    """Labels that a statistics program stores with a table.
 
     Attributes
     ----------
     columns
-        Long name of a column.
+        Long name of each column.
     values
         Label of each value of a column.
     ordinal
-        Columns that the program calls ordered.
+        Columns that the program marks as ordered.
     scale
-        Columns that it calls measured, though values of them have labels.
+        Columns that it marks as measurements, although some of their values have labels.
     """
 
     columns: dict[str, str] = field(default_factory=dict)
@@ -70,7 +70,7 @@ class Labels:
 
 
 def format_of(path: str | os.PathLike[str]) -> str | None:
-    """Format of a table by the end of its file's name; None for CSV and anything else that is text.
+    """Format of a table by the ending of its file's name; None for CSV and any other text.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def format_of(path: str | os.PathLike[str]) -> str | None:
 
 
 def markup_format(path: str | os.PathLike[str]) -> str | None:
-    """Format of a file that holds nodes and links, by the end of its name; None for any other.
+    """Format of a file that holds nodes and links, by the ending of its name; None for any other file.
 
     Examples
     --------
@@ -93,19 +93,19 @@ def markup_format(path: str | os.PathLike[str]) -> str | None:
 
 
 def holds_links(path: str | os.PathLike[str]) -> bool:
-    """Whether a file holds nodes and links, by the end of its name."""
+    """Whether a file holds nodes and links, by the ending of its name."""
     return markup_format(path) is not None
 
 
 def read_frame(path: str | os.PathLike[str], how: str | None = None) -> tuple[pd.DataFrame, Labels]:
-    """Read a table of another program; of a workbook the first sheet.
+    """Read a table of another program; from a workbook, the first sheet.
 
     Parameters
     ----------
     path
         The file.
     how
-        Its format; by default as its name tells.
+        Its format; by default found from its name.
     """
     path = Path(path)
     how = how or format_of(path)
@@ -126,7 +126,7 @@ def read_frame(path: str | os.PathLike[str], how: str | None = None) -> tuple[pd
 
 
 def read_columns(path: str | os.PathLike[str], how: str | None = None) -> tuple[list[str], Iterator[pd.Series[Any]]]:
-    """Names and columns of a table of another program; those of Parquet are read one by one, as they are wanted.
+    """Names and columns of a table of another program; those of Parquet are read one by one, when needed.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def read_columns(path: str | os.PathLike[str], how: str | None = None) -> tuple[
 
 @contextmanager
 def _explained(path: Path, how: str) -> Iterator[None]:
-    """Say of an error which file it is about."""
+    """Make errors name the file."""
     try:
         yield
     except FileNotFoundError:
@@ -164,7 +164,7 @@ def _explained(path: Path, how: str) -> Iterator[None]:
         raise SDCError(f"cannot read {path}: {error.strerror}") from error
     except (SDCError, MemoryError, KeyboardInterrupt):
         raise
-    except Exception as error:  # each library has errors of its own for a damaged file
+    except Exception as error:  # each library has its own errors for a damaged file
         raise SDCError(f"{path} cannot be read as {how}: {type(error).__name__}; is it damaged?") from error
 
 
@@ -202,7 +202,7 @@ def write_frame(
 
 
 def refuse_unwritable(path: Path) -> None:
-    """Refuse a file name whose format can be read only.
+    """Refuse a file name whose format can only be read.
 
     Examples
     --------
@@ -236,11 +236,11 @@ def _parquet(path: Path) -> pd.DataFrame:
 
 
 def _workbook(path: Path) -> pd.DataFrame:
-    """Cells of the first sheet; a column of numbers and text together is text, as in a CSV file."""
+    """Cells of the first sheet; a column that mixes numbers and text is text, as in a CSV file."""
     import pandas as pd
 
     openpyxl = _library("openpyxl", "XLSX")
-    with path.open("rb") as stream:  # openpyxl looks at the name of a path
+    with path.open("rb") as stream:  # given a path, openpyxl checks its ending
         book = openpyxl.load_workbook(stream, read_only=True, data_only=True)
         rows = list(book.worksheets[0].iter_rows(values_only=True))
     while rows and all(cell is None for cell in rows[-1]):
@@ -262,12 +262,12 @@ def _as_one_type(cells: list[Any]) -> pd.Series[Any]:
     if any(texts) and not all(texts):
         cells = [None if cell is None else label(cell) for cell in cells]
     elif cells and all(isinstance(cell, datetime.datetime) and cell.time() == _MIDNIGHT for cell in cells):
-        cells = [cell.date() for cell in cells]  # a workbook has no dates without a time
+        cells = [cell.date() for cell in cells]  # dates in a workbook always have a time
     return pd.Series(cells, dtype=object).infer_objects()
 
 
 def read_labels(path: str | os.PathLike[str]) -> Labels:
-    """Labels of a table that was read already, without its cells."""
+    """Labels of a table whose cells were already read."""
     how = format_of(path)
     if how in (None, "Parquet", "XLSX"):
         return Labels()
@@ -287,7 +287,7 @@ def _reader(how: str) -> Any:
 def _statistics(path: Path, how: str) -> tuple[pd.DataFrame, Labels]:
     frame, meta = _reader(how)(str(path))
     for name in frame.columns:
-        if frame[name].dtype.kind == "O":  # blanks fill the cells up to their width, and an empty text is a gap
+        if frame[name].dtype.kind == "O":  # cells are padded with blanks, and an empty text is a gap
             cells = frame[name].astype(object)
             frame[name] = cells.map(lambda cell: cell.rstrip() or None if isinstance(cell, str) else cell)
     for name in frame.columns:
@@ -296,7 +296,7 @@ def _statistics(path: Path, how: str) -> tuple[pd.DataFrame, Labels]:
 
 
 def _labels(meta: Any) -> Labels:
-    """Labels as pyreadstat has them."""
+    """Labels from pyreadstat's metadata."""
     columns = {name: text for name, text in meta.column_names_to_labels.items() if text}
     measure = getattr(meta, "variable_measure", None) or {}
     values = {name: dict(found) for name, found in (meta.variable_value_labels or {}).items() if found}
@@ -309,7 +309,7 @@ def _labels(meta: Any) -> Labels:
 
 
 def _whole(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Numbers without decimals as whole ones, which these programs do not have."""
+    """Numbers without decimals as integers, which these programs do not have."""
     if column.dtype.kind != "f":
         return column
     known = column.dropna().to_numpy()
@@ -322,7 +322,7 @@ def _whole(column: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def _one_type_each(frame: pd.DataFrame) -> pd.DataFrame:
-    """Columns of one type: what mixes numbers and labels is text."""
+    """Columns of a single type: a mixture of numbers and labels becomes text."""
     found = frame.copy()
     for position in range(frame.shape[1]):
         column = frame.iloc[:, position]
@@ -374,7 +374,7 @@ def _of_one_type(column: pd.Series[Any]) -> tuple[pd.Series[Any], NDArray[Any] |
 
 
 def _write_workbook(frame: pd.DataFrame, path: Path) -> None:
-    """Write cells as they are; text is never taken for a formula."""
+    """Write cells unchanged; text is never written as a formula."""
     openpyxl = _library("openpyxl", "XLSX")
     cell_of = import_module("openpyxl.cell").WriteOnlyCell
     if len(frame) >= 1_048_576:

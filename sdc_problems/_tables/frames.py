@@ -1,4 +1,4 @@
-"""Conversion of pandas columns of every plain type to columns of codes, and back."""
+"""Conversion of pandas columns of all plain types to columns of codes, and back."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def pandas_frame(table: Any) -> pd.DataFrame:
-    """Table of any common kind as a pandas DataFrame: pandas, polars, Arrow (and what exports it), columns in a dict.
+    """Convert a table to a pandas DataFrame: pandas, polars, Arrow (and anything that exports it), a dict of columns.
 
-    Whole numbers stay whole where some are missing.
+    Integers stay integers even if some are missing.
     """
     import pandas as pd
 
@@ -41,13 +41,13 @@ def pandas_frame(table: Any) -> pd.DataFrame:
             ) from None
 
         def whole(kind: Any) -> Any:
-            """Types that numpy has no missing value for; the others are as pandas has them."""
+            """Types for which numpy has no missing value; all others are pandas' choice."""
             types = pyarrow.types
             return pd.ArrowDtype(kind) if types.is_integer(kind) or types.is_boolean(kind) else None
 
         try:
             frame: pd.DataFrame = pyarrow.table(table).to_pandas(types_mapper=whole)
-        except (TypeError, ValueError) as error:  # a single column, for one
+        except (TypeError, ValueError) as error:  # for instance a single column
             raise SDCError(f"a {type(table).__name__} is not a table with named columns: {error}") from None
         return frame
     lazy = "; collect() it first" if hasattr(table, "collect") else ""
@@ -58,7 +58,7 @@ def pandas_frame(table: Any) -> pd.DataFrame:
 
 
 def is_frame(table: Any) -> bool:
-    """Whether `pandas_frame` takes it; pandas is not imported for the answer."""
+    """Whether `pandas_frame` accepts it; pandas is not imported for the check."""
     return isinstance(table, Mapping) or hasattr(table, "__arrow_c_stream__") or hasattr(table, "iloc")
 
 
@@ -77,7 +77,7 @@ _STORAGE_OF_CELLS = {
 
 
 def column_from_series(series: pd.Series[Any], name: str) -> Column:
-    """Factorize a pandas column; it is only read."""
+    """Factorize a pandas column, which is only read."""
     import pandas as pd
 
     if isinstance(series.dtype, pd.SparseDtype):
@@ -96,7 +96,7 @@ def column_from_series(series: pd.Series[Any], name: str) -> Column:
 
 
 def _categorical(series: pd.Series[Any], name: str) -> Column:
-    """A pandas categorical: its own order when it is ordered (unobserved categories included), else sorted."""
+    """A pandas categorical: in its own order if it is ordered (including unobserved categories), else sorted."""
     import pandas as pd
 
     values = column_from_series(pd.Series(series.cat.categories), name)
@@ -122,7 +122,7 @@ def _storage(present: pd.Series[Any], name: str, missing: NDArray[np.bool_]) -> 
         return "text", ""
     found = pd.api.types.infer_dtype(present, skipna=True)
     cells = list(present) if found == "date" or found not in _STORAGE_OF_CELLS else []
-    # pandas calls it dates too when some have a time of day, which would be lost.
+    # pandas also infers dates if some have a time of day, which would be lost.
     if found in _STORAGE_OF_CELLS and len(set(map(type, cells))) < 2:
         return _STORAGE_OF_CELLS[found], "object" if found == "string" and str(dtype) == "object" else ""
     rows = np.flatnonzero(~missing) + 1
@@ -140,7 +140,7 @@ def _storage(present: pd.Series[Any], name: str, missing: NDArray[np.bool_]) -> 
 
 
 def _with_values(column: Column, distinct: Any) -> Column:
-    """Put pandas' distinct values into the column's plain storage."""
+    """Put pandas' distinct values into the column's storage."""
     import pandas as pd
 
     storage = column.storage
@@ -153,7 +153,7 @@ def _with_values(column: Column, distinct: Any) -> Column:
     if storage == "int":
         return _merged(column, _integers(column, distinct))
     if storage == "float":
-        return _merged(column, np.asarray(distinct, dtype=np.float64) + 0.0)  # -0.0 and 0.0 are one value
+        return _merged(column, np.asarray(distinct, dtype=np.float64) + 0.0)  # makes -0.0 and 0.0 equal
     if storage == "timedelta":
         spans = pd.TimedeltaIndex(distinct)
         return replace(column, values=spans.asi8.copy(), unit=spans.unit)
@@ -181,13 +181,13 @@ def _integers(column: Column, distinct: Any) -> NDArray[np.int64]:
 
 
 def _merged(column: Column, numbers: Array) -> Column:
-    """Values that differ as objects may be one number (1 and 1.0)."""
+    """Merge values that differ as objects but are the same number (1 and 1.0)."""
     distinct, inverse = np.unique(numbers, return_inverse=True)
     return column.recoded(inverse.astype(np.int32), distinct)
 
 
 def column_to_series(column: Column, missing_code: int | None) -> pd.Series[Any]:
-    """The cells as pandas shows them; the missing category becomes missing cells again."""
+    """The cells as a pandas Series; the missing category becomes missing cells again."""
     import pandas as pd
 
     codes: Array = column.codes

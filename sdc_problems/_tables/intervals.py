@@ -1,4 +1,4 @@
-"""Labels of intervals of numbers, as hierarchies and protected files have them."""
+"""Labels of numeric intervals, as used in hierarchies and protected files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OPEN = re.compile(
 
 @dataclass(frozen=True)
 class Interval:
-    """Numbers between two ends, each in or out."""
+    """Numbers between two ends, each included or not."""
 
     low: float
     high: float
@@ -34,13 +34,13 @@ class Interval:
     high_in: bool
 
     def holds(self, values: NDArray[Any]) -> NDArray[np.bool_]:
-        """Mask of the values that lie in it."""
+        """Mask of the values in the interval."""
         above = values >= self.low if self.low_in else values > self.low
         inside: NDArray[np.bool_] = above & (values <= self.high if self.high_in else values < self.high)
         return inside
 
     def range_of(self, ascending: NDArray[Any]) -> range:
-        """Positions of the values that lie in it, among values in ascending order.
+        """Positions of the values in the interval, among values in ascending order.
 
         Examples
         --------
@@ -82,7 +82,7 @@ def parse_interval(text: str) -> Interval | None:
 
 
 def with_mark(text: str, mark: str) -> str:
-    """Text of a number or of an interval of numbers with another decimal mark than the point; any other as it is.
+    """Text of a number or of a numeric interval with another decimal mark than the point; other text is unchanged.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def with_mark(text: str, mark: str) -> str:
 
 
 def without_mark(text: str, mark: str) -> str:
-    """Text that `with_mark` made this one from; any other as it is.
+    """Inverse of `with_mark`; other text is unchanged.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def without_mark(text: str, mark: str) -> str:
 
 
 def outside(values: NDArray[np.float64], labels: Sequence[str], codes: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """Mask of the values that lie outside the interval that their label names; NaN and other labels are never."""
+    """Mask of the values outside the interval that their label names; False for NaN and for other labels."""
     everything = Interval(-np.inf, np.inf, True, True)
     intervals = [parse_interval(text) or everything for text in labels]
     low, high = (np.array([getattr(i, end) for i in intervals])[codes] for end in ("low", "high"))

@@ -1,4 +1,4 @@
-"""Rows of a hierarchy (a value and its labels, most general last): made, checked and turned into codes."""
+"""Rows of a hierarchy (a value and its labels, most general last): made, checked and converted to codes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from sdc_problems._tables.columns import MISSING, NA_VALUES, STAR, label, parse_
 from sdc_problems._tables.intervals import outside, parse_interval
 from sdc_problems.errors import SDCError
 
-#: The label of the group of everything, which tells as little as a suppressed cell.
+#: Label of the group of all values, which tells as little as a suppressed cell.
 TOP = STAR
-_LARGEST = 2**53  # from here on not every whole number is a float
+_LARGEST = 2**53  # from here on, not every integer is a float
 _WHOLE_BAND = re.compile(r"(-?\d{1,18})(?:-| to )(-?\d{1,18})")
 
 Rows = list[list[str]]
@@ -58,7 +58,7 @@ def coded_levels(rows: Sequence[Sequence[str]], what: str) -> tuple[NDArray[np.i
 
 
 def _check_labels(codes: NDArray[np.int32], labels: Sequence[Sequence[str]], level: int, what: str) -> None:
-    """Refuse a level that only exchanges values, or that shows values which the level before had replaced."""
+    """Refuse a level that only exchanges values, or shows values again that the level before had replaced."""
     values, place = labels[0], set(labels[0])
     if place.isdisjoint(labels[level]):
         return
@@ -81,7 +81,7 @@ def _check_labels(codes: NDArray[np.int32], labels: Sequence[Sequence[str]], lev
 
 
 def misplaced(codes: NDArray[np.int32], labels: Sequence[Sequence[str]]) -> tuple[str, str, int] | None:
-    """A value and its label where that names an interval of numbers without it, and how many such there are."""
+    """A value whose label is a numeric interval that does not contain it, its label, and the number of such values."""
     together = parse_numbers(labels[0])
     each = [parse_numbers([text]) for text in labels[0]] if together is None else np.split(together, len(together))
     values = np.array([np.nan if number is None else float(number[0]) for number in each])
@@ -97,7 +97,7 @@ def misplaced(codes: NDArray[np.int32], labels: Sequence[Sequence[str]]) -> tupl
 
 
 def refuse_header(rows: Sequence[Sequence[str]], name: str, what: str) -> None:
-    """Refuse a first line that names the levels, which would be taken for a value."""
+    """Refuse a first line with the names of the levels, which would be read as a value."""
     if len(rows) < 3:
         return
     first = rows[0][0]
@@ -113,7 +113,7 @@ def refuse_header(rows: Sequence[Sequence[str]], name: str, what: str) -> None:
 def _check_coarser(
     finer: NDArray[np.int32], coarser: NDArray[np.int32], rows: Sequence[Sequence[str]], level: int, what: str
 ) -> None:
-    """Values that share a group must share one on the next level: name the value that breaks it."""
+    """Check that values in one group share a group on the next level; the error names a value that does not."""
     first = np.unique(finer, return_index=True)[1]
     broken = np.flatnonzero(coarser[first][finer] != coarser)
     if len(broken):
@@ -143,7 +143,7 @@ def mapping_rows(levels: Mapping[Any, Sequence[object]], what: str) -> Rows:
 
 
 def distinct_texts(values: Iterable[object], what: str) -> list[str]:
-    """Values as text, each once, in the order of first use."""
+    """Distinct values as text, in the order of first use."""
     if isinstance(values, str):
         raise SDCError(f"{what} needs a list of values, not a text")
     texts = list(dict.fromkeys(label(value).strip() for value in values))
@@ -153,7 +153,7 @@ def distinct_texts(values: Iterable[object], what: str) -> list[str]:
 
 
 def masked_rows(texts: list[str], mark: str, levels: int | None, what: str) -> tuple[Rows, list[str]]:
-    """Rows that hide one more trailing character at each level; a missing value stays one, but for a top of all."""
+    """Rows that hide one more trailing character at each level; a missing value is kept, except at a top "*"."""
     if len(mark) != 1:
         raise SDCError(f"mark must be one character, not {mark!r}")
     known = [text for text in texts if text != MISSING]  # a missing value has no characters to hide
@@ -167,7 +167,7 @@ def masked_rows(texts: list[str], mark: str, levels: int | None, what: str) -> t
         rows.append([MISSING] * depth + [mark * width if depth == width else MISSING])
     if _one_length(texts):
         phrases = [_hidden(i) for i in range(1, depth + 1)]
-    else:  # of shorter values fewer characters are hidden: what all have in common is what is shown
+    else:  # shorter values have fewer hidden characters, so the number of shown ones describes the level
         phrases = [_shown(keep) for keep in shown]
     if depth == width:
         phrases[-1] = "suppressed"
@@ -177,7 +177,7 @@ def masked_rows(texts: list[str], mark: str, levels: int | None, what: str) -> t
 def interval_rows(
     values: Iterable[object], widths: Sequence[object], origin: float, *, top: bool, what: str
 ) -> tuple[Rows, list[str]]:
-    """Rows of bands; decimals count as they are written (0.3 lies on the border of bands of 0.1)."""
+    """Rows of bands, with decimals taken exactly as written (0.3 is on the border of bands of 0.1)."""
     if not len(widths) and not top:
         raise SDCError(f"{what} needs at least one width, or top=True")
     numbers = _numbers(values, what)
@@ -212,7 +212,7 @@ def interval_rows(
 
 
 def phrase(labels: Sequence[str], values: Sequence[str]) -> str:
-    """Short phrase for a level, read off its labels and the values under them.
+    """Short phrase for a level, from its labels and the values under them.
 
     Examples
     --------
@@ -236,7 +236,7 @@ def phrase(labels: Sequence[str], values: Sequence[str]) -> str:
 
 
 def _one_length(values: Sequence[str]) -> bool:
-    """Whether all values have as many characters as the others, the mark of missing ones aside."""
+    """Whether all values have the same number of characters, not counting missing ones."""
     return len({len(text) for text in values if text not in (MISSING, TOP)}) <= 1
 
 
@@ -274,7 +274,7 @@ def bands_of(numbers: NDArray[Any], start: Fraction, width: Fraction) -> NDArray
     bands = np.floor(ratio).astype(np.int64)
     slack = 1e-14 * (1 + (np.abs(numbers) + abs(float(start))) / float(width))
     for i in np.flatnonzero(np.abs(ratio - np.rint(ratio)) <= slack):
-        # So near a border that rounding decides: count in fractions.
+        # So near to a border that rounding would decide: count in fractions.
         bands[i] = (_exact(numbers[i], "") - start) // width
     return bands
 
@@ -287,11 +287,11 @@ def _float(value: object, what: str) -> float:
     try:
         return float(value)
     except OverflowError:
-        return math.inf  # which who asks refuses
+        return math.inf  # which the caller refuses
 
 
 def _exact(value: object, what: str) -> Fraction:
-    """The number that a person reads."""
+    """The exact number as written."""
     number = _float(value, what)
     if not math.isfinite(number):
         raise SDCError(f"{what}: intervals need finite numbers")

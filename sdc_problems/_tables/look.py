@@ -1,4 +1,4 @@
-"""Look of a CSV file: its encoding and delimiter, found where they are plain."""
+"""Encoding and delimiter of a CSV file, detected where they are unambiguous."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _BLOCK = 1 << 20
 
 
 def found_encoding(path: str | os.PathLike[str], otherwise: str = "utf-8") -> str:
-    """Encoding that a byte order mark tells, UTF-8 where the file is that, and another one otherwise.
+    """Encoding by the byte order mark; otherwise UTF-8 if the file is valid UTF-8, else the given one.
 
-    A file that cannot be read is left to the reader, which says why.
+    A file that cannot be read is left to the reader, which gives the error.
     """
     try:
         with open_bytes(path) as stream:
@@ -41,7 +41,7 @@ def found_encoding(path: str | os.PathLike[str], otherwise: str = "utf-8") -> st
 
 
 def found_delimiter(path: str | os.PathLike[str], *, encoding: str = "utf-8") -> str | None:
-    """Delimiter that a line ``sep=;`` tells, or that splits the first lines into the most cells, equally many; or None.
+    """Delimiter from a line ``sep=;``, or the one that splits the first lines into equally many cells, the most; or None.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Opening of a table's file, plain or packed by gzip, bzip2, xz or zip; the delimiter that its first line may tell."""
+"""Opening of a table's file, plain or compressed by gzip, bzip2, xz or zip; and a delimiter given in its first line."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from typing import IO, Any, cast
 from sdc_problems._files import LIMIT, input_file, largest_file
 from sdc_problems.errors import SDCError
 
-#: What reading a damaged packed file raises, besides OSError.
+#: Errors from reading a damaged compressed file, besides OSError.
 DAMAGED = (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 
 LONGEST_LINE = 1 << 26
-"""Bytes that a line of a table may have: one that never ends would fill the memory."""
+"""Most bytes in a line of a table: a line without end would fill the memory."""
 
 _HEAD = 10
 _TOLD = re.compile(r"\ufeff?\"?sep=(.)\"?[\r\n]*")
@@ -26,7 +26,7 @@ _OLD_SPREADSHEET = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
 def packing(path: str | os.PathLike[str]) -> str | None:
-    """Packing of a file, as its first bytes say it: "gzip", "bzip2", "xz" or "zip"; None for a plain file."""
+    """Compression of a file by its first bytes: "gzip", "bzip2", "xz" or "zip"; None for a plain file."""
     with input_file(path).open("rb") as stream:
         head = stream.read(_HEAD)
     if head.startswith(b"\x1f\x8b"):
@@ -41,16 +41,16 @@ def packing(path: str | os.PathLike[str]) -> str | None:
 
 
 def open_bytes(path: str | os.PathLike[str]) -> IO[bytes]:
-    """Open a file for reading, unpacked if it is packed; a zip file must hold one file only.
+    """Open a file for reading, decompressed if necessary; a zip file must hold only one file.
 
-    A small packed file may hold more than any memory does: reading ends with an SDCError where it has given more than
-    a file may have, or a line without end.
+    A small compressed file may expand beyond any memory: reading ends with an SDCError at the size limit of a file, or
+    of a line.
     """
     return io.BufferedReader(_Bounded(_unpacked(path), path))
 
 
 def gunzipped(path: str | os.PathLike[str]) -> bytes:
-    """Content of a gzip file, which must not be more than a file may have."""
+    """Content of a gzip file, which must be within the size limit of a file."""
     import gzip
 
     with io.BufferedReader(_Bounded(cast("IO[bytes]", gzip.open(path, "rb")), path, longest_line=None)) as stream:
@@ -58,7 +58,7 @@ def gunzipped(path: str | os.PathLike[str]) -> bytes:
 
 
 class _Bounded(io.RawIOBase):
-    """Bytes of a stream, as long as they and their lines are of bounded number."""
+    """Bytes of a stream, up to a limit for the whole stream and for each line."""
 
     def __init__(
         self, stream: IO[bytes], path: str | os.PathLike[str], longest_line: int | None = LONGEST_LINE
@@ -71,7 +71,7 @@ class _Bounded(io.RawIOBase):
         self._line = 0
 
     def readable(self) -> bool:
-        """Whether it can be read: always."""
+        """Return True: the stream can be read."""
         return True
 
     def readinto(self, buffer: Any) -> int:
@@ -92,7 +92,7 @@ class _Bounded(io.RawIOBase):
         return n
 
     def close(self) -> None:
-        """Close the stream, too."""
+        """Close the stream as well."""
         self._stream.close()
         super().close()
 
@@ -113,12 +113,12 @@ def _unpacked(path: str | os.PathLike[str]) -> IO[bytes]:
 
 
 def open_text(path: str | os.PathLike[str], encoding: str) -> io.TextIOWrapper:
-    """Open a file for reading as text, with its line ends as they are."""
+    """Open a file for reading as text, with unchanged line ends."""
     return io.TextIOWrapper(open_bytes(path), encoding=encoding, newline="")
 
 
 def told_delimiter(path: str | os.PathLike[str], encoding: str) -> str | None:
-    """Delimiter that a line such as ``sep=;`` before the header tells, as Excel writes and reads it; else None."""
+    """Delimiter from a line such as ``sep=;`` before the header, which Excel writes and reads; else None."""
     with open_text(path, encoding) as stream:
         told = _TOLD.fullmatch(stream.readline(16))
     return None if told is None else told[1]

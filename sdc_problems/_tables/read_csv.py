@@ -41,7 +41,7 @@ class CSVFormat:
     thousands: str | None
     chunksize: int
     before: int = 0
-    """Lines before the header."""
+    """Number of lines before the header."""
 
     def rows(self, delimiter: str | None = None) -> Iterator[list[str]]:
         """Records as lists of cells, without blank lines."""
@@ -56,7 +56,7 @@ class CSVFormat:
 
 @dataclass
 class _Growing:
-    """One column while it is read: numbers as long as every cell is one, else text."""
+    """One column while it is read: numbers as long as every cell is one, otherwise text."""
 
     name: str
     codes_too: bool
@@ -67,11 +67,11 @@ class _Growing:
     texts: dict[str, int] = field(default_factory=dict)
 
     def add(self, cells: pd.Series[str], form: CSVFormat) -> bool:
-        """Take one chunk; False when the column turns out to be text after chunks that were read as numbers."""
+        """Add one chunk; False if the column turns out to be text after chunks were read as numbers."""
         import pandas as pd
 
         found, distinct = pd.factorize(cells)
-        # Blanks around a value are no part of it, as they are none of a missing marker.
+        # Blanks around a cell are part neither of a value nor of a text for missing values.
         texts: list[str] = [text.strip() for text in distinct.tolist()]
         markers = frozenset(form.na_values)
         present = [i for i, text in enumerate(texts) if text not in markers]
@@ -94,7 +94,7 @@ class _Growing:
         return True
 
     def restart(self) -> None:
-        """Forget what was read as numbers."""
+        """Discard what was read as numbers."""
         self.chunks, self.numbers = [], []
 
     def finish(self) -> Column:
@@ -108,8 +108,8 @@ class _Growing:
             return column
         distinct = np.unique(np.concatenate(self.numbers))
         if distinct.dtype.kind == "f":
-            distinct = distinct + 0.0  # -0.0 and 0.0 are one value
-        # Each chunk's codes give way to the final ones, so that the column is never held twice.
+            distinct = distinct + 0.0  # makes -0.0 and 0.0 equal
+        # Each chunk's codes are freed as the final ones are made, so that the column is never held twice.
         for i, numbers in enumerate(self.numbers):
             table = np.append(np.searchsorted(distinct, numbers), -1).astype(np.int32)
             self.chunks[i] = table[self.chunks[i]]
@@ -144,7 +144,7 @@ class CSVFile:
             raise SDCError(f"decimal and thousands are both {decimal!r}: they must differ")
         check_encoding(encoding)
         if encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
-            encoding = "utf-8-sig"  # the same, and a byte order mark is no part of the first name
+            encoding = "utf-8-sig"  # the same, without a byte order mark in the first name
         self._form = CSVFormat(Path(path), delimiter, encoding, na_values, decimal, thousands, chunksize or _CHUNK)
 
     def header(self) -> list[str]:
@@ -162,9 +162,9 @@ class CSVFile:
         Parameters
         ----------
         kinds
-            Columns whose kind was declared: no second thoughts about them.
+            Columns whose kind was declared; they are not checked for disguised numbers.
         numeric
-            Columns declared numeric: digits with leading zeros are numbers too.
+            Columns declared numeric, in which digits with leading zeros are numbers too.
         """
         with self._explained():
             lines = _refuse_text_behind_quotes(self._form)
@@ -205,7 +205,7 @@ def _header(form: CSVFormat) -> list[str]:
     if len(first) == 1:
         raise SDCError(f"{form.path} has a header but no records")
     if len(first[1]) > len(names):
-        # pandas would take the surplus column for an index without a word.
+        # pandas would silently take a surplus column for an index.
         raise _ragged(form, 1, len(first[1]), len(names))
     return names
 
@@ -219,7 +219,7 @@ def _columns(form: CSVFormat, names: list[str], numeric: Collection[str], lines:
         tell("rows read", read, max(read, lines))
         for i, column in enumerate(growing):
             if i not in late and not column.add(chunk.iloc[:, i], form):
-                # Earlier cells are known as numbers only ("1.0" and "1" are one): read this column once more.
+                # Earlier cells are known only as numbers ("1.0" and "1" are the same): read this column again.
                 column.restart()
                 late.append(i)
     if late:
@@ -240,7 +240,7 @@ def _chunks(form: CSVFormat, wanted: list[int] | None) -> Iterator[pd.DataFrame]
 
     try:
         with ExitStack() as opened:
-            # pandas opens a plain file itself, which is the fastest.
+            # pandas opens a plain file itself, which is fastest.
             unpacked = form.before or packing(form.path)
             source: Any = opened.enter_context(open_text(form.path, form.encoding)) if unpacked else form.path
             reader = pd.read_csv(
@@ -259,9 +259,9 @@ def _chunks(form: CSVFormat, wanted: list[int] | None) -> Iterator[pd.DataFrame]
 
 
 def _refuse_text_behind_quotes(form: CSVFormat) -> int:
-    """Refuse a cell like "100"5, which would be read as 1005; returns the number of lines without the first.
+    """Refuse a cell like "100"5, which would be read as 1005; return the number of lines without the first.
 
-    Blanks behind a quotation mark do no harm.
+    Blanks after a quotation mark are accepted.
     """
     mark = re.escape(form.delimiter)
     suspect = re.compile(rf'[^{mark}"\r\n]"[^{mark}"\r\n]')
@@ -290,7 +290,7 @@ def _refuse_text_behind_quotes(form: CSVFormat) -> int:
 
 
 def _refuse_short_rows(form: CSVFormat, width: int) -> None:
-    """A record that ends early looks like one with missing values; it is a broken line."""
+    """Refuse a record that ends early: it looks like one with missing values, but is a broken line."""
     for number, row in enumerate(form.rows()):
         if len(row) < width:
             raise _ragged(form, number, len(row), width)
@@ -303,7 +303,7 @@ def _ragged(form: CSVFormat, row: int, cells: int, width: int) -> SDCError:
 
 
 def _better_delimiter(form: CSVFormat) -> str | None:
-    """The delimiter that splits the first lines into equally many cells, more than one; None when none does."""
+    """The delimiter that splits the first lines into equally many cells, more than one; None if there is none."""
     best, most = None, 1
     for delimiter in _DELIMITERS:
         if delimiter != form.delimiter:
@@ -314,7 +314,7 @@ def _better_delimiter(form: CSVFormat) -> str | None:
 
 
 def _undecodable(form: CSVFormat) -> SDCError:
-    """Say which byte is not in the encoding, and in which row and column it stands."""
+    """Error that names the byte that is not in the encoding, and its row and column."""
     encoding = "utf-8" if form.encoding == "utf-8-sig" else form.encoding
     with open_bytes(form.path) as stream:
         head = stream.read(4)
@@ -330,7 +330,7 @@ def _undecodable(form: CSVFormat) -> SDCError:
                 place = f": byte 0x{line[error.start]:02x} at position {offset + error.start}"
                 break
             offset += len(line)
-    # Latin-1 gives every byte back as it was, so each cell can be tried on its own.
+    # Latin-1 keeps every byte, so each cell can be tried separately.
     names: list[str] = []
     for number, row in enumerate(replace(form, encoding="latin-1").rows()):
         names = names or row

@@ -139,17 +139,20 @@ class Speller:
             return 0
         # -0.0 and 0.0 are one value, which is written without a sign.
         values = (numbers + 0.0 if numbers.dtype.kind == "f" else numbers).tolist()
-        guess = self._form(texts[0], values[0])
-        uniform = self._all(texts, values, guess)
+        # The form of all, if there is one, is that of the cells before, of the longest text (1,234 beside 5), or of one
+        # that begins with a zero (007 beside 123).
+        guesses = [*self._place][:1]
+        guesses += [self._form(text, values[texts.index(text)]) for text in (max(texts, key=len), min(texts))]
+        guess = next((form for form in dict.fromkeys(guesses) if self._all(texts, values, form)), None)
         if numbers.dtype.kind != "f":
             self._shortest = shortest = False
-        elif self._shortest or not uniform:
+        elif self._shortest or guess is None:
             shortest = self._all(texts, values, "")
             self._shortest = self._shortest and shortest
         else:
             shortest = False
-        if uniform or shortest:
-            return self._code(guess if uniform else "")
+        if guess is not None or shortest:
+            return self._code("" if guess is None else guess)
         found = np.zeros(len(texts), dtype=np.int16)
         for i, (text, value) in enumerate(zip(texts, values, strict=True)):
             found[i] = self._code(self._form(text, value))

@@ -1,4 +1,4 @@
-"""Texts for what they look like: dates as people write them, postal codes, codes whose beginnings mean something."""
+"""Texts that look like dates, postal codes, or codes whose prefixes have a meaning."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _YEAR_LAST = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2(\d{4})(?: \d{1,2}:.*)?")
 _DIGITS = re.compile(r"\d{4,10}(?:-\d{3,4})?")
 _POSTAL_NAME = re.compile(r"(?:^|[^a-z])(?:zip|zips|plz|postal|postcode|post_?code|cp|cap|npa|postleitzahl)", re.I)
 _CODE = re.compile(r"(?=.{2,12}$)[A-Za-z]{0,3}\d[A-Za-z0-9]*(?:[.\-/][A-Za-z0-9]+)*")
-_SHARE = 0.95  # of the values must look like it
+_SHARE = 0.95  # of the values must have the look
 _SEPARATORS = re.compile(r"[.\-/]")
 
 
@@ -25,9 +25,9 @@ class Dates:
     Attributes
     ----------
     days
-        The day of each, as in 2024-12-31.
+        The day of each text, in the form 2024-12-31.
     certain
-        Whether day and month could be told apart; the year always can.
+        Whether day and month could be told apart; the year is always certain.
     """
 
     days: list[str]
@@ -35,7 +35,7 @@ class Dates:
 
 
 def read_dates(texts: Sequence[str]) -> Dates | None:
-    """Read texts as dates, if all of them are; 31.12.2024 and 12/31/2024 by what is possible for all of them.
+    """Read texts as dates, if all of them are; 31.12.2024 and 12/31/2024 in the order that is possible for all texts.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def read_dates(texts: Sequence[str]) -> Dates | None:
         return None
     day_first = _days([(m[4], m[3], m[1]) for m in last if m])
     month_first = _days([(m[4], m[1], m[3]) for m in last if m])
-    dotted = all(m[2] == "." for m in last if m)  # nobody writes the month first with dots
+    dotted = all(m[2] == "." for m in last if m)  # with dots, nobody writes the month first
     if day_first is not None and (dotted or month_first is None):
         return Dates(day_first, certain=True)
     if month_first is not None and day_first is None:
@@ -65,7 +65,7 @@ def read_dates(texts: Sequence[str]) -> Dates | None:
 
 
 def looks_like_postal_codes(texts: Sequence[str], name: str) -> bool:
-    """Whether values are digits of one length, at least four, and the column's name or a leading zero says codes.
+    """Whether values are digits of one length, at least four, and the column's name or a leading zero indicates codes.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def looks_like_postal_codes(texts: Sequence[str], name: str) -> bool:
 
 
 def looks_like_codes(texts: Sequence[str]) -> bool:
-    """Whether values are short codes, of which several share their beginning.
+    """Whether values are short codes, of which several share a prefix.
 
     Examples
     --------
@@ -95,9 +95,9 @@ def looks_like_codes(texts: Sequence[str]) -> bool:
 
 
 def code_stems(texts: Sequence[str]) -> list[list[str]]:
-    """Beginnings of codes, ever shorter: up to the first separator, then three, two and one characters, as they differ.
+    """Shorter and shorter prefixes of codes: up to the first separator, then 3, 2 and 1 characters, if distinct.
 
-    A beginning that stands for more than itself ends in "*".
+    A prefix that stands for more than itself ends in "*".
 
     Examples
     --------
@@ -116,7 +116,7 @@ def code_stems(texts: Sequence[str]) -> list[list[str]]:
 
 
 def check_digits_97(text: str) -> bool:
-    """Whether a text is an IBAN with right check digits (ISO 7064, MOD 97-10).
+    """Whether a text is an IBAN with valid check digits (ISO 7064, MOD 97-10).
 
     Examples
     --------
@@ -130,7 +130,7 @@ def check_digits_97(text: str) -> bool:
 
 
 def _days(parts: Sequence[tuple[str, str, str]]) -> list[str] | None:
-    """ISO days of years, months and days; None if one does not exist."""
+    """ISO dates from years, months and days; None if one does not exist."""
     try:
         return [datetime.date(int(y), int(m), int(d)).isoformat() for y, m, d in parts]
     except ValueError:

@@ -11,7 +11,7 @@ import numpy as np
 
 
 def toml_key(name: str) -> str:
-    """Key as TOML takes it.
+    """Key in the syntax of TOML.
 
     Examples
     --------
@@ -22,7 +22,7 @@ def toml_key(name: str) -> str:
 
 
 def toml_value(value: Any) -> str:
-    """Value as TOML takes it, on one line.
+    """Value in the syntax of TOML, on one line.
 
     Examples
     --------
@@ -34,4 +34,4 @@ def toml_value(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(map(toml_value, value)) + "]"
     text = json.dumps(value.item() if isinstance(value, np.generic) else value, ensure_ascii=False)
-    return text.replace("\x7f", "\\u007f")  # which JSON leaves as it is
+    return text.replace("\x7f", "\\u007f")  # which JSON does not escape

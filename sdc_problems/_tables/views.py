@@ -1,4 +1,4 @@
-"""Views for notebooks: short tables and texts in HTML, everything in them escaped."""
+"""Views for notebooks: short tables and texts in escaped HTML."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ MOST_ROWS = 20
 
 
 def text_view(text: str) -> str:
-    """Plain text as it is, of long ones the beginning.
+    """Plain text, or its beginning if it is long.
 
     Examples
     --------
@@ -24,7 +24,7 @@ def text_view(text: str) -> str:
 def table_view(
     caption: str, head: Sequence[object], rows: Sequence[Sequence[object]], *, notes: Iterable[str] = ()
 ) -> str:
-    """Table with a caption above and notes below, of long ones the beginning.
+    """Table with a caption above and notes below, or its beginning if it is long.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def _shown(cell: object) -> str:
 
 
 class TextView:
-    """Object whose text is what a notebook shows."""
+    """Object that notebooks show as its text."""
 
     __slots__ = ()
 
