@@ -1,4 +1,4 @@
-"""Risk that a record is re-identified, by what is known of the population: the agencies' measures."""
+"""Re-identification risk estimated from sampling weights or households, as statistical agencies measure it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from sdc_problems.evaluators._codes import dense
 
 
 def population_counts(classes: object, weights: object) -> FloatArray:
-    """Estimated number of persons of the population with the quasi-identifiers of each record: its class's weights.
+    """Estimated number of persons in the population with the quasi-identifiers of each record: sum of class weights.
 
     Parameters
     ----------
     classes
         Equivalence class of each record.
     weights
-        Sampling weight of each record: persons that it stands for, 1 or more.
+        Sampling weight of each record: number of persons that it stands for, 1 or more.
 
     Examples
     --------
@@ -30,23 +30,23 @@ def population_counts(classes: object, weights: object) -> FloatArray:
 
 
 def individual_risk(classes: object, weights: object) -> FloatArray:
-    """Probability that a record is re-identified, in a sample whose population is known by weights only.
+    """Individual risk: probability that a record is re-identified, if the population is known only by sampling weights.
 
     Parameters
     ----------
     classes
         Equivalence class of each record.
     weights
-        Sampling weight of each record: persons that it stands for, 1 or more.
+        Sampling weight of each record: number of persons that it stands for, 1 or more.
 
     Notes
     -----
-    Benedetti and Franconi (1998); Franconi and Polettini (2004). A record's class has f records in the sample; its F in
-    the population follows, given f, a negative binomial distribution with p = f / Σ weights, and the risk is
+    Benedetti and Franconi (1998); Franconi and Polettini (2004). The class of a record has f records in the sample.
+    Given f, its size F in the population follows a negative binomial distribution with p = f / Σ weights; the risk is
 
     .. math:: E[1/F \\mid f] = \\frac{p}{f}\\,{}_2F_1(1, 1; f + 1; 1 - p).
 
-    For f = 1 that is p/(1 - p) · ln(1/p).
+    For f = 1 this is p/(1 - p) · ln(1/p).
 
     Examples
     --------
@@ -63,18 +63,18 @@ def individual_risk(classes: object, weights: object) -> FloatArray:
 
 
 def household_risk(risk: object, households: object) -> FloatArray:
-    """Probability that at least one person of a record's household is re-identified.
+    """Household risk: probability that at least one person of a record's household is re-identified.
 
     Parameters
     ----------
     risk
-        Probability for each record, as of `individual_risk`.
+        Probability for each record, such as that of `individual_risk`.
     households
         Household of each record.
 
     Notes
     -----
-    1 - Π (1 - r) over the household, as if persons were found independently (Templ et al. 2015, §2.2).
+    1 - Π (1 - r) over the household, assuming that persons are found independently (Templ et al. 2015, §2.2).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Special uniques: records that few attributes single out already, and the attributes that do it (SUDA2)."""
+"""Special uniques: records that are unique by few attributes, and the attributes that make them so (SUDA2)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sdc_problems._validation import FloatArray, code_table, whole
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators._codes import row_labels
 
-_WORK = 50_000_000  # records times combinations: some ten seconds
+_WORK = 50_000_000  # records times combinations: about ten seconds
 
 
 class SpecialUniques(NamedTuple):
@@ -22,11 +22,11 @@ class SpecialUniques(NamedTuple):
     Attributes
     ----------
     scores
-        Score of each record, 0 where no combination looked at singles it out.
+        Score of each record; 0 if it is unique by no combination that was examined.
     contributions
         Percentage of all scores that comes from combinations with each attribute.
     sizes
-        Fewest attributes that single out each record; 0 where none looked at do.
+        Smallest number of attributes by which each record is unique; 0 if no such combination was found.
     """
 
     scores: FloatArray
@@ -35,22 +35,22 @@ class SpecialUniques(NamedTuple):
 
 
 def special_uniques(quasi_identifiers: Any, *, largest: int = 3) -> SpecialUniques:
-    """Scores of records by the smallest combinations of attributes that single them out.
+    """Special uniques scores (SUDA2): records by the smallest combinations of attributes that make them unique.
 
     Parameters
     ----------
     quasi_identifiers
         Category codes ≥ 0, records × attributes.
     largest
-        Most attributes of a combination, the M of the method; at most one less than there are.
+        Largest number of attributes of a combination, the M of the method; less than the number of attributes.
 
     Notes
     -----
     Elliot, Manning and Ford (2002); Manning, Haglin and Keane (2008); as in sdcMicro. A minimal sample unique is a
-    combination of m attributes in which the record is alone, while it is in none of its parts. Each adds
-    (p - m)(p - m - 1)…(p - M) to the record's score, so that fewer attributes count for more.
+    combination of m attributes by which the record is unique, while it is not unique by any part of it. Each adds
+    (p - m)(p - m - 1)…(p - M) to the score of the record, so that fewer attributes count more.
 
-    Every combination is counted, O(C(p, M)·n); combinations of a record's unique ones are not looked at again.
+    Every combination is counted, O(C(p, M)·n); a combination that contains a minimal unique of a record is skipped.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def special_uniques(quasi_identifiers: Any, *, largest: int = 3) -> SpecialUniqu
     """
     largest = whole(largest, "largest", least=1)
     shape = np.shape(quasi_identifiers)
-    if len(shape) == 2:  # before a large table is looked at
+    if len(shape) == 2:  # before a large table is checked
         refuse_long(shape[0], shape[1], largest)
     codes = code_table(quasi_identifiers, "quasi_identifiers")
     n, p = codes.shape
@@ -87,7 +87,7 @@ def special_uniques(quasi_identifiers: Any, *, largest: int = 3) -> SpecialUniqu
 
 
 def refuse_long(n: int, p: int, largest: int) -> None:
-    """Refuse more records and combinations than can be counted in some ten seconds."""
+    """Raise an error if there are more records and combinations than can be counted in about ten seconds."""
     largest = min(largest, max(p - 1, 1))
     if n * sum(comb(p, m) for m in range(1, largest + 1)) > _WORK:
         raise SDCError(

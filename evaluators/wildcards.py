@@ -1,4 +1,4 @@
-"""Anonymity of a table with stars, where a star (a suppressed or missing cell) may stand for any value."""
+"""Anonymity of a table with stars, where a star (a suppressed or missing cell) can stand for any value."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from sdc_problems._slices import slices
 from sdc_problems._validation import BoolArray, IntArray, cell_mask, code_table
 from sdc_problems.evaluators._codes import column_labels, first_records, row_labels
 
-_PAIR_COST = 60_000  # elementary comparisons that cost as much as the joining of two patterns of stars
+_PAIR_COST = 60_000  # elementary comparisons that cost as much as joining two patterns of stars
 
 
 def k_wildcard(quasi_identifiers: object, stars: object) -> int:
-    """Anonymity k with stars as wildcards: the fewest records that any record is compatible with, itself included.
+    """Anonymity k with stars as wildcards: smallest number of records compatible with a record, including itself.
 
-    Two records are compatible where each quasi-identifier is equal in both or starred in one of them. The count of
-    ``k_anonymity``, for which a star is a value of its own, is never larger.
+    Two records are compatible if each quasi-identifier is equal in both, or starred in at least one. ``k_anonymity``,
+    for which a star is a value of its own, is never larger.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def k_wildcard(quasi_identifiers: object, stars: object) -> int:
 
 
 def wildcard_class_sizes(quasi_identifiers: object, stars: object) -> IntArray:
-    """Number of records that each record is compatible with, where a star is compatible with every value.
+    """Number of records with which each record is compatible, where a star is compatible with every value.
 
     Parameters
     ----------
@@ -59,12 +59,12 @@ def wildcard_class_sizes(quasi_identifiers: object, stars: object) -> IntArray:
     Returns
     -------
     ndarray of int64
-        In [1, n]; without stars the sizes of the equivalence classes.
+        In [1, n]; without stars, the sizes of the equivalence classes.
 
     Notes
     -----
-    O(r·q) for r distinct records with q different patterns of stars, O(r·s) for s distinct records with a star where
-    that is less.
+    O(r·q) for r distinct records with q different patterns of stars, or O(r·s) for s distinct records with a star,
+    whichever is less.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def wildcard_class_sizes(quasi_identifiers: object, stars: object) -> IntArray:
 
 
 def column_wildcard_sizes(columns: Sequence[NDArray[np.integer[Any]]], stars: Sequence[NDArray[np.bool_]]) -> IntArray:
-    """`wildcard_class_sizes` of columns of codes and of stars: only the different records are held as a table."""
+    """`wildcard_class_sizes` of columns of codes and of stars; only the distinct records are held as a table."""
     who, m = column_labels(
         np.where(starred, 0, column.astype(np.int64) + 1) for column, starred in zip(columns, stars, strict=True)
     )
@@ -100,7 +100,7 @@ def column_wildcard_sizes(columns: Sequence[NDArray[np.integer[Any]]], stars: Se
 
 
 def _by_patterns(cells: IntArray, wild: BoolArray, records: IntArray, pattern: IntArray, n_patterns: int) -> IntArray:
-    """Join the rows of every two patterns on the attributes that neither stars."""
+    """Join the rows of each pair of patterns on the attributes that are starred in neither."""
     counts = np.zeros(len(cells), dtype=np.int64)
     members = [np.flatnonzero(pattern == label) for label in range(n_patterns)]
     for a, first in enumerate(members):
@@ -121,7 +121,7 @@ def _by_patterns(cells: IntArray, wild: BoolArray, records: IntArray, pattern: I
 def _add_compatible(
     cells: Any, wild: Any, records: Any, some: Any, place: Any, counts: Any, begin: int, end: int
 ) -> None:
-    """Compare rows with a star (``some``, in order) with every other row; ``place`` is the number before each."""
+    """Compare rows with a star (``some``, in order) with all other rows; ``place`` counts those before each row."""
     n, p = cells.shape
     for position in range(begin, end):
         i = some[position]

@@ -60,7 +60,7 @@ def plain_measure(source: Any, of: Ints, levels: Ints, lattice: Any) -> Any:
 def plain_walk(
     source: Any, of: Ints, order: Ints, rooms: Ints, lattice: Any, columns: Ints, every: bool
 ) -> tuple[Ints, Ints, NDArray[np.float64]]:
-    """Figures of every node that differs in the attributes ``order``, like ``walk``; each is grouped from the source."""
+    """Figures of every node that differs in the attributes ``order``, like ``walk``; each grouped from the source."""
     levels = of.copy()
     numbers, limits, values = [], [], []
     d = 0

@@ -1,4 +1,4 @@
-"""Kernels of candidate counting: how many boxes of labels hold a point of values."""
+"""Kernels of candidate counting: number of boxes of labels that contain a point of values."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 from sdc_problems._kernel import kernel
 from sdc_problems._validation import IntArray
 
-_POINTS = 256  # compared with all boxes at once where nothing is compiled
+_POINTS = 256  # compared with all boxes at once in the version that is not compiled
 
 
 def box_tree(low: IntArray, high: IntArray, leaf: int) -> tuple[IntArray, tuple[IntArray, ...]]:
-    """A balanced tree of boxes in level order, split at the middles of the widest attribute.
+    """Balanced tree of boxes in level order, split at the middle of the widest attribute.
 
-    The children of node i are 2i + 1 and 2i + 2; the bounds of a node hold its boxes entirely.
+    The children of node i are 2i + 1 and 2i + 2; the bounds of a node contain all its boxes.
     """
     n, p = low.shape
     n_leaves = 1
@@ -62,7 +62,7 @@ def _plain_around(points: Any, low: Any, high: Any, count: Any, tree: Any) -> An
 
 @kernel(cost=lambda points, low, *_: len(points) * low.size * 2e-9, plain=_plain_around)
 def boxes_around(points: Any, low: Any, high: Any, count: Any, tree: Any) -> Any:
-    """Weighted number of boxes (in the tree's order) that hold each point."""
+    """Weighted number of boxes (in the order of the tree) that contain each point."""
     begin, end, bottom, top = tree
     m, p = points.shape
     n_nodes = len(begin)

@@ -1,20 +1,20 @@
-"""Kernels of distance linkage: ties with the own counterpart, unless another record is nearer.
+"""Kernels of distance linkage: number of records as near as a record's own counterpart, unless one is nearer.
 
-All engines compare distances that come out of the same operations in the same order, so they agree to the last bit
-and ties are ties in every engine. SciPy's k-d tree is not used: it sums in another order, cannot weigh
-categories, and cannot stop at the first counterpart that is nearer than the own one, which is most of the speed.
+All engines compute distances by the same operations in the same order, so they agree to the last bit, and ties are the
+same in every engine. SciPy's k-d tree is not used: it sums in another order, does not support category distances, and
+cannot stop at the first counterpart that is nearer than the record's own, which gives most of the speed.
 
-Columns are ordered: numeric, ordinal, nominal. ``a`` is the number of numeric ones, ``b`` that of numeric and
-ordinal ones. ``unit`` turns whole-number category distances into fractions when both kinds meet. A distance is squared
-Euclidean (numeric only), a sum of category distances (categorical only), or root plus sum (mixed).
+Columns are ordered: numeric, ordinal, nominal. ``a`` is the number of numeric columns, ``b`` the number of numeric and
+ordinal columns. ``unit`` turns whole-number category distances into fractions for tables with both kinds. A distance is
+squared Euclidean (numeric only), a sum of category distances (categorical only), or the root plus the sum (mixed).
 
-Many targets are measured at once, one attribute after the other: the processor's vector units do several targets
-together, and each sum is still taken in the order of the attributes. Targets stand in blocks, records × one attribute
-side by side. The tree is binary and balanced, in level order (children of node i: 2i + 1 and 2i + 2), but looked at
-``FAN`` levels at a time: the boxes of those descendants stand in a block, too.
+Many targets are measured at once, one attribute after the other, so that vector instructions process several targets
+together while each sum is still taken in the order of the attributes. Targets are stored in blocks in which the values
+of one attribute are contiguous. The tree is binary and balanced, in level order (children of node i: 2i + 1 and
+2i + 2), but is traversed ``FAN`` levels at a time: the boxes of those descendants are stored in a block, too.
 
-The helpers are small and without division on purpose: a helper that may raise keeps counting references of its arrays,
-which takes longer than the distances.
+The helpers are small and avoid division on purpose: a helper that may raise counts references of its arrays, which
+takes longer than the distances.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from sdc_problems._kernel import kernel
 from sdc_problems._validation import FloatArray, IntArray
 
 FAN = 4
-"""Levels of the tree between a node and the boxes that are looked at together."""
+"""Levels of the tree between a node and the boxes that are examined together."""
 
 _BOXES = 1 << FAN
-_PLAIN_CELLS = 2**16  # distances that the plain form holds at once: they stay in the cache
+_PLAIN_CELLS = 2**16  # distances that the plain form holds at once, few enough to stay in the cache
 
 
 @kernel()
@@ -66,10 +66,10 @@ def _categories(row: Any, block: Any, m: int, w: Any, a: int, b: int, s: Any) ->
 
 @kernel()
 def _box_squares(row: Any, boxes: Any, m: int, w: Any, a: int, d: Any) -> None:
-    """Squared distances to the nearest corners of the first m boxes, never above that of a point in them.
+    """Squared distances to the nearest points of the first m boxes: lower bounds for all records in them.
 
-    The operations are those of ``_squares`` in the same order, and each is monotone also after rounding: a box
-    may be skipped when its bound is larger, without any tolerance.
+    The operations are those of ``_squares`` in the same order, and each is monotone even with rounding. So a box can be
+    skipped without any tolerance if its bound is larger.
     """
     for k in range(m):
         d[k] = 0.0
@@ -83,7 +83,7 @@ def _box_squares(row: Any, boxes: Any, m: int, w: Any, a: int, d: Any) -> None:
 
 @kernel()
 def _box_categories(row: Any, boxes: Any, m: int, w: Any, a: int, b: int, s: Any) -> None:
-    """As ``_categories``, to the nearest corners of the first m boxes."""
+    """Like ``_categories``, to the nearest points of the first m boxes."""
     for k in range(m):
         s[k] = 0.0
     for c in range(a, b):
@@ -101,7 +101,7 @@ def _box_categories(row: Any, boxes: Any, m: int, w: Any, a: int, b: int, s: Any
 
 @kernel()
 def _join(d: Any, s: Any, m: int, a: int, unit: float) -> None:
-    """Distances from their two parts."""
+    """Combine the numeric and the categorical part of distances."""
     if a == 0:
         for k in range(m):
             d[k] = s[k]
@@ -112,7 +112,7 @@ def _join(d: Any, s: Any, m: int, a: int, unit: float) -> None:
 
 @kernel()
 def _tied(d: Any, count: Any, m: int, radius: float, found: int) -> int:
-    """Add the records at the radius to those found; -1 when one is nearer."""
+    """Add the number of records at the radius to that found so far; -1 if one is nearer."""
     least = np.inf
     for k in range(m):
         least = min(least, d[k])
@@ -126,7 +126,7 @@ def _tied(d: Any, count: Any, m: int, radius: float, found: int) -> int:
 
 
 def _plain_distances(X: Any, Y: Any, w: Any, a: int, b: int, unit: float) -> Any:
-    """Distances by the operations above, in their order, of columns X[c] to columns Y[c] that are broadcast."""
+    """Distances by the operations above, in the same order, between columns X[c] and Y[c], which are broadcast."""
     d: Any = 0.0
     for c in range(a):
         t = (X[c] - Y[c]) * w[c]
@@ -148,7 +148,7 @@ def _plain_own(A: Any, B: Any, w: Any, a: int, b: int, unit: float) -> Any:
 
 @kernel(cost=lambda A, *_: 1e-5 + A.size * 1e-8, plain=_plain_own)
 def own_distances(A: Any, B: Any, w: Any, a: int, b: int, unit: float) -> Any:
-    """Distance of each row of A to the row of B in its place, by the operations above."""
+    """Distance between each row of A and the same row of B, by the operations above."""
     n, p = A.shape
     found = np.empty(n)
     for i in range(n):
@@ -196,9 +196,9 @@ def _plain_seconds(A: Any, radius: Any, targets: Any, *metric: Any) -> float:
 def brute_ties(
     A: Any, radius: Any, targets: Any, w: Any, a: int, b: int, unit: float, ties: Any, at: int, budget: int
 ) -> int:  # fmt: skip
-    """Number of records at exactly the radius, -1 when one is nearer: every row of A against block after block.
+    """Number of records at exactly the radius, -1 if one is nearer; compares every row of A with all blocks.
 
-    From row ``at`` on until the budget of pairs is spent; returns the next row.
+    Starts at row ``at`` and stops when the budget of pairs is spent; returns the next row.
     """
     blocks, counts, sizes = targets
     size = blocks.shape[2]
@@ -222,11 +222,11 @@ def brute_ties(
 
 @kernel()
 def _select(order: Any, keys: Any, low: int, high: int, middle: int) -> None:
-    """Partition order[low:high] so that no key before ``middle`` is larger than one from there on."""
+    """Partition order[low:high] so that no key before ``middle`` is larger than any key from there on."""
     high -= 1
     while high > low:
         center = (low + high) // 2
-        # Median of three, so that sorted columns are no worst case.
+        # Median of three, so that sorted columns are not the worst case.
         for x, y in ((low, center), (center, high), (low, center)):
             if keys[y] < keys[x]:
                 keys[x], keys[y] = keys[y], keys[x]
@@ -256,9 +256,9 @@ def grow_tree(
     B: Any, w: Any, a: int, b: int, unit: float, order: Any, keys: Any, begin: Any, end: Any, low: Any, high: Any,
     node: int, budget: int,
 ) -> int:  # fmt: skip
-    """Close the boxes of the nodes from ``node`` on and halve them along their widest attribute; returns the next node.
+    """Compute the boxes of the nodes from ``node`` on and halve them along their widest attribute.
 
-    The records of a node are order[begin[node] : end[node]].
+    The records of a node are order[begin[node] : end[node]]. Returns the next node.
     """
     p = B.shape[1]
     first_leaf = len(begin) // 2
@@ -302,7 +302,7 @@ def grow_tree(
 def fill_blocks(
     B: Any, count: Any, order: Any, begin: Any, end: Any, low: Any, high: Any, tree: Any
 ) -> None:  # fmt: skip
-    """Copy the records into blocks, one per leaf, and the boxes into blocks, one per node above them."""
+    """Copy records into blocks, one per leaf, and boxes into blocks, one per node above them."""
     blocks, counts, sizes, leaf_of, boxes, before = tree
     first_leaf, depth = len(begin) // 2, len(before) - 1
     for leaf in range(len(blocks)):
@@ -326,13 +326,13 @@ def fill_blocks(
 
 
 class Blocks(NamedTuple):
-    """Records in blocks, one attribute side by side."""
+    """Records in blocks, in which the values of one attribute are contiguous."""
 
     records: FloatArray
     counts: IntArray
     """Count of each record."""
     sizes: IntArray
-    """Records in each block: what follows them is not filled."""
+    """Number of records in each block; the rest of a block is not used."""
 
 
 class Tree(NamedTuple):
@@ -345,13 +345,13 @@ class Tree(NamedTuple):
     leaf_of: IntArray
     """Leaf of each record."""
     boxes: FloatArray
-    """Bounds of the boxes below each node that is looked at: first the lower ones, then the upper ones."""
+    """Bounds of the boxes below each node that is visited: first the lower bounds, then the upper ones."""
     before: IntArray
-    """Number of nodes looked at that stand on higher levels, for each level but that of the leaves."""
+    """Number of visited nodes on higher levels, for each level but that of the leaves."""
 
 
 def in_blocks(B: FloatArray, count: IntArray, size: int) -> Blocks:
-    """Rows of B, which occur ``count`` times, in blocks as they come."""
+    """Blocks of the rows of B, which occur ``count`` times, in their order."""
     n, p = B.shape
     size = min(size, n)
     full = -(-n // size)
@@ -399,15 +399,15 @@ def tree_ties(
     A: Any, radius: Any, start: Any, turn: Any, tree: Any, w: Any, a: int, b: int, unit: float, ties: Any, at: int,
     budget: int,
 ) -> int:  # fmt: skip
-    """As ``brute_ties``, on a tree, for the rows ``turn[at]``, ``turn[at + 1]``, …
+    """Like ``brute_ties``, on a tree, for the rows ``turn[at]``, ``turn[at + 1]``, …
 
-    The search begins in the leaf ``start`` of its row and climbs from there: most rows meet a nearer record at once, or
-    have all records of their radius around them. It begins at the root where ``start`` is -1.
+    The search of a row begins in its leaf ``start`` and climbs from there, because most rows find a nearer record at
+    once, or have all records within their radius near them. If ``start`` is -1, it begins at the root.
     """
     blocks, counts, sizes, _, boxes, before = tree
     depth, size = len(before) - 1, blocks.shape[2]
     d, s = np.empty(max(size, _BOXES)), np.empty(max(size, _BOXES))
-    # A node is its level and its place there.
+    # A node is given by its level and its position there.
     nodes, levels = np.empty((depth + FAN) * _BOXES, dtype=np.int64), np.empty((depth + FAN) * _BOXES, dtype=np.int64)
     while at < len(turn) and budget > 0:
         i = turn[at]
@@ -430,7 +430,7 @@ def tree_ties(
                     found = _tied(d, counts[node], m, reach, found)
                     budget -= size
                     continue
-                # What is looked at ends at the level of the leaves: only below the root there may be fewer levels.
+                # Steps of FAN levels end at the leaves, so only the step from the root may have fewer levels.
                 fan = FAN if (depth - level) % FAN == 0 else depth % FAN
             elif climbed > 0:
                 fan = min(climbed, FAN)
@@ -452,7 +452,7 @@ def tree_ties(
                     if d[e] < nearest:
                         nearest, where = d[e], top
                     top += 1
-            if where >= 0:  # the nearest box is looked at first: a nearer record ends the search
+            if where >= 0:  # the nearest box comes first, because a nearer record ends the search
                 nodes[where], nodes[top - 1] = nodes[top - 1], nodes[where]
         ties[i] = found
         at += 1
@@ -461,9 +461,9 @@ def tree_ties(
 
 @kernel(compiling=1.0)
 def tree_second(A: Any, turn: Any, tree: Any, w: Any, found: Any, at: int, budget: int) -> int:
-    """Second smallest squared distance of the rows ``turn[at]``, … to the records of a tree, each one's own among them.
+    """Second smallest squared distance from rows ``turn[at]``, … to the records of a tree, which include the rows.
 
-    Numeric attributes only; the climb is that of ``tree_ties``, with what was found so far as the radius.
+    Numeric attributes only. The search is that of ``tree_ties``, with the result so far as the radius.
     """
     blocks, _, sizes, leaf_of, boxes, before = tree
     depth, size = len(before) - 1, blocks.shape[2]

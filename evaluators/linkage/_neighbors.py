@@ -1,8 +1,8 @@
-"""Nearest records by SciPy's k-d tree, where the compiled one need not be loaded or compiled for them.
+"""Nearest records by SciPy's k-d tree, for small work that does not justify loading or compiling the kernels.
 
-SciPy sums in another order, so it only proposes who is near: distances are computed again by the operations of the
-kernels. A border, which no other record can be nearer than, tells where that proves the answer; the few records where
-it does not are left to the exact search.
+SciPy sums in another order, so it only proposes candidates, and distances are computed again by the operations of the
+kernels. A border, a lower bound on the distance of all other records, shows where that proves the answer. The few
+records where it does not are left to the exact search.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from sdc_problems._kernel import Kernel
 from sdc_problems._slices import tell
 from sdc_problems._validation import BoolArray, FloatArray, IntArray
 
-_START = 0.2  # seconds: SciPy is imported and the tree is built
-_MORE = 16  # times as many records are looked at where few do not prove the answer
+_START = 0.2  # seconds to import SciPy and build the tree
+_MORE = 16  # factor of candidates for records whose first candidates do not prove the answer
 _FIRST, _MOST = 512, 8192  # records asked for at once
-_LARGEST = 1e100  # squares of larger distances leave the doubles
-_RELATIVE, _ABSOLUTE = 1e-12, 1e-14  # what SciPy's distances may be wrong by, and more
+_LARGEST = 1e100  # squares of larger distances may overflow
+_RELATIVE, _ABSOLUTE = 1e-12, 1e-14  # bounds on the errors of SciPy's distances
 
 
 class Neighbors:
-    """Records by nearness to others; all attributes are numeric."""
+    """Search for near records; all attributes are numeric."""
 
     def __init__(self, B: FloatArray, w: FloatArray) -> None:
         from scipy.spatial import cKDTree
@@ -35,14 +35,14 @@ class Neighbors:
         self._size = float(np.linalg.norm(np.abs(B * w).max(axis=0)))
 
     def of(self, A: FloatArray, k: int, *, rough: float = 0.0) -> tuple[IntArray, FloatArray, FloatArray]:
-        """Numbers of k records near each row of A, their squared distances, and what no other's is below.
+        """Positions of k records near each row of A, their squared distances, and a lower bound on those of all others.
 
         Parameters
         ----------
         A, k
-            The rows, and how many records each one gets.
+            Rows, and number of records for each.
         rough
-            If not 0, records that are up to that many times farther than the nearest will do; the border is of no use.
+            If not 0, the records may be up to that factor (plus 1) farther than the nearest, and the bound is invalid.
         """
         scaled = A * self._w
         ranks = np.arange(1, min(k, len(self._B)) + 1)
@@ -62,19 +62,19 @@ def settled(
     kernel: Kernel, A: FloatArray, B: FloatArray, w: FloatArray, ask: Callable[[Neighbors, IntArray, int], BoolArray],
     what: str,
 ) -> IntArray:  # fmt: skip
-    """Answer for rows of A as long as that takes less time than to compile a kernel for them; those that are left.
+    """Answer for rows of A while that takes less time than compiling a kernel; returns the rows that remain.
 
     Parameters
     ----------
     kernel
-        What answers for the others.
+        Kernel for the remaining rows.
     A, B, w
-        The rows, the records among which to look, and weights of their attributes.
+        Rows, records to search, and weights of their attributes.
     ask
-        Answers for some rows, and says for which of them that is exact. The number is by how much more records than
-        usual are looked at: where many are equally near, few prove nothing.
+        Answers for some rows and returns for which of them the answer is exact. Its last argument is a factor for the
+        number of candidates: if many are equally near, few do not prove the answer.
     what
-        Name of what it works through.
+        Name of the work in progress reports.
     """
     turn = np.arange(len(A))
     if not kernel.spares(_START) or max(np.abs(table * w).max() for table in (A, B)) > _LARGEST:
@@ -105,7 +105,7 @@ def settle_ties(
     kernel: Kernel, rows: FloatArray, radius: FloatArray, B: FloatArray, count: IntArray, w: FloatArray,
     found: IntArray,
 ) -> IntArray:  # fmt: skip
-    """``brute_ties`` for all rows that need no compiled code; the others."""
+    """``brute_ties`` for rows that need no compiled code; returns the other rows."""
 
     def ask(near: Neighbors, some: IntArray, more: int) -> BoolArray:
         _, squares, _ = near.of(rows[some], 1, rough=10.0)
@@ -123,7 +123,7 @@ def settle_ties(
 
 
 def settle_second(kernel: Kernel, X: FloatArray, w: FloatArray, found: FloatArray) -> IntArray:
-    """``tree_second`` for all records that need no compiled code; the others."""
+    """``tree_second`` for records that need no compiled code; returns the other records."""
 
     def ask(near: Neighbors, some: IntArray, more: int) -> BoolArray:
         _, squares, border = near.of(X[some], 3 * more)
@@ -138,7 +138,7 @@ def settle_second(kernel: Kernel, X: FloatArray, w: FloatArray, found: FloatArra
 def settle_copies(
     kernel: Kernel, Y: FloatArray, X: FloatArray, w: FloatArray, apart: FloatArray, factor: float, found: BoolArray
 ) -> IntArray:
-    """``tree_copies`` for all rows of Y that need no compiled code; the others."""
+    """``tree_copies`` for rows of Y that need no compiled code; returns the other rows."""
 
     def ask(near: Neighbors, some: IntArray, more: int) -> BoolArray:
         who, squares, border = near.of(Y[some], 2 * more)

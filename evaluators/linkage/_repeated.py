@@ -1,4 +1,4 @@
-"""Kernel of the records that repeat an original one, on the tree of distance linkage."""
+"""Kernel that finds records which nearly repeat an original, on the tree of distance linkage."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from sdc_problems.evaluators.linkage._nearest import _BOXES, FAN, _box_squares, 
 def tree_copies(
     A: Any, turn: Any, tree: Any, w: Any, apart: Any, factor: float, found: Any, at: int, budget: int
 ) -> int:  # fmt: skip
-    """Whether a nearest record of the tree lies within ``factor · apart`` of the rows ``turn[at]``, …; the next row.
+    """Find whether a nearest record of the tree is within ``factor · apart`` of the rows ``turn[at]``, …
 
-    All attributes are numeric and ``factor`` a square, as ``apart``, what each record of the tree has of its own. The
-    tree's counts are the numbers of its records. The climb is that of ``tree_second``, and begins in the leaf of the
-    record of the same number; boxes as near as the nearest so far are looked at, too: of equally near records one that
-    counts is enough.
+    All attributes are numeric. ``factor`` is a square, and so is ``apart``, given for each record of the tree. The
+    counts of the tree are the numbers of its records. The search is that of ``tree_second``, and begins in the leaf of
+    the record with the same number. Boxes as near as the nearest record so far are visited, too, because of several
+    equally near records one within its limit is enough. Returns the next row.
     """
     blocks, numbers, sizes, leaf_of, boxes, before = tree
     depth, size = len(before) - 1, blocks.shape[2]

@@ -1,4 +1,4 @@
-"""Kernels that find equal rows by a hash table: in one pass, where a sort takes one per column and more."""
+"""Kernels that find equal rows with a hash table, in one pass instead of a sort per column."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _plain_group(words: Any, table: Any, who: Any, first: Any, count: Any) -> in
 
 @kernel(cost=lambda words, *_: 1e-5 + 5e-7 * words.size, plain=_plain_group)
 def _group(words: Any, table: Any, who: Any, first: Any, count: Any) -> int:
-    """Number the rows by first use; ``table`` is a power of two above their number, filled with -1."""
+    """Number the rows in order of first use; ``table`` holds -1, and its length is a power of two above n."""
     n, p = words.shape
     mask = np.uint64(len(table) - 1)
     factor, shift = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
@@ -55,7 +55,7 @@ def _group(words: Any, table: Any, who: Any, first: Any, count: Any) -> int:
 
 @kernel(cost=lambda values, *_: 1e-5 + 5e-7 * len(values))
 def smallest_of(values: Any, who: Any, groups: int) -> Any:
-    """Smallest value of each group, and where it stands."""
+    """Smallest value of each group, and its position."""
     least, where = np.full(groups, np.inf), np.zeros(groups, dtype=np.int64)
     for i in range(len(values)):
         if values[i] < least[who[i]]:
@@ -64,7 +64,7 @@ def smallest_of(values: Any, who: Any, groups: int) -> Any:
 
 
 def same_rows(X: FloatArray) -> tuple[IntArray, IntArray, IntArray]:
-    """First row of each kind, the kind of each row, and how many rows there are of each, in order of first use.
+    """Distinct rows in order of first use: first position of each, index of each row among them, and their counts.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Exact transportation between few kinds of many equal items: the assignment problem without repeating equal rows."""
+"""Exact transportation problem: the assignment problem in which equal rows are merged."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def _plain_seconds(cost: Any, *_: Any) -> float:
 
 @kernel(cost=_plain_seconds, plain=_plain_paths)
 def shortest_paths(cost: Any, flow: Any, left: Any, open_demand: Any, u: Any, v: Any, first: int, budget: int) -> int:
-    """Send what is left of the rows from ``first`` on, until the budget of steps is spent; returns the next row.
+    """Send the remaining supply of rows from ``first`` on until the budget of steps is spent; returns the next row.
 
-    ``u`` and ``v`` are the potentials of rows and columns. The plain form knows no budget: it is for little work.
+    ``u`` and ``v`` are the potentials of rows and columns. The plain form ignores the budget: it is for small work.
     """
     n, m = cost.shape
     far = np.iinfo(np.int64).max
@@ -94,7 +94,7 @@ def shortest_paths(cost: Any, flow: Any, left: Any, open_demand: Any, u: Any, v:
                                 distance[j] = d
                                 from_row[j] = i
                 nearest, best = -1, far
-                for j in range(m):  # among equally near columns one with demand ends the search
+                for j in range(m):  # of equally near columns, one with demand ends the search
                     if not done[j] and (
                         distance[j] < best or (distance[j] == best and open_demand[j] > 0 and open_demand[nearest] == 0)
                     ):
@@ -138,13 +138,13 @@ def shortest_paths(cost: Any, flow: Any, left: Any, open_demand: Any, u: Any, v:
 
 
 def transport(cost: IntArray, supply: IntArray, demand: IntArray) -> IntArray:
-    """Cheapest flow that uses up every supply; total supply = total demand; whole numbers throughout.
+    """Cheapest flow from supplies to demands, whose totals are equal; all numbers are whole.
 
-    Successive shortest paths with potentials: Dijkstra from a row with supply left, over columns and back along used
-    cells, to the nearest column with demand left; as much as the path can carry is sent at once. O(rows · columns) per
-    path; there are about as many paths as rows and columns together, whatever the number of items.
+    Successive shortest paths with potentials: Dijkstra from a row with remaining supply, over columns and back along
+    used cells, to the nearest column with remaining demand; each path carries as much as it can. O(rows · columns) per
+    path; there are about as many paths as rows and columns together, for any number of items.
 
-    Which of several cheapest flows is returned depends on the order of rows and columns only.
+    If there are several cheapest flows, the result depends only on the order of rows and columns.
     """
     n, m = cost.shape
     flow: IntArray = np.zeros((n, m), dtype=np.int64)

@@ -1,9 +1,9 @@
 """Views of the original under stars and local recodings: what an intruder compares with each protected record.
 
-A star is compatible with every value, so its attribute tells nothing about that record. A label may stand for several
-values, and equal values may go out under different labels ("21" here, "20-29" there): the labels of an attribute are
-sorted into kinds within which no value has two, and a protected record is compared with the label that each original
-value has among labels of *its* kind.
+A star is compatible with every value, so its attribute discloses nothing about that record. A label may stand for
+several values, and equal values may be released under different labels ("21" in one record, "20-29" in another).
+Therefore, the labels of an attribute are sorted into kinds such that each value has at most one label of a kind. A
+protected record is compared with the labels that the original values have among labels of *its* kind.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sdc_problems.evaluators._codes import row_labels, starts
 
 
 class Recoding(NamedTuple):
-    """Recoding of an attribute, where equal values may have different labels."""
+    """Recoding of an attribute in which equal values may have different labels."""
 
     tables: IntArray
     """Kinds of labels × values: the label of each value among the labels of a kind, -1 if it has none."""
@@ -29,10 +29,11 @@ class Recoding(NamedTuple):
 
     @classmethod
     def of(cls, sets: Sequence[IntArray | range], labels: IntArray, n_values: int) -> Recoding:
-        """Recoding from the values that each label may stand for, and the label of each protected record.
+        """Build a recoding from the values that each label may stand for and the label of each protected record.
 
-        Labels are taken from the narrowest on, each into the first kind that has room for it: one kind for labels of
-        one level of a hierarchy. A label of -1 is a star, whose kind does not matter.
+        Labels are assigned in order of size, the smallest first, each to the first kind in which none of its values has
+        a label, so that labels of one level of a hierarchy form a kind. A label of -1 is a star; its kind does not
+        matter.
 
         Examples
         --------
@@ -54,20 +55,20 @@ class Recoding(NamedTuple):
         return cls(np.stack(tables) if tables else none, kind_of[labels])
 
     def among(self, records: IntArray | BoolArray) -> Recoding:
-        """The same for some of the protected records."""
+        """Recoding of some of the protected records."""
         return Recoding(self.tables, self.kind[records])
 
 
 @dataclass(frozen=True)
 class View:
-    """Protected records with one pattern of stars and kinds of labels, and how the original looks from there."""
+    """Protected records with the same pattern of stars and kinds of labels, and the view of the original for them."""
 
     records: IntArray
     starred: BoolArray
     tables: Mapping[int, IntArray]
 
     def of(self, original: FloatArray) -> FloatArray:
-        """The original's rows with the labels that these records would show for them."""
+        """Rows of the original with the labels that these records would show for them."""
         if not self.tables:
             return original
         seen = original.copy()
@@ -77,7 +78,7 @@ class View:
 
 
 def all_views(stars: BoolArray, recodings: Mapping[int, Recoding], order: Sequence[int]) -> Iterator[View]:
-    """The views of all protected records; their columns are those of the tables in the given order."""
+    """Views that together cover all protected records; columns are those of the tables in the given order."""
     columns = [stars.astype(np.int64)]
     columns += [np.where(stars[:, j], 0, r.kind)[:, None] for j, r in recodings.items()]
     group, _ = row_labels(np.concatenate(columns, axis=1))
@@ -92,7 +93,7 @@ def all_views(stars: BoolArray, recodings: Mapping[int, Recoding], order: Sequen
 def check_recodings(
     recodings: Mapping[int, Recoding] | None, X: FloatArray, kinds: Sequence[str]
 ) -> Mapping[int, Recoding]:
-    """Refuse recodings that do not fit the tables."""
+    """Raise an error if recodings do not fit the tables."""
     for j, recoding in (recodings or {}).items():
         if not 0 <= j < X.shape[1] or kinds[j] != "nominal":
             raise SDCError(f"recodings names attribute {j}, which is not a nominal attribute of the tables")

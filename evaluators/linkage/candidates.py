@@ -1,4 +1,4 @@
-"""Candidates of a record: the protected records that it may have become, by everything that is published."""
+"""Candidates of a record: protected records that may be its own, given everything that is published."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _MOST_BOXES = 2**25  # times attributes
 
 
 class ManyRangesError(SDCError):
-    """Labels stand for so many separate ranges of values that they cannot be counted as boxes."""
+    """Error: labels stand for so many separate ranges of values that candidates cannot be counted as boxes."""
 
 
 def candidate_counts(
     X: object, Y: object, sets: Sequence[Sequence[Values] | None], *, stars: object = None
 ) -> IntArray:
-    """Candidates of each original record: the protected records whose labels may all stand for its values.
+    """Number of candidates of each original record: protected records whose labels may all stand for its values.
 
-    A star may stand for every value, a label for those in its set. A record with 1 is found for certain by an
-    intruder who knows its values, one with 4 in one case of four. For files without other values than the original's:
-    where a value was replaced by another one, see :func:`~sdc_problems.evaluators.linkage.link_ties`.
+    A star may stand for every value, a label for the values in its set. An intruder who knows the values of a record
+    with 1 candidate finds it for certain; with 4 candidates, in one case of four. Values must not have been replaced
+    by other values; for such files see :func:`~sdc_problems.evaluators.linkage.link_ties`.
 
     Parameters
     ----------
@@ -38,26 +38,26 @@ def candidate_counts(
     Y
         Codes of the published labels, in the same shape; row i of Y protects row i of X.
     sets
-        For each attribute the values that each label may stand for (codes, or a range of them); None where a label
-        is the value of that code.
+        For each attribute, the values that each label may stand for (codes, or a range of codes); None if each label
+        stands for the value with the same code.
     stars
         True for each cell of Y that is starred or missing.
 
     Returns
     -------
     ndarray of int64
-        In [0, n]; at least 1 where each label may stand for the value that it protects.
+        In [0, n]; at least 1 if each label of the record may stand for the value that it protects.
 
     Raises
     ------
     ManyRangesError
-        Where sets cross each other so much that no order makes them ranges: ``link_ties`` with recodings counts them.
+        If sets overlap so much that no order turns them into ranges; ``link_ties`` with recodings can count them.
 
     Notes
     -----
-    Labels become ranges of values, sorted so that the sets of one hierarchy are ranges; a set that is not becomes
-    several. O((r + b)·p·log b) for r distinct records and b distinct combinations of ranges, times the number of
-    different patterns of stars, where the ranges of different combinations overlap little.
+    Values are sorted so that the sets of one hierarchy are ranges; any other set becomes several ranges.
+    O((r + b)·p·log b) for r distinct records and b distinct combinations of ranges, times the number of different
+    patterns of stars, if the ranges of different combinations overlap little.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def candidate_counts(
 def candidates_of(
     original: IntArray, labels: IntArray, sets: Sequence[Sequence[Values] | None], stars: BoolArray, records: IntArray
 ) -> IntArray:
-    """`candidate_counts` of some original records, among published ones of which there are several each.
+    """`candidate_counts` of some original records, among published records that occur several times each.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def candidates_of(
     sets
         As for `candidate_counts`.
     records
-        How many records are published so.
+        Number of records with each row of labels and stars.
     """
     p = original.shape[1]
     shown = np.where(stars, 0, labels)
@@ -107,7 +107,7 @@ def candidates_of(
             counts += int(n_records.sum())
             continue
         low, high, of_row = _boxes(rows, [runs[j] for j in columns])
-        if not len(low):  # labels that stand for no value at all are nobody's
+        if not len(low):  # labels that stand for no value are candidates of no record
             continue
         order, tree = box_tree(low, high, _LEAF)
         inside = np.ascontiguousarray(points[:, columns])
@@ -118,7 +118,7 @@ def candidates_of(
 
 
 def _patterns(shown: IntArray, stars: BoolArray, n: IntArray) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
-    """Attributes that each pattern of stars shows, the distinct rows of labels in them, and the records of each."""
+    """For each pattern of stars: attributes without star, their distinct rows of labels, and numbers of records."""
     group, _ = row_labels(stars.astype(np.int64))
     by_group = np.argsort(group, kind="stable")
     for records in np.split(by_group, starts(group[by_group])[1:]):
@@ -133,11 +133,11 @@ def _patterns(shown: IntArray, stars: BoolArray, n: IntArray) -> Iterator[tuple[
 
 
 Runs = tuple[IntArray, IntArray, IntArray]
-"""Ranges of values, label after label: where those of each label begin, and the ends of each range."""
+"""Ranges of values, label after label: start of the ranges of each label, and the ends of each range."""
 
 
 def _ranges(sets: Sequence[Values] | None, labels: IntArray, starred: BoolArray, size: int) -> tuple[IntArray, Runs]:
-    """Place of each value in an order that makes sets ranges, and the ranges of every label."""
+    """Position of each value in an order that turns sets into ranges, and the ranges of every label."""
     if sets is None:
         every = np.arange(max(int(labels.max()) + 1, size))
         return np.arange(size), (np.arange(len(every) + 1), every, every)
@@ -150,7 +150,7 @@ def _ranges(sets: Sequence[Values] | None, labels: IntArray, starred: BoolArray,
     size = max([size, *(last + 1 for _, last in ends)])
     place = np.arange(size)
     found = _runs(sets, used, place)
-    if len(found[0]) > len(ends):  # where sets are no ranges in the order of values, another one may be better
+    if len(found[0]) > len(ends):  # if sets are not ranges in the order of values, another order may be better
         nested = _order([sets[label] for label in used], size)
         other = _runs(sets, used, nested)
         if len(other[0]) < len(found[0]):
@@ -160,7 +160,7 @@ def _ranges(sets: Sequence[Values] | None, labels: IntArray, starred: BoolArray,
 
 
 def _runs(sets: Sequence[Values], used: Sequence[int], place: IntArray) -> Runs:
-    """Ranges of places, label after label: the label of each, and its ends."""
+    """Ranges of positions, label after label: the label of each range, and its ends."""
     natural = bool((place[1:] > place[:-1]).all())
     spans = {label: values for label in used if isinstance(values := sets[label], range) and natural and len(values)}
     rest = [label for label in used if label not in spans]
@@ -179,9 +179,9 @@ def _runs(sets: Sequence[Values], used: Sequence[int], place: IntArray) -> Runs:
 
 
 def _order(sets: Sequence[Values], size: int) -> IntArray:
-    """Place of each value in an order that makes nested sets ranges.
+    """Position of each value in an order that turns nested sets into ranges.
 
-    From the largest set on its members go before the others in each block of values so far.
+    From the largest set to the smallest, the members of a set move to the front of each block of values so far.
     """
     block, sizes, before = [0] * size, [size], [-1]
     for values in sorted(sets, key=lambda values: -len(values)):
@@ -214,7 +214,7 @@ def _ends(values: Values) -> tuple[int, int]:
 
 
 def _boxes(rows: IntArray, runs: Sequence[Runs]) -> tuple[IntArray, IntArray, IntArray]:
-    """Boxes of the rows of labels: one for each combination of ranges; and the row of each."""
+    """Boxes of the rows of labels, one for each combination of ranges, and the row of each box."""
     of_row = np.arange(len(rows))
     low = np.empty((len(rows), 0), dtype=np.int64)
     high = low

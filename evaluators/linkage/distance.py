@@ -1,6 +1,6 @@
-"""Distance-based record linkage, exact in ties, on tables of any kind.
+"""Distance-based record linkage with exact ties, for numeric, categorical and mixed tables.
 
-:func:`distance_linkage` looks for the nearest counterpart, :func:`probabilistic_linkage` weighs agreements.
+:func:`distance_linkage` looks for the nearest counterpart; :func:`probabilistic_linkage` weighs agreements.
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ TIES = ("fraction", "strict", "any")
 DIRECTIONS = ("to_protected", "to_original")
 ENGINES = ("auto", "brute", "table", "tree")
 
-_LARGEST = 1e150  # squares of larger numbers leave the doubles, and everything would tie at infinity
+_LARGEST = 1e150  # squares of larger numbers overflow, and all distances would tie at infinity
 _WHOLE = 2**53  # largest sum of whole-number category distances that a double holds exactly
 _LEAF = 64
 _BLOCK = 128
 _FEW_PAIRS = 2**14
-_BRUTE = 1.2e-9  # seconds for an attribute of a pair of records
-_FEW_CELLS = 2**24  # compared without a tree, where nothing is compiled, before SciPy's is imported
+_BRUTE = 1.2e-9  # seconds per attribute and pair of records
+_FEW_CELLS = 2**24  # up to so many, a tree (and importing SciPy) is not worth it if nothing is compiled
 
 
 Scales = tuple[int, int, float]
 
 
 class _Metric(NamedTuple):
-    """Both tables with columns ordered numeric, ordinal, nominal, and what ``_nearest`` needs to compare them."""
+    """Both tables, with columns ordered numeric, ordinal, nominal, and what ``_nearest`` needs to compare them."""
 
     A: FloatArray
     B: FloatArray
@@ -68,11 +68,11 @@ class _Metric(NamedTuple):
 
     @property
     def scales(self) -> Scales:
-        """Beginnings of the kinds, and the unit of category distances."""
+        """First ordinal and first nominal column, and the unit of category distances."""
         return self.numeric, self.numeric_or_ordinal, self.unit
 
     def seen_by(self, view: View) -> FloatArray:
-        """Weights without those of starred attributes: no distance to a star."""
+        """Weights in which starred attributes are 0, so that a star is at no distance."""
         return np.where(view.starred, 0.0, self.weights)
 
 
@@ -139,10 +139,10 @@ def link_ties(
     recodings: Mapping[int, Recoding] | None = None,
     records: IntArray | None = None,
 ) -> IntArray:
-    """For each record, among how many equally near counterparts its own one is; 0 if another is nearer.
+    """Number of counterparts as near to each record as its own; 0 if another is nearer.
 
-    A record with 1 is found again for certain by an intruder who takes the nearest counterpart, one with 4 in one
-    case of four, one with 0 never. See :func:`distance_linkage` for the arguments.
+    An intruder who takes the nearest counterpart re-identifies a record with 1 for certain, with 4 in one case of four,
+    and with 0 never. See :func:`distance_linkage` for the arguments.
 
     Examples
     --------
@@ -188,15 +188,15 @@ def _ties_of_some(metric: _Metric, A: FloatArray, B: FloatArray, records: IntArr
 
 
 class _Searchers(NamedTuple):
-    """Distinct records that look for counterparts: equal ones share one search."""
+    """Distinct records that look for counterparts; equal records share one search."""
 
     rows: FloatArray
     radius: FloatArray
-    """Smallest own distance of equal records: one with a larger distance has been beaten by that."""
+    """Smallest distance of equal records to their counterparts; records with a larger one are not linked."""
     closest: IntArray
-    """The record that has it."""
+    """Record with the smallest distance."""
     who: IntArray
-    """Which of the distinct records each record is."""
+    """Index of each record among the distinct records."""
 
     @classmethod
     def of(cls, records: FloatArray, own: FloatArray, how: str) -> _Searchers:
@@ -207,7 +207,7 @@ class _Searchers(NamedTuple):
         return cls(records[first], radius, closest, who)
 
     def ties(self, own: FloatArray, found: IntArray) -> IntArray:
-        """Ties of each record, 0 where another is nearer."""
+        """Ties of each record; 0 if another is nearer."""
         return np.where(own == self.radius[self.who], np.maximum(found, 0)[self.who], 0)
 
 
@@ -221,7 +221,7 @@ def _distinct(records: FloatArray, how: str) -> tuple[IntArray, IntArray, IntArr
 def _ties(
     A: FloatArray, own: FloatArray, B: FloatArray, weights: FloatArray, scales: Scales, how: str
 ) -> IntArray:  # fmt: skip
-    """Ties of the records of A at their own distances among those of B, 0 where one is nearer."""
+    """Number of records of B at each record's distance to its own counterpart; 0 if one is nearer."""
     searchers = _Searchers.of(A, own, how)
     found = _found(searchers.rows, searchers.radius, searchers.closest, B, weights, scales, how)
     return searchers.ties(own, found)
@@ -231,9 +231,9 @@ def _found(
     rows: FloatArray, radius: FloatArray, closest: IntArray | None, B: FloatArray, weights: FloatArray, scales: Scales,
     how: str,
 ) -> IntArray:  # fmt: skip
-    """Number of records of B at the radius of each row, -1 where one is nearer.
+    """Number of records of B at the radius of each row; -1 if one is nearer.
 
-    ``closest`` names a record of B at the radius, if there is one.
+    ``closest`` is the position of a record of B at the radius, if known.
     """
     first, which, count = _distinct(B, how)
     targets = B if len(first) == len(B) else B[first]
@@ -252,7 +252,7 @@ def _searched(
     rows: FloatArray, radius: FloatArray, closest: IntArray | None, targets: FloatArray, count: IntArray,
     weights: FloatArray, scales: Scales, how: str,
 ) -> IntArray:  # fmt: skip
-    """As ``_found``, among distinct targets that occur ``count`` times."""
+    """Like ``_found``, among distinct targets that occur ``count`` times."""
     found = np.empty(len(rows), dtype=np.int64)
     budget = max(1, SLICE // (4 * rows.shape[1]))
     few = len(rows) * len(targets) <= _FEW_PAIRS or len(targets) <= _LEAF
@@ -270,7 +270,7 @@ def _searched(
     else:
         tree = tree_of(targets, count, weights, *scales, _LEAF, SLICE)
         start = np.full(len(rows), -1) if closest is None else tree.leaf_of[closest]
-        # Neighbors look at the same leaves; 16 bits make that a radix sort.
+        # Near rows visit the same leaves; with 16 bits the sort is a radix sort.
         turn = np.argsort(start.astype(np.int16) if len(tree.sizes) < 2**15 else start, kind="stable")
 
         def search(at: int) -> int:
@@ -287,7 +287,7 @@ def _searched(
 def _ties_of_views(
     metric: _Metric, views: list[View], towards: str, how: str
 ) -> IntArray:  # fmt: skip
-    """Ties where the protected records fall into groups, each of which compares in its own way."""
+    """Ties if the protected records form groups (views), each with its own comparison."""
     n = len(metric.A)
     ties = np.zeros(n, dtype=np.int64)
     own = np.empty(n)
@@ -332,7 +332,7 @@ def distance_linkage(
     recodings: Mapping[int, Recoding] | None = None,
     records: IntArray | None = None,
 ) -> float:
-    """Distance-based record linkage: the share of records whose nearest counterpart is their own.
+    """Distance-based record linkage: share of records whose nearest counterpart is their own.
 
     Parameters
     ----------
@@ -343,27 +343,26 @@ def distance_linkage(
         2010, §3.3). ``"to_original"``: each protected record looks for the nearest original one (the DBRL of Marés
         2013, §2.4.2).
     ties
-        When several counterparts are equally near and the own one is among them: ``"fraction"`` counts the chance
-        of picking it at random, ``"strict"`` counts nothing (Balasch-Masoliver 2010), ``"any"`` counts a link.
+        If several counterparts are equally near and the record's own is among them, ``"fraction"`` counts the chance of
+        picking it at random, ``"strict"`` counts no link (Balasch-Masoliver 2010), ``"any"`` counts a link.
     kinds
         ``"numeric"``, ``"ordinal"`` or ``"nominal"``, for all attributes or one word per attribute.
     n_categories
-        Domain size per attribute (entries of numeric ones are ignored); the largest code plus one if not given.
+        Domain size per attribute (ignored for numeric ones); by default, the largest code plus one.
     standardize
-        Divide numeric attributes by their population standard deviation in X (z-scores; a constant attribute
-        counts nothing). False takes them as they are.
+        Whether to divide numeric attributes by their population standard deviation in X (z-scores); a constant
+        attribute then has no effect.
     engine
         ``"auto"``, or one of ``"brute"`` (every record against every other), ``"table"`` (distinct rows against
-        distinct rows) and ``"tree"`` (a tree of boxes over the distinct rows). All give the same answer.
+        distinct rows) and ``"tree"`` (a tree of boxes over the distinct rows). All give the same result.
     stars
-        True for each cell of Y that is starred or missing (any number may stand there): it is at no distance from any
-        value.
+        True for each cell of Y that is starred or missing, whatever number it holds: its distance from any value is 0.
     recodings
-        Of nominal attributes whose labels stand for several values, by position: X holds values, Y labels, and a
-        value is at no distance from the labels that may stand for it.
+        Recodings of nominal attributes whose labels stand for several values, by position: X holds values, Y labels,
+        and the distance between a value and a label that may stand for it is 0.
     records
-        Positions of the records that look for their counterparts, among all of them; all records if not given. Of a
-        large table a sample says nearly as much.
+        Positions of the records that look for their counterparts among all records; by default, all of them. For a
+        large table, a sample gives nearly the same result.
 
     Returns
     -------
@@ -372,13 +371,13 @@ def distance_linkage(
 
     Notes
     -----
-    Distance: Euclidean on the numeric attributes, plus the category distances of
-    :func:`~sdc_problems.evaluators.information_loss.category_distance`. Exact: distances are compared without a
-    tolerance, whole-number multiples of the smallest category step stay whole numbers, and each engine computes
-    each distance by the same operations. The search starts from the own counterpart and ends at the first one
-    that is nearer. O(n²·p) at worst, near O(n·p·log n) for lightly protected data of few attributes. Stars and
-    recodings part the protected records into groups that are searched one after the other: times the number of
-    different patterns of stars and levels.
+    The distance is Euclidean on the numeric attributes, plus the category distances of
+    :func:`~sdc_problems.evaluators.information_loss.category_distance`. It is exact: distances are compared without a
+    tolerance, whole-number multiples of the smallest category step stay whole numbers, and all engines compute
+    a distance by the same operations. The search starts from the record's own counterpart and ends at the first one
+    that is nearer. O(n²·p) at worst, close to O(n·p·log n) for lightly protected data with few attributes. With stars
+    and recodings, the protected records are searched in groups, one per pattern of stars and levels, which multiplies
+    the cost by their number.
 
     Examples
     --------
@@ -402,6 +401,6 @@ def _linked(near: IntArray, policy: str) -> float:
         return float(np.count_nonzero(near == 1))
     if policy == "any":
         return float(np.count_nonzero(near))
-    # Records that share t counterparts are summed as counts over t: the order of the records cannot round the sum.
+    # Records with t ties are counted and divided by t, so that the order of the records does not affect rounding.
     tied, records = np.unique(near[near > 0], return_counts=True)
     return math.fsum(records / tied)

@@ -24,19 +24,20 @@ _LATEST: dict[bytes, ProbabilisticLinkage] = {}  # by a digest of the tables: a 
 _KINDS = ("numeric", "ordinal", "nominal")
 MOST_ATTRIBUTES = 62  # bits of an agreement pattern
 MOST_ROWS = 5000
-"""Distinct records of a table that are compared with each other unless a caller asks for more."""
+"""Largest number of distinct records that are compared by default."""
 
 
 class ConvergenceWarning(UserWarning):
-    """An estimate was returned although its iteration had not settled."""
+    """Warning that an estimate was returned although its iteration had not converged."""
 
 
 class ProbabilisticLinkage(NamedTuple):
     """Result of probabilistic linkage: pairs, weights and the estimated probabilities.
 
     ``share`` is the expected percentage of records paired with their own counterpart; ``m`` and ``u`` are the
-    estimated probabilities that an attribute agrees in a matching and in another pair, ``prevalence`` the share of
-    matching pairs under these estimates; ``weights_agree`` and ``weights_differ`` are the log2 likelihood ratios.
+    estimated probabilities that an attribute agrees in a matching pair and in any other pair, ``prevalence`` is the
+    share of matching pairs under these estimates; ``weights_agree`` and ``weights_differ`` are the log2 likelihood
+    ratios.
     """
 
     share: float
@@ -50,7 +51,7 @@ class ProbabilisticLinkage(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Distinct rows of a table, the one each record equals, and how many records each has."""
+    """Distinct rows of a table, the index of each record's row, and the number of records of each row."""
 
     values: FloatArray
     of_record: IntArray
@@ -58,10 +59,10 @@ class Rows(NamedTuple):
 
 
 def _scrambled(n: int, salt: int) -> IntArray:
-    """A fixed order of 0 … n-1, another one for each salt, unrelated to the natural one (mixed numbers, sorted).
+    """Fixed order of 0 … n-1 for each salt, unrelated to the natural order (numbers sorted by a hash).
 
-    Equally good assignments are told apart by the order in which the solver meets the rows. Both tables are in
-    lexicographic order, so meeting them in that order would pair neighbors, and so favor the truth.
+    Which of several equally good assignments is found depends on the order in which the solver visits the rows. Both
+    tables are in lexicographic order, so visiting them in that order would pair neighbors and favor correct links.
     """
     z = (np.arange(1, n + 1, dtype=np.uint64) + np.uint64(salt << 32)) * np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -70,7 +71,7 @@ def _scrambled(n: int, salt: int) -> IntArray:
 
 
 def _occurring(patterns: IntArray, x: Rows, y: Rows, p: int) -> tuple[IntArray, FloatArray, IntArray]:
-    """The patterns that occur, how many pairs of records have each, and the index of each pair of rows in them."""
+    """Patterns that occur, number of pairs of records with each, and index of the pattern of each pair of rows."""
     if p <= 20:
         count = pattern_counts(patterns, x.records, y.records, 1 << p)
         distinct = np.flatnonzero(count)
@@ -82,9 +83,9 @@ def _occurring(patterns: IntArray, x: Rows, y: Rows, p: int) -> tuple[IntArray, 
 
 
 def _assign(cost: IntArray, same: IntArray | None, x: Rows, y: Rows, limit: int) -> IntArray:
-    """Cheapest one-to-one assignment of the records of x to those of y: how many of each row of x go to each of y.
+    """Cheapest one-to-one assignment of the records of x to those of y: number of records from each row to each row.
 
-    ``same`` maps rows of x to the equal row of y (-1: none), where pairing equal rows is known to be optimal.
+    ``same`` maps rows of x to the equal row of y (-1: none); it is given if pairing equal rows is known to be optimal.
     """
     flow = np.zeros(cost.shape, dtype=np.int64)
     left_x, left_y = x.records.copy(), y.records.copy()
@@ -134,15 +135,15 @@ def _in_slices(X: FloatArray, Y: FloatArray, reach: FloatArray) -> IntArray:
 def link_rows(
     x: Rows, y: Rows, reach: FloatArray, *, max_iterations: int, limit: int, views: Sequence[View] = ()
 ) -> ProbabilisticLinkage:
-    """:func:`match_probabilistically` on distinct rows: their number, not that of the records, is what it costs.
+    """:func:`match_probabilistically` on distinct rows; the cost depends on their number, not on that of the records.
 
-    ``reach`` says within which distance the values of an attribute agree; ``views`` (of the rows of y) where stars and
-    labels agree with several values.
+    ``reach`` is the largest difference at which values of an attribute agree; ``views`` (of the rows of y) describe
+    stars and labels that agree with several values.
     """
     n, p = len(x.of_record), x.values.shape[1]
     distinct, count, index = _occurring(_patterns(x.values, y.values, reach, views), x, y, p)
     agrees = (distinct[:, None] >> np.arange(p)) & 1 == 1
-    share_of_matches = 1.0 / n if n > 1 else 0.5  # of one record with itself there is nothing to estimate
+    share_of_matches = 1.0 / n if n > 1 else 0.5  # a single record leaves nothing to estimate
     m, u, prevalence, iterations, converged = expectation_maximisation(
         agrees, count, share_of_matches, max_iterations, 1e-6
     )
@@ -150,8 +151,8 @@ def link_rows(
     # Whole multiples of 2^-24 bit: equal sums of weights are equal, and the assignment is exact.
     weight = np.rint((agree - differ) * 2.0**24).astype(np.int64)
     cost = -np.where(agrees, weight, 0).sum(axis=1)[index]
-    # Where agreement means equality, pairing equal rows first costs nothing: exchanging partners so that two equal
-    # rows meet loses no agreement, and none speaks against a match. That leaves a much smaller assignment.
+    # If agreement means equality, it is optimal to pair equal rows first: exchanging partners so that two equal rows
+    # are paired loses no agreement, and no agreement counts against a match. The remaining assignment is much smaller.
     exchangeable = not views and bool((reach == 0.0).all())
     flow = _assign(cost, _equal_rows(x, y) if exchangeable else None, x, y, limit)
 
@@ -173,7 +174,7 @@ def match_probabilistically(
     stars: object = None,
     recodings: Mapping[int, Recoding] | None = None,
 ) -> ProbabilisticLinkage:
-    """Probabilistic record linkage with everything it estimated; see :func:`probabilistic_linkage`.
+    """Probabilistic record linkage with all its estimates; see :func:`probabilistic_linkage`.
 
     Examples
     --------
@@ -195,7 +196,7 @@ def match_probabilistically(
     views: list[View] = []
     x = Rows(*unique_rows(original))
     if open_cells.any() or known:
-        # Rows are distinct where their cells are, or their stars; equal labels are of one kind.
+        # Rows are distinct if their cells or their stars differ; equal labels are of the same kind.
         shown = np.where(open_cells, 0.0, protected)
         rows, of_record, records = unique_rows(np.concatenate([shown, open_cells], axis=1))
         first = np.empty(len(rows), dtype=np.int64)
@@ -239,16 +240,16 @@ def probabilistic_linkage(
     stars: object = None,
     recodings: Mapping[int, Recoding] | None = None,
 ) -> float:
-    """Probabilistic record linkage: the share of records paired with their own counterpart.
+    """Probabilistic record linkage: share of records paired with their own counterpart.
 
-    Every original record is compared with every protected one, attribute by attribute; EM separates the patterns of
+    Every original record is compared with every protected one, attribute by attribute. EM separates the patterns of
     agreement into matches and others (Fellegi & Sunter 1969; Jaro 1989), the log-likelihood ratios are the weights
-    of the pairs, and a linear sum assignment finds the one-to-one pairing of the largest total weight (Marés 2013,
+    of the pairs, and a linear sum assignment finds the one-to-one pairing with the largest total weight (Marés 2013,
     §2.4.2; the PLD of Balasch-Masoliver 2010, §1.2).
 
-    EM uses what an intruder knows here: each record has exactly one counterpart, so a share 1/n of the pairs are
-    matches, and an agreement never speaks against a match. Left free, both drift on tables of few attributes, and
-    the risk comes out too low.
+    EM uses two facts that an intruder knows: each record has exactly one counterpart, so a share 1/n of the pairs are
+    matches, and an agreement never counts against a match. Without these constraints, the estimates drift on tables
+    with few attributes, and the risk is too low.
 
     Parameters
     ----------
@@ -256,33 +257,33 @@ def probabilistic_linkage(
         Original and protected table, same shape; row i of Y protects row i of X. At most 62 attributes.
     kinds
         ``"numeric"``, ``"ordinal"`` or ``"nominal"``, for all attributes or one word per attribute: categories agree
-        when they are equal, numbers when they are near.
+        if they are equal, numbers if they are near.
     agreement
         Numbers agree within this many standard deviations of the attribute in X.
     max_iterations
-        Bound on the EM iterations.
+        Largest number of EM iterations.
     limit
-        Largest number of distinct records the assignment accepts (memory grows with its square, time with its cube).
-        Records of categorical tables that occur in both are paired beforehand and do not count.
+        Largest number of distinct records that the assignment accepts (memory grows with its square, time with its
+        cube). Records of categorical tables that occur in both are paired beforehand and do not count.
     stars, recodings
         As for :func:`~sdc_problems.evaluators.linkage.distance_linkage`: a star agrees with every value, a label with
-        those that it may stand for.
+        the values that it may stand for.
 
     Returns
     -------
     float
-        Percent of the records, in [0, 100]: expected over the choice between equal records, which no intruder can
-        tell apart. It does not depend on the order of the records.
+        Percent of the records, in [0, 100]: the expected value over the choice between equal records, which no intruder
+        can distinguish. It does not depend on the order of the records.
 
     Warns
     -----
     ConvergenceWarning
-        When EM has not settled within ``max_iterations``. :func:`match_probabilistically` returns ``converged``.
+        If EM has not converged within ``max_iterations``. :func:`match_probabilistically` returns ``converged``.
 
     Notes
     -----
     O(U_x·U_y·p) for the patterns of the distinct records, O(patterns·p) per EM iteration, O(r³) at worst for the
-    assignment of the r distinct records left.
+    assignment of the r remaining distinct records.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""Tables of both kinds, numbers and categories: what a protected one has lost and gives away."""
+"""Loss and risk of tables with numbers and categories."""

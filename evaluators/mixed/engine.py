@@ -1,4 +1,4 @@
-"""Engine for tables of which columns are masked one way or another: what a column or a pair has lost is kept."""
+"""Engine for tables whose columns are masked in several ways; losses of columns and pairs of columns are cached."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from sdc_problems.parallel._threads import thread_count
 PARTS = ("pil", "ctbil", "dbil", "ebil", "il_categorical", "il_mixed", "id_rank", "dbrl_protected", "dr_mixed", "k")
 
 LINKAGE = frozenset({"dbrl_protected", "dr_mixed"})
-"""Measures that compare records with each other: they cost more than all others together."""
+"""Measures that compare records with each other; they cost more than all others together."""
 
 T = TypeVar("T")
 
@@ -39,11 +39,11 @@ class MaskedColumn:
     Attributes
     ----------
     key
-        What tells it from every other way to mask any column.
+        Identifies this way to mask the column; no other way to mask any column has the same key.
     values
-        What each record's cell is measured as: a number, or a category's code.
+        Value with which each cell is measured: a number, or the code of a category.
     labels
-        Which cells look alike in the released file: equal labels are equal cells.
+        Labels of the cells as released: equal labels for equal cells.
     """
 
     key: Hashable
@@ -52,7 +52,7 @@ class MaskedColumn:
 
 
 class _Kept(OrderedDict[Any, Any]):
-    """Results by key; the entry unused longest gives way."""
+    """Cache of results by key; the least recently used entry is dropped first."""
 
     def __init__(self, most: int) -> None:
         super().__init__()
@@ -70,10 +70,10 @@ class _Kept(OrderedDict[Any, Any]):
 
 
 class MixedEngine:
-    """Loss and risk of files whose columns are masked one way or another, out of what their columns and pairs give.
+    """Loss and risk of files whose columns are masked in several ways, from cached losses of columns and pairs.
 
-    Every measure but linkage and k is a mean over columns and pairs of columns; what each has lost is computed once for
-    each way to mask it and kept, so that a file that differs from a known one in a column costs little.
+    Every measure except linkage and k is a mean over columns and pairs of columns. The loss of each column and pair is
+    computed once for each way to mask it, so a file that differs from a known one in one column costs little.
 
     Parameters
     ----------
@@ -82,20 +82,20 @@ class MixedEngine:
     kinds
         ``"numeric"``, ``"ordinal"`` or ``"nominal"``, for all columns or one word per column.
     n_categories
-        Domain size per column (entries of numeric ones are ignored); the largest code plus one if not given.
+        Domain size per column (ignored for numeric ones); by default, the largest code plus one.
     percent
         Half width of the interval of disclosed ranks, in percent of the records.
     attacked
-        Records that look for their own released record among all of them; all if not given.
+        Records that look for their own released record among all of them; by default, all records.
     kept
-        How many results for pairs of masked columns are kept.
+        Number of results for pairs of masked columns that are cached.
     threads
-        Files compared at once; all processors if not given. The result does not depend on it.
+        Number of files compared at once; by default, all processors. The result does not depend on it.
 
     Notes
     -----
-    Equal to the public functions `pil`, `il_categorical`, `il_mixed`, `interval_disclosure_rank`, `distance_linkage`
-    and `dr_mixed` to rounding.
+    The results equal those of the public functions `pil`, `il_categorical`, `il_mixed`, `interval_disclosure_rank`,
+    `distance_linkage` and `dr_mixed`, except for rounding.
 
     Examples
     --------
@@ -145,14 +145,14 @@ class MixedEngine:
     def measure(
         self, files: Sequence[Sequence[MaskedColumn]], names: Sequence[str], *, everyone: bool = False
     ) -> NDArray[np.float64]:
-        """Measures of each file, one column per name: percentages, and ``k`` as records.
+        """Measures of each file, one column per name: percentages, and ``k`` as a number of records.
 
         Parameters
         ----------
         files
-            Each a masked column for every column of the table, in its order.
+            For each file, one masked column for every column of the table, in the order of the table.
         names
-            Any of ``PARTS``. No record is compared with another one where no linkage is named.
+            Any of ``PARTS``. Records are only compared with each other if a linkage is named.
         everyone
             Whether all records look for their own, not only those in ``attacked``.
         """
@@ -177,7 +177,7 @@ class MixedEngine:
     # -- columns and pairs ----------------------------------------------------------------------------------------
 
     def _losses(self, file: Sequence[MaskedColumn], parts: dict[str, float]) -> None:
-        """Means over columns and pairs of what each has lost."""
+        """Mean losses over columns and pairs of columns."""
         own = [self._columns.get_or((j, file[j].key), partial(self._column, j, file[j])) for j in range(self.p)]
         parts["id_rank"] = 100.0 * math.fsum(near for near, _ in own) / (self.n * self.p)
         total = 0.0
@@ -210,7 +210,7 @@ class MixedEngine:
         return found
 
     def _column(self, j: int, column: MaskedColumn) -> tuple[int, tuple[float, ...]]:
-        """Cells of a column that are near the original ones, and what the column has lost by each measure."""
+        """Number of cells of a column that are near the original, and the loss of the column by each measure."""
         x, y = self.X[:, j], column.values
         rank = self._ranks[j]
         near = x == y if rank is None else 100.0 * np.abs(rank - ranks(y)) <= self.reach
@@ -262,7 +262,7 @@ class MixedEngine:
         return distance_linkage(self.X, Y, kinds=self.kinds, n_categories=list(self.sizes), records=records)
 
     def _each(self, files: Sequence[Sequence[MaskedColumn]], records: IntArray | None) -> list[float]:
-        """Share of the records that are found again in each file."""
+        """Share of the records that are re-identified in each file."""
         if self.threads == 1 or len(files) < 2:
             return [self._linked(file, records) for file in files]
         with ThreadPoolExecutor(self.threads) as pool:
@@ -270,6 +270,6 @@ class MixedEngine:
 
 
 def cell_labels(column: NDArray[Any]) -> IntArray:
-    """Equal labels where the cells of a column are equal."""
+    """Labels of the cells of a column: equal labels for equal cells."""
     labels: IntArray = np.unique(column, return_inverse=True)[1].astype(np.int64)
     return labels

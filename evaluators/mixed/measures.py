@@ -14,9 +14,9 @@ KINDS = ("numeric", "ordinal", "nominal")
 
 
 def il_mixed(X: object, Y: object, *, kinds: object, n_categories: object = None) -> float:
-    """Information loss of a table of numbers and categories: each kind by its own measure, weighed by its columns.
+    """Information loss of a mixed table: each kind of column by its own measure, weighted by the number of columns.
 
-    ``(p_num * pil + p_cat * il_categorical) / p``, each taken on the columns of its kind.
+    ``(p_num * pil + p_cat * il_categorical) / p``, where each measure is computed on the columns of its kind.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def il_mixed(X: object, Y: object, *, kinds: object, n_categories: object = None
     kinds
         ``"numeric"``, ``"ordinal"`` or ``"nominal"``, for all attributes or one word per attribute.
     n_categories
-        Domain size per attribute (entries of numeric ones are ignored); the largest code plus one if not given.
+        Domain size per attribute (ignored for numeric ones); by default, the largest code plus one.
 
     Returns
     -------
@@ -56,10 +56,10 @@ def il_mixed(X: object, Y: object, *, kinds: object, n_categories: object = None
 
 
 def dr_mixed(X: object, Y: object, *, kinds: object, n_categories: object = None, percent: float = 10.0) -> float:
-    """Disclosure risk of a table of numbers and categories: half of the cells nearly known, half of the records found.
+    """Disclosure risk of a mixed table: mean of interval disclosure by rank and distance linkage.
 
-    ``(id_rank + linked) / 2``: :func:`~sdc_problems.evaluators.interval_disclosure_rank`, and the share of records
-    whose nearest protected record is their own, ties as fractions.
+    ``(id_rank + linked) / 2``, where ``id_rank`` is :func:`~sdc_problems.evaluators.interval_disclosure_rank` and
+    ``linked`` the share of records whose nearest protected record is their own, with ties counted as fractions.
 
     Parameters
     ----------

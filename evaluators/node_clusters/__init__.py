@@ -1,4 +1,4 @@
-"""Engine for clusters of a graph's nodes, and their exact changes under moves."""
+"""Engine for clusters of the nodes of a graph, and exact changes of their measures under moves."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Exact changes of a clustering of nodes under moves, and annealing by them.
+"""Exact changes in the measures of a clustering of nodes under moves, and annealing with such moves.
 
-A move changes two clusters. Only their members whose released values change touch the matrices of categories along
-links; links between clusters are counted again from the members' links alone. So a move costs what it changes.
+A move changes two clusters. Only members whose released values change affect the matrices of categories along links,
+and links between clusters are counted again from the links of the members. So the cost of a move depends only on what
+it changes.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from sdc_problems._kernel.loops import put
 from sdc_problems.evaluators.node_clusters.table import NodeTable, common_values, distance, modes
 from sdc_problems.methods._kernels.random import below, bits, uniform
 
-DENSE = 1 << 20  # cells of an attribute's matrix up to which it is kept whole
+DENSE = 1 << 20  # largest number of cells of an attribute's matrix that is stored as a whole
 TERMS = ("aamil", "cdil", "dbil_graph", "nsil", "dr_degree")
 GROUP_MOVE = 0.02  # share of proposals that dissolve or create a whole cluster
 _AAMIL, _CDIL, _DBIL, _NSIL, _DEGREE = range(5)
@@ -24,7 +25,7 @@ _FREE = np.int64(-1)
 
 
 class Links(NamedTuple):
-    """Links and profiles as the kernels take them."""
+    """Links and profiles for the kernels."""
 
     out_ptr: NDArray[np.int64]
     out: NDArray[np.int32]
@@ -38,32 +39,32 @@ class Links(NamedTuple):
 
 
 class State(NamedTuple):
-    """A clustering and its sums.
+    """Clustering and its sums.
 
     Attributes
     ----------
     labels, member, place, size
-        Cluster of each node; nodes of each cluster, where each stands there, and how many there are.
+        Cluster of each node; nodes of each cluster, position of each node in its cluster, and size of each cluster.
     code, number
         Common values of each cluster.
     cells
-        Changes of the matrices of categories along links, a column after the other; of large ones in a table of hashes.
+        Changes in the matrices of categories along links, column by column; large matrices are in a hash table.
     cells_at
-        Where an attribute's matrix begins in `cells`; −1 for the table.
+        Start of an attribute's matrix in `cells`; −1 for the hash table.
     key, value, used
-        Table of hashes of the cells, and how many places are taken.
+        Hash table of the cells, and number of its occupied slots.
     pair_key, pair_value, pair_used
-        Table of the pairs (released values, degree) and how many nodes have them.
+        Hash table of the pairs (released values, degree) with their numbers of nodes.
     change
-        Changes of the frequency of each category.
+        Changes in the frequency of each category.
     total
-        Sums of the terms: three of the losses, squares of links over pairs, different pairs.
+        Sums of the terms: three for the losses, squares of links over pairs, different pairs.
     links_between, counts
-        Room to work in.
+        Work arrays.
     sheet
-        Of each attribute: where its matrix begins, how wide it is, and where its frequencies begin.
+        For each attribute: start and width of its matrix, and start of its frequencies.
     simple, plain
-        Whether an attribute is nominal and its matrix kept whole; whether all get their most frequent value.
+        Whether an attribute is nominal and its matrix is stored as a whole; whether all attributes use the mode.
     """
 
     labels: NDArray[np.int64]
@@ -90,7 +91,7 @@ class State(NamedTuple):
 
 
 def new_state(t: NodeTable, links: Links, *, n_clusters: int, largest: int) -> State:
-    """Empty state with room for so many clusters of so many nodes."""
+    """Empty state with room for ``n_clusters`` clusters of up to ``largest`` nodes."""
     p, n = t.codes.shape
     area = t.size * t.size
     dense = area <= DENSE
@@ -123,7 +124,7 @@ def new_state(t: NodeTable, links: Links, *, n_clusters: int, largest: int) -> S
     )
 
 
-# -- tables of hashes -------------------------------------------------------------------------------------------------
+# -- hash tables ------------------------------------------------------------------------------------------------------
 
 
 @kernel()
@@ -136,7 +137,7 @@ def _hash(key: Any) -> Any:
 
 @kernel()
 def _add(keys: NDArray[np.int64], values: NDArray[np.int64], used: NDArray[np.int64], key: Any, amount: Any) -> Any:
-    """Add to the entry of a key; returns what it was before."""
+    """Add to the entry of a key; returns its previous value."""
     mask = len(keys) - 1
     if 2 * used[0] > mask:
         old_keys, old_values = keys.copy(), values.copy()
@@ -178,7 +179,7 @@ def _shift(
     one: Any,
     two: Any,
 ) -> Any:
-    """Profile of a node goes from column ``one`` to ``two`` of a large matrix; returns the change of Σ|x' − x|."""
+    """Move the profile of a node from column ``one`` to ``two`` of a large matrix; returns the change in Σ|x' − x|."""
     change = 0
     for a in range(low, high):
         c, m = np.int64(category[a]), np.int64(count[a])
@@ -209,9 +210,9 @@ def _retell(
     guests: int,
     after: int,
 ) -> None:
-    """Nodes of one cluster get a category of attribute j in place of theirs; ``guest`` has had another than the rest.
+    """Replace the category of attribute j of the nodes of a cluster; ``guest`` had another category than the rest.
 
-    ``place`` says where the attribute's matrix begins, how wide it is, and where its frequencies begin.
+    ``place`` holds start and width of the attribute's matrix, and start of its frequencies.
     """
     at, size, change_at = place[0], place[1], place[2]
     aamil, moved, away = 0, 0, 0
@@ -257,7 +258,7 @@ def _retell_others(
     after: int,
     numbers: tuple[float, float, float],
 ) -> None:
-    """Rest of what `_retell` does, for attributes with distances of their own or with many categories."""
+    """Part of `_retell` for attributes with their own distances or with many categories."""
     row = t.number[j]
     at = s.cells_at[j]
     base = np.int64(j) << 56
@@ -278,7 +279,7 @@ def _retell_others(
 
 @kernel()
 def _signature(rows: NDArray[np.int64], code: NDArray[np.int32], number: NDArray[np.float64]) -> Any:
-    """Hash of released values; 63 bits, so that different ones are told apart."""
+    """Hash of released values; 63 bits, so that different values have different hashes."""
     out = np.int64(1)
     for j in range(len(rows)):
         cell = np.int64(code[j])
@@ -298,7 +299,7 @@ def _pair(
     degree: int,
     amount: int,
 ) -> None:
-    """Add nodes of a degree to those with the same released values; counts pairs that differ."""
+    """Add nodes of one degree to those with the same released values, and update the count of different pairs."""
     before = _add(key, value, used, _hash(signature + np.int64(degree) * np.int64(7919)), amount)
     if before == 0:
         total[_DEGREE] += 1
@@ -320,7 +321,7 @@ def _pairs_of(
 ) -> float:
     """Sum of links² / pairs over cluster c and its pairs with all clusters but ``apart``.
 
-    Kinds: 0 links lead both ways; 1 links that leave, with those within; 2 links that arrive, without those within.
+    Kinds: 0 undirected links; 1 outgoing links, including those within; 2 incoming links, without those within.
     """
     total = 0.0
     own = size[c]
@@ -347,7 +348,7 @@ def _pairs_of(
 
 @kernel()
 def _squares(links: Links, s: State, a: int, b: int) -> float:
-    """Sum of links² / pairs over two clusters and their pairs with all; of one if a and b are the same."""
+    """Sum of links² / pairs over two clusters and their pairs with all clusters; over one cluster if a equals b."""
     labels, size, room = s.labels, s.size, s.links_between
     out_ptr, out = links.out_ptr, links.out
     one, two = s.member[a], s.member[b]
@@ -369,7 +370,7 @@ def _squares(links: Links, s: State, a: int, b: int) -> float:
 def _take(
     labels: NDArray[np.int64], member: NDArray[np.int32], place: NDArray[np.int32], size: NDArray[np.int64], v: int
 ) -> None:
-    """Node v leaves its cluster."""
+    """Remove node v from its cluster."""
     c = labels[v]
     size[c] -= 1
     last = member[c, size[c]]
@@ -386,7 +387,7 @@ def _put(
     v: int,
     c: int,
 ) -> None:
-    """Node v joins a cluster."""
+    """Add node v to a cluster."""
     member[c, size[c]] = v
     place[v] = size[c]
     size[c] += 1
@@ -407,10 +408,10 @@ def _commit(
     number_b: NDArray[np.float64],
     fresh: bool,
 ) -> None:
-    """Node x changes places with y, or joins the cluster −1 − y if y < 0; both clusters get these values.
+    """Exchange nodes x and y, or move x to the cluster −1 − y if y < 0; both clusters get the given values.
 
-    If ``fresh``, the values are made here and written to the four arrays. Otherwise a move is taken back, and the
-    caller takes the sums back.
+    If ``fresh``, the values are computed here and written to the four arrays. Otherwise, a move is undone, and the
+    caller restores the sums.
     """
     labels, member, place, size, total = s.labels, s.member, s.place, s.size, s.total
     codes, code, sheet = t.codes, s.code, s.sheet
@@ -483,7 +484,7 @@ def _recount(
     code_b: NDArray[np.int32],
     number_b: NDArray[np.float64],
 ) -> None:
-    """Pairs (released values, degree) of two clusters whose members have moved and whose values will be these."""
+    """Update the pairs (released values, degree) of two clusters after a move that gives them these values."""
     number, degree, total = t.number, links.degree, s.total
     key, value, used = s.pair_key, s.pair_value, s.pair_used
     old_a, old_b = _signature(number, s.code[a], s.number[a]), _signature(number, s.code[b], s.number[b])
@@ -500,7 +501,7 @@ def _recount(
 
 @kernel()
 def fill(t: NodeTable, links: Links, s: State, on: NDArray[np.bool_], labels: NDArray[np.int64]) -> None:
-    """Begin with a clustering, in a new state: each node is a guest who had its own values."""
+    """Fill a new state with a clustering; each node counts as a guest that had its own values."""
     p, n = t.codes.shape
     for v in range(n):
         _put(s.labels, s.member, s.place, s.size, v, labels[v])
@@ -536,13 +537,13 @@ def fill(t: NodeTable, links: Links, s: State, on: NDArray[np.bool_], labels: ND
             between = _pairs_of(out_ptr, out, s.labels, nodes, s.size, room, kind, c, c)
             if links.directed:
                 between += _pairs_of(links.in_ptr, links.into, s.labels, nodes, s.size, room, 2, c, c)
-            # Each pair of clusters is seen from both.
+            # Each pair of clusters is counted from both sides.
             s.total[_NSIL] += _squares(links, s, c, c) - 0.5 * between
 
 
 @kernel()
 def terms(t: NodeTable, links: Links, s: State) -> NDArray[np.float64]:
-    """Terms of the state, as they are measured."""
+    """Terms of the state in the units of their measures."""
     p, n = t.codes.shape
     n_arcs = len(links.out)
     out = np.empty(5)
@@ -566,7 +567,7 @@ def _cost(s: State, scale: NDArray[np.float64]) -> float:
 
 @kernel()
 def scales(t: NodeTable, links: Links, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Factors of the sums that make the weighted sum of the terms."""
+    """Factors that turn the sums into the weighted sum of the terms."""
     p, n = t.codes.shape
     out = weights.copy()
     half = 1.0 if links.directed else 2.0
@@ -580,7 +581,7 @@ def scales(t: NodeTable, links: Links, weights: NDArray[np.float64]) -> NDArray[
 
 @kernel()
 def exchange(t: NodeTable, links: Links, s: State, on: NDArray[np.bool_], x: int, y: int) -> None:
-    """Node x changes places with y, or joins the cluster −1 − y if y < 0."""
+    """Exchange nodes x and y, or move x to the cluster −1 − y if y < 0."""
     p, q = len(t.rule), len(t.values)
     code_a, code_b = np.zeros(p, dtype=np.int32), np.zeros(p, dtype=np.int32)
     number_a, number_b = np.zeros(q), np.zeros(q)
@@ -602,12 +603,12 @@ def anneal(
     best: NDArray[np.int64],
     flag: NDArray[np.int64],
 ) -> float:
-    """Propose moves while the temperature falls from hot to cold; ``best`` gets the best clustering, and its cost.
+    """Propose moves while the temperature falls from hot to cold; the best clustering found is written to ``best``.
 
-    A node is proposed to join, or to change places with a member of, the cluster of one of the nodes near to it, linked
-    to it, or linked to one that is linked to it; now and then a cluster is dissolved among others, or made of nodes
-    whose clusters can spare them. Every cluster keeps ``least`` to as many nodes as there is room for. ``flag`` is that
-    of `_slices.watched`.
+    A proposal moves a node to the cluster of another node, or exchanges it with a member of that cluster. The other
+    node is near by its attributes, linked, or linked by two steps. Some proposals dissolve a cluster, or create one
+    from nodes that their clusters can spare. Every cluster keeps at least ``least`` nodes, and at most as many as there
+    is room for. ``flag`` is that of `_slices.watched`.
     """
     p, n = t.codes.shape
     n_clusters, largest = s.member.shape
@@ -630,7 +631,7 @@ def anneal(
     cost = _cost(s, scale)
     lowest = cost
     put(best, s.labels)
-    stale = False  # whether the present clustering is better than what is kept in best
+    stale = False  # whether the current clustering is better than the one stored in best
     linked = on[_NSIL] or on[_AAMIL]
     falling = 1.0
     temperature = hot
@@ -656,7 +657,7 @@ def anneal(
             if coin < 0.5 * GROUP_MOVE:
                 done = True
                 while done and s.size[a] > 0:
-                    v: Any = np.int64(s.member[a, s.size[a] - 1])  # of one type everywhere: moves are compiled once
+                    v: Any = np.int64(s.member[a, s.size[a] - 1])  # one type, so that moves are compiled once
                     b = _other(s, links, near, linked, state, v, a, largest)
                     if b < 0:
                         done = False
@@ -714,7 +715,7 @@ def anneal(
             _commit(t, links, s, on, x, y, code_a, number_a, code_b, number_b, True)
             fresh = _cost(s, scale)
             if fresh - cost <= allowed:
-                if stale and fresh > cost:  # the best so far is left: keep it as it was before this move
+                if stale and fresh > cost:  # the best so far has just been changed: store it as it was before this move
                     put(best, s.labels)
                     best[x] = a
                     if y >= 0:
@@ -736,7 +737,7 @@ def anneal(
 
 @kernel()
 def _companion(links: Links, near: NDArray[np.int32], linked: bool, state: NDArray[np.uint64], x: int) -> int:
-    """Random node that may fit to x: near by its attributes, linked, linked twice, or any."""
+    """Random node whose cluster may suit x: near by its attributes, linked, linked by two steps, or any."""
     n = len(links.degree)
     kind = below(state, 16)
     if linked and kind < 6:
@@ -764,7 +765,7 @@ def _other(
     a: int,
     largest: int,
 ) -> int:
-    """Cluster with room for v other than a, or −1."""
+    """Cluster other than a with room for v; −1 if there is none."""
     for _ in range(8):
         b = s.labels[_companion(links, near, linked, state, v)]
         if b != a and s.size[b] < largest:

@@ -1,4 +1,4 @@
-"""Engine for clusters of nodes: what giving each cluster's nodes common values loses and discloses."""
+"""Engine for clusters of nodes: loss and disclosure if the nodes of each cluster get common values."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ MEASURES = (
     "dr_degree", "nsil", "ngil", "k", "l", "score_mean", "score_max",
 )  # fmt: skip
 NEIGHBOURS = 16
-WINDOW = 8  # places to each side that are looked at, in each of a few sorted orders, where not all nodes are
+WINDOW = 8  # positions to each side that are compared, in each of a few sorted orders, above ALL_PAIRS nodes
 ORDERS = 6
-ALL_PAIRS = 20_000  # nodes up to which everybody is compared with everybody
-_GAP = 8  # steps of a distance between two nodes, for each attribute
+ALL_PAIRS = 20_000  # nodes up to which all pairs are compared
+_GAP = 8  # elementary steps of a distance between two nodes, per attribute
 _WORTH_A_THREAD = 1 << 14  # arcs times attributes times candidates
 
 _LOSSES = {"aamil", "cdil", "dbil_graph", "il_graph", "score_mean", "score_max"}
@@ -55,7 +55,7 @@ _EGO = {"ego_risk", "ego_risk_right", "score_mean", "score_max"}
 
 
 class Profiles:
-    """Neighbors of each node by category, of all attributes."""
+    """Profiles: number of neighbors of each node by category, for all attributes."""
 
     def __init__(self, table: NodeTable, arcs: Arcs) -> None:
         found = [profiles(arcs.in_ptr, arcs.into, table.codes[j], table.size[j]) for j in range(len(table.codes))]
@@ -114,7 +114,7 @@ def _loss_row(
 
 @kernel()
 def _nearest(t: NodeTable, rivals: NDArray[np.int32], wanted: int, low: int, high: int, out: NDArray[np.int32]) -> None:
-    """Nearest of each node's rivals (all nodes, if there are none), ties to the earlier one; for a range of nodes."""
+    """Nearest of each node's candidates (all nodes if none are given), ties to the earlier; for a range of nodes."""
     n = t.codes.shape[1]
     every = np.empty(n)
     for v in range(low, high):
@@ -159,13 +159,13 @@ class NodeClusterEngine:
     sensitive
         Codes of the sensitive attributes, nodes × attributes, for ``l``.
     threads
-        How many clusterings are measured at once; all processors if not given. The result does not depend on it.
+        Number of clusterings measured at once; by default, all processors. The result does not depend on it.
 
     Notes
     -----
-    A candidate costs O(np) for the values of its clusters and Σ |profile| over the changed cells for ``aamil``, a
-    node's profile being its neighbors by category; ``mixing`` and ``homophily`` O(p · arcs), ``nsil`` O(arcs). Memory
-    O(p · arcs) at worst.
+    A candidate costs O(np) for the values of its clusters, and Σ |profile| over the changed cells for ``aamil``, where
+    the profile of a node is its neighbors by category; ``mixing`` and ``homophily`` cost O(p · arcs), ``nsil`` O(arcs).
+    Memory is O(p · arcs) at worst.
 
     Examples
     --------
@@ -195,16 +195,16 @@ class NodeClusterEngine:
         self.threads = thread_count(threads)
         self.degrees = arcs.degrees
 
-    # -- compiled when first needed --------------------------------------------------------------------------------
+    # -- computed when first needed --------------------------------------------------------------------------------
 
     @cached_property
     def profiles(self) -> Profiles:
-        """Neighbors of each node by category."""
+        """Number of neighbors of each node by category."""
         return Profiles(self.table, self.arcs)
 
     @cached_property
     def originals(self) -> NDArray[np.int64]:
-        """Original cells as codes, equal for equal cells: attributes × nodes."""
+        """Original cells as codes (attributes × nodes), equal for equal cells."""
         out = self.table.codes.astype(np.int64)
         for j, row in enumerate(self.table.number):
             if row >= 0:
@@ -213,7 +213,7 @@ class NodeClusterEngine:
 
     @cached_property
     def links(self) -> Links:
-        """Links and profiles, as moves take them."""
+        """Links and profiles for moves."""
         a, found = self.arcs, self.profiles
         return Links(
             a.out_ptr, a.out, a.in_ptr, a.into, a.directed, self.degrees, found.start, found.category, found.count
@@ -231,7 +231,7 @@ class NodeClusterEngine:
 
     @cached_property
     def neighbours(self) -> NDArray[np.int32]:
-        """Nearest other nodes of each by their attributes, nearest first; above 20,000 nodes nearly so."""
+        """Nearest other nodes of each node by attributes, nearest first; approximate above 20,000 nodes."""
         wanted = min(NEIGHBOURS, self.n - 1)
         if self.n <= ALL_PAIRS:
             return self._nearest_of(np.empty((self.n, 0), dtype=np.int32), wanted)
@@ -263,7 +263,7 @@ class NodeClusterEngine:
     # -- one candidate ---------------------------------------------------------------------------------------------
 
     def values(self, labels: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """Common values of each cluster: codes, clusters × attributes, and numbers, clusters × numeric attributes."""
+        """Common values of each cluster: codes (clusters × attributes) and numbers (clusters × numeric attributes)."""
         wide = labels.astype(np.int64)
         found: tuple[NDArray[np.int32], NDArray[np.float64]] = cluster_values(
             self.table, *members(wide, int(wide.max()) + 1)
@@ -290,11 +290,11 @@ class NodeClusterEngine:
         return np.array([assortativity_kernel(links.in_ptr, links.into, row, size[j]) for j, row in enumerate(rows)])
 
     def homophily_after(self, labels: NDArray[Any]) -> NDArray[np.float64]:
-        """Assortativity of each attribute as it is released."""
+        """Assortativity of each attribute in the release."""
         return self._assortativity(np.ascontiguousarray(self.values(labels)[0][labels].T))
 
     def _exact(self, code: NDArray[np.int32], number: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Codes of released values, equal exactly where the values are: clusters × attributes."""
+        """Codes of released values (clusters × attributes), equal exactly where the values are equal."""
         out = code.astype(np.int64)
         for j, row in enumerate(self.table.number):
             if row >= 0:
@@ -304,7 +304,7 @@ class NodeClusterEngine:
     def _labels_of_egos(
         self, labels: NDArray[np.int64], code: NDArray[np.int32], number: NDArray[np.float64]
     ) -> NDArray[np.int64]:
-        """Cells of original and release, equal codes for equal cells: attributes × 2 × nodes."""
+        """Codes of the cells of original and release (attributes × 2 × nodes), equal for equal cells."""
         out = np.empty((self.p, 2, self.n), dtype=np.int64)
         for j, row in enumerate(self.table.number):
             if row >= 0:
@@ -315,13 +315,13 @@ class NodeClusterEngine:
         return out
 
     def cells(self, labels: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Original and released cells as codes, nodes × attributes: equal for equal cells, in the order of values."""
+        """Original and released cells as codes (nodes × attributes), equal for equal cells, in the order of values."""
         wide = labels.astype(np.int64)
         both = self._labels_of_egos(wide, *self.values(wide))
         return np.ascontiguousarray(both[:, 0].T), np.ascontiguousarray(both[:, 1].T)
 
     def ego_matches(self, labels: NDArray[Any], attributes: Sequence[int] | None = None) -> Any:
-        """Nodes found by their neighborhood with some attributes (all by default): `EgoMatches`."""
+        """Nodes found by their neighborhood with some attributes (by default all), as `EgoMatches`."""
         wide = labels.astype(np.int64)
         cells = self._labels_of_egos(wide, *self.values(wide))
         chosen = cells[list(range(self.p)) if attributes is None else list(attributes)]
@@ -329,12 +329,12 @@ class NodeClusterEngine:
         return matches(self.egos, numbers.reshape(2, self.n))
 
     def structure_loss(self, labels: NDArray[Any]) -> float:
-        """Loss of structure of super-nodes."""
+        """Structural loss of super-nodes (``nsil``)."""
         links = self.arcs
         return float(structure_loss(links.out_ptr, links.out, labels.astype(np.int64), links.directed))
 
     def generalization_loss(self, labels: NDArray[Any]) -> float:
-        """Share of cells whose cluster has several values there; of places, how far up their common one stands."""
+        """Share of cells whose cluster has several values; for places, the relative level of their common place."""
         wide = labels.astype(np.int64)
         start, nodes = members(wide, int(wide.max()) + 1)
         sizes = np.diff(start)
@@ -405,7 +405,7 @@ class NodeClusterEngine:
     # -- many candidates -------------------------------------------------------------------------------------------
 
     def measure(self, rows: object, names: Sequence[str] = MEASURES) -> NDArray[np.float64]:
-        """Measures of each row of labels (0, 1, … in any order, none left out), one column per name."""
+        """Measures of each row of labels (0, 1, … in any order, without gaps), one column per name."""
         labels = np.ascontiguousarray(rows)
         if labels.ndim != 2 or labels.shape[1] != self.n or labels.dtype.kind not in "iu":
             raise SDCError(
@@ -420,14 +420,14 @@ class NodeClusterEngine:
             return self.figures(row, names)
 
         if set(names) & _LOSSES:
-            self.profiles  # noqa: B018 -- made before threads ask for it
+            self.profiles  # noqa: B018 -- computed before threads need it
         if set(names) & (_EGO | {"ego_risk_single"}):
             self.egos  # noqa: B018
         found = self._map(one, [dense(row.astype(np.int64))[0] for row in labels])
         return np.array([[row[name] for name in names] for row in found], dtype=np.float64).reshape(-1, len(names))
 
     def _map(self, function: Callable[[Any], Any], items: list[Any]) -> list[Any]:
-        """Apply in threads where that is worth it (the kernels hold no lock)."""
+        """Apply a function, in threads if that is worth it (kernels release the GIL)."""
         if self.threads == 1 or len(items) < 2 or self.arcs.n_arcs * self.p * len(items) < _WORTH_A_THREAD:
             return [function(item) for item in items]
         with ThreadPoolExecutor(min(self.threads, len(items))) as pool:

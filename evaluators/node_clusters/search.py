@@ -1,4 +1,4 @@
-"""Search for clusters of nodes by moves whose effect is known exactly."""
+"""Search for clusters of nodes by moves whose effect is computed exactly."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from sdc_problems.errors import SDCError
 from sdc_problems.evaluators.node_clusters._moves import TERMS, State, anneal, fill, new_state, terms
 from sdc_problems.evaluators.node_clusters.engine import NodeClusterEngine
 
-_MOVE = 1000  # elementary steps of a proposal and what follows from it
+_MOVE = 1000  # elementary steps of a proposal, including its consequences
 FOLLOWED = ("il_graph", *TERMS)
 
 
 class NodeClusterSearch:
-    """Annealing of one clustering towards a small weighted sum of measures.
+    """Annealing of one clustering that minimizes a weighted sum of measures.
 
     Parameters
     ----------
     engine
-        The graph.
+        Engine of the graph.
     weights
-        Measure to weight: ``il_graph``, ``aamil``, ``cdil``, ``dbil_graph``, ``nsil`` or ``dr_degree``.
+        Weight of each measure: ``il_graph``, ``aamil``, ``cdil``, ``dbil_graph``, ``nsil`` or ``dr_degree``.
     least, largest
-        Limits of the size of a cluster.
+        Smallest and largest size of a cluster.
 
     Attributes
     ----------
     best
-        The best clustering so far; labels are not in order.
+        Best clustering so far; labels are not in order of first use.
     best_cost
         Its weighted sum.
 
@@ -65,15 +65,15 @@ class NodeClusterSearch:
         self.best_cost = np.inf
 
     def start(self, labels: NDArray[np.integer]) -> None:
-        """Begin with a clustering."""
+        """Start from a clustering."""
         self._fill(labels)
         if self.cost < self.best_cost:
             self.best[:], self.best_cost = labels, self.cost
 
     def settle(self) -> None:
-        """Compute the sums of the present clustering anew, as a search does that starts with it.
+        """Recompute the sums of the current clustering, as at the start of a search.
 
-        What follows then depends on the clustering alone, not on the moves that led to it, nor on their rounding.
+        What follows then depends only on the clustering, not on the moves that led to it or their rounding.
         """
         self._fill(self.labels)
 
@@ -85,19 +85,19 @@ class NodeClusterSearch:
 
     @property
     def labels(self) -> NDArray[np.int64]:
-        """Present clustering; labels are not in order."""
+        """Current clustering; labels are not in order of first use."""
         assert self._state is not None, "start first"
         return self._state.labels.copy()
 
     @property
     def cost(self) -> float:
-        """Weighted sum of the present clustering."""
+        """Weighted sum of the current clustering."""
         assert self._state is not None, "start first"
         found = terms(self.engine.table, self.engine.links, self._state)
         return float(found[self._on] @ self.weights[self._on])
 
     def anneal(self, moves: int, *, hot: float, cold: float, seed: int) -> None:
-        """Propose so many moves while the temperature falls; at 0 only those that lose nothing are taken.
+        """Propose moves while the temperature falls; at 0, only moves that do not increase the cost are kept.
 
         Parameters
         ----------
@@ -106,7 +106,7 @@ class NodeClusterSearch:
         hot, cold
             First and last temperature, in units of the weighted sum.
         seed
-            Where the random numbers come from.
+            Seed of the random numbers.
         """
         assert self._state is not None, "start first"
         engine, found = self.engine, np.empty(self.engine.n, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Attributes of nodes as arrays, and the values that a cluster's nodes get in common."""
+"""Attributes of nodes as arrays, and the common values of the nodes of a cluster."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _FEW = 6
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """Attribute of nodes, or one rank of several.
+    """Attribute of nodes, or one rank of a ranking.
 
     Parameters
     ----------
     codes
-        Category of each node, from 0; of places, their number in ``branches``. Numbers need none.
+        Category of each node, from 0; for places, their number in ``branches``. Not needed for numbers.
     n_categories
-        Size of the domain; of a numeric attribute 0.
+        Size of the domain; 0 for a numeric attribute.
     kind
         "nominal", "ordinal", "numeric" or "placed": how cells are compared.
     rule
@@ -39,9 +39,9 @@ class Column:
     values
         Numbers of a numeric attribute.
     branches, levels
-        Of places: levels × places, the place that each belongs to at each level; and the level of each place.
+        For places: the place that each place belongs to at each level (levels × places), and the level of each place.
     width, rank
-        Of ranks: how many columns form the ranking, and which of them this is, from 0. They stand side by side.
+        For rankings: number of columns of the ranking, which are adjacent, and position of this one, from 0.
     missing
         Code of missing values in a ranking, or −1.
     """
@@ -72,7 +72,7 @@ _PLACED_RULE = {"generalize": "placed"}
 
 
 class NodeTable(NamedTuple):
-    """Columns as arrays for the kernels; the first axis is the attribute."""
+    """Columns as arrays for the kernels; the first axis is that of the attributes."""
 
     codes: NDArray[np.int32]  # class of each cell: its category, or the decile of its number
     values: NDArray[np.float64]  # numbers, one row per numeric attribute
@@ -93,7 +93,7 @@ class NodeTable(NamedTuple):
 
 
 def node_table(columns: Sequence[Column]) -> NodeTable:
-    """Columns side by side.
+    """Table of columns, as arrays.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def node_table(columns: Sequence[Column]) -> NodeTable:
 
 @kernel()
 def distance(t: NodeTable, j: int, a: int, x: float, b: int, y: float) -> Any:
-    """Distance of two cells of attribute j: codes a and b, numbers x and y."""
+    """Distance between two cells of attribute j, with codes a and b and numbers x and y."""
     if t.kind[j] == _NUMERIC:
         return abs(x - y) / t.span[j]
     if a == b:
@@ -170,7 +170,7 @@ def distance(t: NodeTable, j: int, a: int, x: float, b: int, y: float) -> Any:
 
 @kernel()
 def _mode(column: NDArray[np.int32], nodes: NDArray[np.int32], s: int, count: NDArray[np.int64]) -> Any:
-    """Most frequent category of the first s nodes, the smallest code of several; ``count`` holds 0 and does again."""
+    """Most frequent category of the first s nodes, ties to the smallest code; ``count`` is 0 before and after."""
     best, most = column[nodes[0]], 0
     if s <= _FEW:  # comparing all pairs is faster than counting
         for a in range(s):
@@ -195,14 +195,14 @@ def _mode(column: NDArray[np.int32], nodes: NDArray[np.int32], s: int, count: ND
 def modes(
     codes: NDArray[np.int32], nodes: NDArray[np.int32], s: int, code: NDArray[np.int32], count: NDArray[np.int64]
 ) -> None:
-    """Most frequent category of the first s nodes, of each attribute."""
+    """Most frequent category of each attribute among the first s nodes."""
     for j in range(len(codes)):
         code[j] = _mode(codes[j], nodes, s, count)
 
 
 @kernel()
 def _cuts_below(cuts: NDArray[np.float64], value: float) -> int:
-    """Number of cuts up to a value."""
+    """Number of cuts that are at most a value."""
     low, high = 0, len(cuts)
     while low < high:
         middle = (low + high) // 2
@@ -221,7 +221,7 @@ def common_values(
     number: NDArray[np.float64],
     count: NDArray[np.int64],
 ) -> None:
-    """Values that stand for all of some nodes, each attribute by its rule; ``count`` holds 0 and does again."""
+    """Common values of some nodes, by the rule of each attribute; ``count`` is 0 before and after."""
     s = len(nodes)
     for j in range(len(t.rule)):
         rule = t.rule[j]
@@ -242,7 +242,8 @@ def common_values(
                     code[j] = first
                     break
         elif rule == _MEAN:
-            # In the order of the file, from the first: the same nodes give the same sum, equal numbers themselves.
+            # In the order of the file and relative to the first: the same nodes give the same sum, and the mean of
+            # equal numbers is that number.
             values = t.values[t.number[j]]
             base, total = 0.0, 0.0
             before = np.int64(-1)
@@ -269,7 +270,7 @@ def common_values(
 
 @kernel()
 def _borda(t: NodeTable, j: int, nodes: NDArray[np.int32], code: NDArray[np.int32]) -> None:
-    """Rank s of r gives r − s + 1 points; ties: more first places, then second ones, …, then the smaller code."""
+    """Borda count: rank s of r gives r − s + 1 points; ties: more first ranks, more second ranks, …, smaller code."""
     r, s = t.width[j], len(nodes)
     topic = np.empty(r * s, dtype=np.int32)
     places = np.zeros((r * s, r), dtype=np.int64)
@@ -316,7 +317,7 @@ def _borda(t: NodeTable, j: int, nodes: NDArray[np.int32], code: NDArray[np.int3
 
 @kernel()
 def members(labels: NDArray[np.int64], n_clusters: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Nodes by cluster, in the order of the file: beginning of each cluster, and the nodes."""
+    """Nodes by cluster, in the order of the file: start of each cluster, and the nodes."""
     start = np.zeros(n_clusters + 1, dtype=np.int64)
     for v in range(len(labels)):
         start[labels[v] + 1] += 1

@@ -1,4 +1,4 @@
-"""Engine of record partitions: loss and disclosure of merging each group."""
+"""Engine for partitions of records: loss and disclosure of microaggregation."""
 
 from __future__ import annotations
 

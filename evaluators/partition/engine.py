@@ -1,4 +1,4 @@
-"""Engine for partitions of records: loss and disclosure of microaggregating each of many partitions."""
+"""Engine for partitions of records: loss and disclosure of many microaggregated partitions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sdc_problems.parallel._threads import thread_count
 
 MEASURES = ("sse", "il_sse", "dbrl", "id_value", "k")
 NEIGHBOURS = 16
-_FEW_RECORDS = 5000  # a protected file has few distinct rows: below, comparing with all of them beats a search tree
+_FEW_RECORDS = 5000  # below, comparing with all distinct protected rows (few) beats a search tree
 _WORTH_A_THREAD = 1 << 20  # additions; below, starting threads takes longer than the work
 
 
@@ -35,7 +35,7 @@ def _score_rows(
     first: NDArray[np.int64],
     mean: NDArray[np.float64],
 ) -> None:
-    """SSE and disclosed cells of each row of labels, all attributes numeric; the last three are room, all 0."""
+    """SSE and disclosed cells of each row of labels, all attributes numeric; the last three are work arrays of 0."""
     n, d = V.shape
     for r in range(len(rows)):
         largest = 0
@@ -47,7 +47,7 @@ def _score_rows(
                     mean[g, j] = 0.0
             size[g] += 1
             largest = max(largest, g)
-            # Differences to the group's first record: equal records have no error, and no digits are lost.
+            # Differences from the group's first record, so that equal records have no error and no digits are lost.
             for j in range(d):
                 mean[g, j] += V[i, j] - V[first[g], j]
         for g in range(largest + 1):
@@ -73,7 +73,7 @@ def _plain_smallest(rows: NDArray[Any], n_groups: int) -> NDArray[np.int64]:
 
 @kernel(cost=lambda rows, _: len(rows) * 1e-5 + rows.size * 5e-9, plain=_plain_smallest)
 def smallest_groups(rows: NDArray[Any], n_groups: int) -> NDArray[np.int64]:
-    """Size of the smallest group of each row of labels below ``n_groups``; labels that do not occur are no groups."""
+    """Size of the smallest group of each row of labels below ``n_groups``; labels that do not occur do not count."""
     out = np.empty(len(rows), dtype=np.int64)
     size = np.empty(n_groups, dtype=np.int64)
     for r in range(len(rows)):
@@ -95,30 +95,31 @@ class PartitionEngine:
     Parameters
     ----------
     X
-        Records × attributes; ordinal and nominal ones hold codes 0, 1, …
+        Records × attributes; ordinal and nominal attributes hold codes 0, 1, …
     kinds
-        "numeric", "ordinal" or "nominal" for each attribute; all numeric if not given.
+        "numeric", "ordinal" or "nominal" for each attribute; by default, all are numeric.
     percent
         Half-width of the disclosure interval, in percent of the z-score.
     threads
-        How many partitions are measured at once; all processors if not given. The result does not depend on it.
+        Number of partitions measured at once; by default, all processors. The result does not depend on it.
 
     Attributes
     ----------
     V
-        The attributes, numeric ones as z-scores.
+        Attributes, numeric ones as z-scores.
     sst
         SSE of a single group with all records.
     measures
-        Names of what it measures.
+        Names of the measures.
 
     Notes
     -----
-    ``sse`` is the sum of squared distances of the records to their group's centroid: (a − b)² on z-scores, ((|a − b| +
-    1)/|D|)² for different ordinal values, 1 for different nominal ones (Marés 2013, Eq. 2.6 and 2.7); ``il_sse`` is
-    100·SSE/SST. ``id_value`` is the share of cells within ``percent`` of the original z-score, or unchanged where they
-    are categories. ``dbrl`` is the share of records linked by distance to the protected file, where a record whose own
-    centroid is the nearest counts one part in as many as share it. A row costs O(np), with ``dbrl`` O(n²p/k).
+    ``sse`` is the sum of squared distances between records and the centroid of their group: (a − b)² on z-scores,
+    ((|a − b| + 1)/|D|)² for different ordinal values, 1 for different nominal ones (Marés 2013, Eq. 2.6 and 2.7);
+    ``il_sse`` is 100·SSE/SST. ``id_value`` is the share of cells within ``percent`` of the original z-score; categories
+    count if they are unchanged. ``dbrl`` is the share of records linked by distance to the protected file; a record
+    whose own centroid is the nearest counts 1 divided by the number of records that share it. A row costs O(np), with
+    ``dbrl`` O(n²p/k).
 
     Examples
     --------
@@ -170,7 +171,7 @@ class PartitionEngine:
 
     @cached_property
     def neighbours(self) -> NDArray[np.int32]:
-        """The nearest other records of each record, nearest first (at most 16)."""
+        """Nearest other records of each record, nearest first (at most 16)."""
         from scipy.spatial import cKDTree
 
         parts = []
@@ -183,13 +184,13 @@ class PartitionEngine:
         wanted = min(NEIGHBOURS, self.n - 1)
         places = np.concatenate(parts, axis=1)
         found = np.asarray(cKDTree(places).query(places, k=wanted + 1)[1])
-        # A record with many duplicates need not find itself among them: then the farthest gives way.
+        # A record with many duplicates may not find itself among them; then the farthest is dropped.
         own = found == np.arange(self.n)[:, None]
         own[~own.any(axis=1), -1] = True
         return np.ascontiguousarray(found[~own].reshape(self.n, wanted).astype(np.int32))
 
     def protect(self, labels: NDArray[Any]) -> NDArray[np.float64]:
-        """Centroids of one row's groups in place of the records, on the scale of ``V``."""
+        """Protected file of one row of labels: each record is the centroid of its group, on the scale of ``V``."""
         return microaggregate(self.V, labels, kinds=self.kinds)
 
     def _linked(self, labels: NDArray[Any]) -> float:
@@ -213,8 +214,8 @@ class PartitionEngine:
         pieces = [slice(low, low + step) for low in range(0, len(rows), step)]
 
         def score(piece: slice) -> None:
-            labels = rows[piece].astype(np.int64)  # one type: the kernel is compiled once
-            room = np.zeros((2, self.n + 1), dtype=np.int64)  # made here: it would take long to compile
+            labels = rows[piece].astype(np.int64)  # always the same type, so that the kernel is compiled once
+            room = np.zeros((2, self.n + 1), dtype=np.int64)  # allocated here, because it would make compilation slow
             mean = np.zeros((self.n + 1, self.p))
             _score_rows(self.V, labels, self.percent, errors[piece], near[piece], room[0], room[1], mean)
 
@@ -239,7 +240,7 @@ class PartitionEngine:
         return total, near
 
     def _map(self, function: Callable[[Any], Any], items: list[Any], work: int) -> list[Any]:
-        """Apply in threads where that is worth it (the kernels hold no lock)."""
+        """Apply a function, in threads if that is worth it (kernels release the GIL)."""
         if self.threads == 1 or len(items) < 2 or work * len(items) < _WORTH_A_THREAD:
             return [function(item) for item in items]
         with ThreadPoolExecutor(min(self.threads, len(items))) as pool:

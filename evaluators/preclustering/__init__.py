@@ -1,4 +1,4 @@
-"""Engine of protection after clustering: clusterings are kept, equal protected files are measured once."""
+"""Engine for protection after clustering: clusterings are cached, and equal protected files are measured once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Engine of protection after clustering: every setting of method, joining rule, k and number of clusters."""
+"""Engine for protection after clustering: settings of method, joining rule, k and number of clusters."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from sdc_problems.methods.partition._c_median import Clusters, Rows, best_start,
 from sdc_problems.methods.partition._precluster import MERGES, METHODS, Protector, join_small
 
 COMPARED = tuple(range(2, 11))
-"""Numbers of clusters for which a protected file is clustered anew, and compared with the original's clusters."""
+"""Numbers of clusters for which a protected file is clustered and compared with the clusters of the original."""
 
 
 class Setting(NamedTuple):
-    """Setting of `precluster`: a row of integers with names."""
+    """Setting of `precluster`, as a row of integers with names."""
 
     method: int
     merge: int
@@ -31,12 +31,12 @@ class Setting(NamedTuple):
 
     @property
     def words(self) -> tuple[str, str]:
-        """Method and joining rule as `precluster` names them."""
+        """Names of method and joining rule in `precluster`."""
         return METHODS[self.method], MERGES[self.merge]
 
 
 class PreclusteringEngine:
-    """Engine of settings: method (0 MDAV, 1 global median), joining rule (0 smallest, 1 nearest), k, clusters.
+    """Engine for settings: method (0 MDAV, 1 global median), joining rule (0 smallest, 1 nearest), k, clusters.
 
     Parameters
     ----------
@@ -45,20 +45,20 @@ class PreclusteringEngine:
     kinds
         ``"ordinal"`` or ``"nominal"``, for all attributes or one per attribute.
     n_categories
-        Domain sizes; up to the largest code if not given.
+        Domain sizes; by default, the largest code plus one.
     restarts
-        Starts of c-median, "all" for each distinct record once.
+        Number of starts of c-median; "all" starts once from each distinct record.
     seed
-        Of the starts that are drawn.
+        Seed of the starts that are drawn.
     guard
-        Whether the scores take the risk that sees renamed categories.
+        Whether the scores use the risk that detects renamed categories.
 
     Notes
     -----
-    A clustering is kept per number of clusters. Settings that lead to the same clusters are protected once, equal
-    protected files are measured once. ``clustering_loss`` is the mean over 2, 3, … 10 clusters (as many as there are
-    distinct records) of `clustering_loss`: c-median on the protected file begins with the values of the records with
-    which the original's best start began.
+    One clustering is cached per number of clusters. Settings that lead to the same clusters are protected once, and
+    equal protected files are measured once. ``clustering_loss`` is the mean of `clustering_loss` over 2, 3, … 10
+    clusters (at most as many as there are distinct records). On the protected file, c-median starts from the centroids
+    with which the best start on the original began.
 
     Examples
     --------
@@ -95,14 +95,14 @@ class PreclusteringEngine:
         return (*self.cells.measures, "clustering_loss", "k")
 
     def clusters(self, number: int) -> Clusters:
-        """Clusters of the original as c-median finds them."""
+        """Clusters of the original, as found by c-median."""
         if number not in self._clusters:
             rng = np.random.default_rng([self.seed, number])
             self._clusters[number] = best_start(self.rows, number, restarts=self.restarts, rng=rng)
         return self._clusters[number]
 
     def joined(self, setting: Setting) -> IntArray:
-        """Cluster of each distinct record, small clusters joined."""
+        """Cluster of each distinct record after small clusters are joined."""
         found = self.clusters(setting.clusters).labels[self.rows.first]
         return join_small(self.rows, found, setting.k, setting.words[1])
 
@@ -119,7 +119,7 @@ class PreclusteringEngine:
         return protector.values(groups).astype(np.int64)
 
     def measure(self, candidates: Any, names: Sequence[str] | None = None) -> FloatArray:
-        """Measure settings: one row for each, one column per name."""
+        """Measure settings: one row per setting, one column per name."""
         wanted = self.measures if names is None else tuple(names)
         settings = [Setting(*map(int, row)) for row in np.atleast_2d(np.asarray(candidates))]
         out = np.empty((len(settings), len(wanted)))
@@ -149,7 +149,7 @@ class PreclusteringEngine:
         return known
 
     def clustering_losses(self, values: NDArray[Any]) -> FloatArray:
-        """Loss for clustering of a protected file, for each number of clusters that is compared."""
+        """Loss for clustering of a protected file, for each number of clusters compared."""
         losses = []
         for number in COMPARED:
             if number > len(self.rows):

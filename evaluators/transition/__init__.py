@@ -1,4 +1,4 @@
-"""Engine of transition matrices: loss and disclosure of randomizing by them."""
+"""Engine for transition matrices: loss and disclosure of PRAM with them."""
 
 from __future__ import annotations
 

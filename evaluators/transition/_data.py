@@ -1,4 +1,4 @@
-"""Table compiled for transition matrices: counts, distances, distinct combinations; built once."""
+"""Table compiled for transition matrices: counts, distances and distinct combinations, computed once."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from sdc_problems.evaluators.transition._kernels import nearest_of
 
 Matrices: TypeAlias = Sequence[FloatArray]
 
-_DENSE_CELLS = 2**24  # of all contingency tables together: above it, counts are kept for occurring cells only
-_DENSE_COMBINATIONS = 2**22  # of categories: above it, nearest originals are searched anew for each file
-_LARGEST_UNIT = 2**40  # least common multiple of the domain sizes: above it, distances are no whole numbers
+_DENSE_CELLS = 2**24  # of all contingency tables together; above, only cells that occur are stored
+_DENSE_COMBINATIONS = 2**22  # of categories; above, nearest originals are searched for each file
+_LARGEST_UNIT = 2**40  # least common multiple of the domain sizes; above, distances are not whole numbers
 
 
 class TransitionData:
-    """A table compiled for transition matrices; arguments as for ``TransitionEngine``."""
+    """Table compiled for transition matrices; arguments as for ``TransitionEngine``."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class TransitionData:
                 self.tables[self.offsets[t] : self.offsets[t + 1]] = np.bincount(key, minlength=cells[t])
 
     def _set_linkage(self) -> None:
-        """Distances in whole units, so that ties are ties; the table of nearest originals fills as it is used."""
+        """Distances in whole units, so that ties are exact; the table of nearest originals is filled as it is used."""
         self.ordinal = np.array([kind == "ordinal" for kind in self.kinds])
         unit = math.lcm(1, *(int(size) for size in self.sizes[self.ordinal]))
         self.combinations = math.prod(int(size) for size in self.sizes)
@@ -91,13 +91,13 @@ class TransitionData:
             self.crossed.append(counts.reshape(int(size), self.n_against))
 
     def crossed_originals(self) -> list[IntArray]:
-        """Original counts of each attribute crossed with the one that stays."""
+        """Original counts of each attribute crossed with the unprotected one."""
         if self.crossed is None:
             raise SDCError("bivariate and chi2 compare with an attribute that is not protected: give against=")
         return self.crossed
 
     def keys(self, rows: npt.NDArray[np.integer]) -> IntArray:
-        """One number per combination of categories."""
+        """Key of each combination of categories."""
         keys = np.zeros(len(rows), dtype=np.int64)
         for a in range(self.p):
             keys = keys * self.sizes[a] + rows[:, a]
@@ -113,7 +113,7 @@ class TransitionData:
         return np.stack(columns[::-1], axis=1)
 
     def find_nearest(self, keys: IntArray) -> None:
-        """Look up the nearest originals of protected combinations that have not been seen before."""
+        """Find the nearest originals of protected combinations that are not yet in the table."""
         missing = keys[self.nearest[keys] < 0]
         for low, high in slices(len(missing), steps=self.row_codes.size, what="combinations looked for"):
             nearest_of(
@@ -128,9 +128,9 @@ class TransitionData:
             )
 
     def mean_expectation_ratio(self, matrices: Matrices) -> float:
-        """Frequency-weighted mean of the expectation ratios, over attributes; a ratio counts at most n.
+        """Frequency-weighted mean of the expectation ratios, averaged over attributes; a ratio counts at most n.
 
-        The bound keeps the measure finite: a category into which no one moves has an infinite ratio.
+        The bound keeps the measure finite: a category into which no record changes has an infinite ratio.
         """
         total = 0.0
         for P, frequency in zip(matrices, self.frequencies, strict=True):
@@ -139,7 +139,7 @@ class TransitionData:
         return total / self.p
 
     def mean_entropy(self, matrices: Matrices) -> float:
-        """Entropy of the rows, weighted by the records they apply to, in percent of its maximum, over attributes."""
+        """Entropy of the rows weighted by their numbers of records, in percent of its maximum; mean over attributes."""
         total = 0.0
         for P, frequency in zip(matrices, self.frequencies, strict=True):
             rows = -x_log_x(P).sum(axis=1)
@@ -165,7 +165,7 @@ def double_ranks(counts: IntArray) -> IntArray:
 
 
 def chi2(counts: npt.ArrayLike) -> FloatArray:
-    """Pearson's statistic of independence of (a stack of) contingency tables."""
+    """Pearson's χ² statistic of contingency tables (a table or a stack of tables)."""
     table = np.asarray(counts, dtype=np.float64)
     product = table.sum(axis=-1, keepdims=True) * table.sum(axis=-2, keepdims=True)
     ratio = np.divide(table * table, product, out=np.zeros_like(table), where=product > 0).sum(axis=(-2, -1)) - 1.0
@@ -173,7 +173,7 @@ def chi2(counts: npt.ArrayLike) -> FloatArray:
 
 
 def relative_change(value: FloatArray, reference: float) -> FloatArray:
-    """``100 |value - reference| / reference``; of a reference of 0: 0 where nothing changed, else 100."""
+    """``100 |value - reference| / reference``; if the reference is 0: 0 where nothing changed, else 100."""
     if reference == 0.0:
         return np.where(value == 0.0, 0.0, 100.0)
     change: FloatArray = 100.0 * np.abs(value - reference) / reference

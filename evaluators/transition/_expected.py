@@ -1,15 +1,15 @@
-"""Measures of transition matrices in expectation over all protected files, without drawing any.
+"""Expected measures of transition matrices over all possible protected files, without drawing any.
 
-Exact (up to rounding near 1e-9): DBIL, EBIL, CTBIL, the bivariate difference, DBRL, and the ID of nominal
-attributes; what depends on the matrices alone (expectation ratio, entropy) is no expectation at all. Approximations:
+Exact (up to rounding near 1e-9): DBIL, EBIL, CTBIL, the bivariate difference, DBRL, and the ID of nominal attributes.
+The expectation ratio and the entropy depend on the matrices only and need no expectation. Approximations:
 
-- ID of ordinal attributes: the rank of a protected category is random; it is taken as normal, with its exact mean and
-  variance.
-- chi2: the statistic is taken as normal, with Taylor's approximations of its mean and standard deviation.
-- PRL: estimated weights and an optimal pairing have no closed form; it is the mean over the files of the sampled
+- ID of ordinal attributes: the rank of a protected category is random; its distribution is approximated by a normal one
+  with the exact mean and variance.
+- chi2: the statistic is approximated as normal, with Taylor approximations of its mean and standard deviation.
+- PRL: estimated weights and an optimal pairing have no closed form, so it is the mean over the files of the sampled
   evaluation, with its noise.
-- DR and the scores: the mean of DBRL stands for the mean of max(DBRL, PRL), and the maximum of two means for the mean
-  of the maximum; both are never larger than what they stand for.
+- DR and the scores: the mean of DBRL replaces the mean of max(DBRL, PRL), and the maximum of two means replaces the
+  mean of the maximum; both are lower bounds.
 """
 
 from __future__ import annotations
@@ -79,14 +79,14 @@ def _bivariate(data: TransitionData, matrices: Matrices) -> float:
 
 
 def _chi2(data: TransitionData, matrices: Matrices) -> float:
-    from scipy.special import ndtr  # takes longer to import than all else here
+    from scipy.special import ndtr  # importing it takes longer than everything else here
 
     total = 0.0
     for P, original in zip(matrices, data.crossed_originals(), strict=True):
         reference = float(chi2(original))
         mean, deviation = _chi2_moments(P, original[:, original.sum(axis=0) > 0], data.n)
         gap = mean - reference
-        if deviation > 0 and reference > 0:  # mean distance of a normal variable to a number
+        if deviation > 0 and reference > 0:  # mean distance between a normal variable and a number
             z = gap / deviation
             gap = gap * (2.0 * ndtr(z) - 1.0) + deviation * math.sqrt(2.0 / math.pi) * math.exp(-z * z / 2.0)
         total += float(relative_change(np.array(reference + gap), reference))
@@ -118,21 +118,21 @@ def _id(data: TransitionData, matrices: Matrices) -> float:
         if not ordinal:
             total += float((counts * np.diag(P)).sum())
             continue
-        # A record on category k adds 1 to the rank of j if it becomes less than j, and 1/2 if it becomes j.
+        # A record of category k adds 1 to the rank of j if it becomes less than j, and 1/2 if it becomes j.
         less = np.cumsum(P, axis=1) - P
         share = less + P / 2.0
         spread = less + P / 4.0 - share**2
         mean = (counts @ share)[None, :] - share + 1.0  # the record itself becomes j
         deviation = np.sqrt(np.maximum((counts @ spread)[None, :] - spread, 1e-12))
         gap = double_ranks(counts)[:, None] / 2.0 - mean
-        reach = data.percent / 100.0 * data.n + 0.25  # ranks are halves: continuity
+        reach = data.percent / 100.0 * data.n + 0.25  # ranks are multiples of 1/2: continuity correction
         near = ndtr((reach - gap) / deviation) - ndtr((-reach - gap) / deviation)
         total += float((counts[:, None] * P * near).sum())
     return 100.0 * total / (data.n * data.p)
 
 
 def _linked(data: TransitionData) -> tuple[IntArray, IntArray, FloatArray]:
-    """Each way to be linked: the original, the protected categories, and the chance times the share of records."""
+    """All ways to be linked: original, protected categories, and chance times share of records."""
     if data.links is None:
         if not data.dense_combinations or data.combinations * len(data.row_codes) > _MOST_PAIRS:
             raise SDCError(

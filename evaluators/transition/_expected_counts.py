@@ -1,7 +1,7 @@
-"""Kernels for expected values when every record moves by itself: exact sums over all files that could be drawn.
+"""Kernels for expected values over all possible protected files, in which every record changes independently.
 
-A count is then a sum of independent binomials. What is needed of it, its distance to a fixed number and ``A log A``,
-follows from its transform, a product with one factor per group of equal records.
+A count is then a sum of independent binomials. The expectations needed, of its distance from a fixed number and of
+``A log A``, follow from its transform, a product with one factor per group of equal records.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from sdc_problems._kernel import kernel
 
-_STEP = 0.4  # of the trapezoid rule for A log A, whose error is near exp(-π²/step) = 2e-11
+_STEP = 0.4  # step of the trapezoid rule for A log A, whose error is near exp(-π²/step) = 2e-11
 
 
 @kernel()
@@ -20,8 +20,8 @@ def expected_distances(size: Any, probability: Any, reference: Any) -> float:
 
     ``|k|`` is the mean of Fejér's kernel ``(1 - cos kt) / (1 - cos t)`` over N equally spaced angles whenever
     ``|k| ≤ N``. Summed over the distribution of ``A - a``, cosines become its characteristic function, which falls
-    below rounding within a few standard deviations: about a dozen angles are visited per cell. N covers all but a
-    share below 1e-10 of the distribution (Bernstein's inequality).
+    below rounding within a few standard deviations, so about a dozen angles are visited per cell. N covers all but
+    1e-10 of the distribution (Bernstein's inequality).
     """
     total = 0.0
     for c in range(len(reference)):
@@ -34,7 +34,7 @@ def expected_distances(size: Any, probability: Any, reference: Any) -> float:
             variance += size[g] * p * (1.0 - p)
         gap = abs(mean - a)
         if a == 0.0 or variance < 1e-12 or gap * gap > 50.0 * (variance + gap / 3.0):
-            total += gap  # the count is on one side of a, for certain or but for a chance below exp(-25)
+            total += gap  # the count is on one side of a, except for a probability below exp(-25)
             continue
         n = int(gap + math.sqrt(50.0 * variance + 70.0) + 9.0) | 1
         waves = 0.0
@@ -54,7 +54,7 @@ def expected_distances(size: Any, probability: Any, reference: Any) -> float:
                 waves += math.exp(log_modulus) * math.cos(angle) / (1.0 - cosine)
             elif t * t * variance > 400.0:
                 break
-        # The mean over the N angles, with Σ 1/(1 - cos t) = (N² - 1)/6 and, at t = 0, the second moment.
+        # Mean over the N angles, with Σ 1/(1 - cos t) = (N² - 1)/6 and, at t = 0, the second moment.
         total += (variance + gap * gap + (n * n - 1.0) / 6.0 - 2.0 * waves) / n
     return total
 
@@ -63,9 +63,9 @@ def expected_distances(size: Any, probability: Any, reference: Any) -> float:
 def expected_x_log_x(size: Any, probability: Any) -> float:
     """``Σ_c E[A_c log A_c]`` with ``A_c = Σ_g Binomial(size_g, probability_gc)``.
 
-    From ``log A = ∫ (e^-t - e^-At) dt/t``: with ``t = e^s`` the integrand ``E[A] e^-t - E[A e^-At]`` is smooth and
-    vanishes fast on both sides, where the trapezoid rule converges exponentially. Below the first node the integrand
-    is ``t (E[A²] - E[A])``, and its nodes a geometric series.
+    From ``log A = ∫ (e^-t - e^-At) dt/t``: with ``t = e^s``, the integrand ``E[A] e^-t - E[A e^-At]`` is smooth and
+    vanishes fast on both sides, so the trapezoid rule converges exponentially. Below the first node, the integrand
+    is ``t (E[A²] - E[A])``, and its nodes form a geometric series.
     """
     largest = max(float(size.sum()), 1.0)
     first = math.log(1e-5 / largest)

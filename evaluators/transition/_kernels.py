@@ -1,4 +1,4 @@
-"""Kernels of the transition engine: draw protected files from fixed uniform numbers, and count what came out."""
+"""Kernels of the transition engine: draw protected files from fixed uniform numbers, and count changes."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from sdc_problems._kernel.loops import put
 
 @kernel()
 def draw_and_count(codes: Any, uniforms: Any, thresholds: Any, starts: Any, sizes: Any, joint: Any) -> Any:
-    """Protected codes of every replicate, and how often each category became each other one.
+    """Protected codes of every replicate, and counts of changes between categories.
 
-    ``thresholds`` holds the cumulated rows of all matrices one after the other (attribute a from ``starts[a]`` on):
-    the protected category is the first whose threshold exceeds the uniform number. ``joint`` has the same layout, one
-    row per replicate, and is filled here.
+    ``thresholds`` holds the cumulative rows of all matrices one after the other (attribute a from ``starts[a]`` on).
+    The protected category is the first whose threshold exceeds the uniform number. ``joint`` has the same layout, with
+    one row per replicate, and receives the counts.
     """
     n_replicates, p, n = uniforms.shape
     protected = np.empty((n_replicates, n, p), dtype=np.int32)
@@ -45,10 +45,10 @@ def draw_and_count(codes: Any, uniforms: Any, thresholds: Any, starts: Any, size
 
 @kernel()
 def table_differences(protected: Any, first: Any, second: Any, width: Any, offset: Any, original: Any) -> Any:
-    """Sum over tables and cells of absolute differences to the original counts, per replicate.
+    """Sum of absolute differences from the original counts over tables and cells, per replicate.
 
-    Table t crosses the attributes ``first[t]`` and ``second[t]``, of which the latter has ``width[t]`` categories; its
-    original counts start at ``offset[t]``. Only cells that protected records reach are visited:
+    Table t crosses the attributes ``first[t]`` and ``second[t]``, the latter with ``width[t]`` categories; its original
+    counts start at ``offset[t]``. Only cells with protected records are visited:
     Σ|o - m| = n + Σ over those cells of (|o - m| - o).
     """
     n_replicates, n, _ = protected.shape
@@ -80,7 +80,7 @@ def crossed_counts(protected: Any, attribute: int, other: Any, n_other: int, siz
 
 @kernel()
 def category_gap(a: int, b: int, weight: int, is_ordinal: bool) -> int:
-    """Distance of two categories in whole units: the attribute's weight times the steps, or the weight."""
+    """Distance between two categories in whole units: weight of the attribute times steps (ordinal), or the weight."""
     if a == b:
         return 0
     return weight * (abs(a - b) + 1) if is_ordinal else weight
@@ -90,10 +90,10 @@ def category_gap(a: int, b: int, weight: int, is_ordinal: bool) -> int:
 def nearest_of(
     keys: Any, sizes: Any, rows: Any, records: Any, weights: Any, ordinal: Any, nearest: Any, ties: Any
 ) -> None:
-    """Fill in, for each key of a combination not seen before, the distance to the nearest original, and how many tie.
+    """Fill in the distance to the nearest originals, and their number, for each key of a new combination.
 
-    ``nearest`` is -1 for combinations not seen before; ``rows`` are the distinct originals and ``records`` how many
-    records each stands for.
+    ``nearest`` is -1 for new combinations; ``rows`` are the distinct originals, and ``records`` the number of records
+    of each.
     """
     u, p = rows.shape
     combination = np.empty(p, dtype=np.int64)
@@ -114,13 +114,13 @@ def nearest_of(
                 best, count = d, 0
             if d == best:
                 count += records[x]
-        ties[key] = count  # before nearest, which says that both are known
+        ties[key] = count  # before nearest, which marks both as known
         nearest[key] = best
 
 
 @kernel()
 def linked_ties(codes: Any, protected: Any, sizes: Any, weights: Any, ordinal: Any, nearest: Any, ties: Any) -> Any:
-    """For each protected record, among how many equally near originals its own one is; 0 if another is nearer."""
+    """Number of originals as near to each protected record as its own; 0 if another is nearer."""
     n, p = protected.shape
     found = np.zeros(n, dtype=np.int64)
     for i in range(n):
@@ -136,7 +136,7 @@ def linked_ties(codes: Any, protected: Any, sizes: Any, weights: Any, ordinal: A
 
 @kernel()
 def nearest_pairs(rows: Any, sizes: Any, units: Any, ordinal: Any, nearest: Any, low: int, high: int) -> Any:
-    """Pairs of a distinct original and a combination low … high − 1 whose nearest original it is (or ties)."""
+    """Pairs of a distinct original and a combination in low … high − 1 of which it is a nearest original."""
     u, p = rows.shape
     capacity = 4 * (high - low)
     pair_row = np.empty(capacity, dtype=np.int64)

@@ -31,7 +31,7 @@ _LINK_LIMIT = 5000
 
 @dataclass(frozen=True)
 class Drawn:
-    """Protected codes (files × records × attributes) and, per attribute, how often each category became each other."""
+    """Protected codes (files × records × attributes), and counts of changes between categories per attribute."""
 
     protected: npt.NDArray[np.int32]
     moves: list[IntArray]

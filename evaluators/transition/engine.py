@@ -1,10 +1,10 @@
-"""The engine of PRAM: scores sets of transition matrices on one table, compiled once.
+"""Engine for PRAM: measures sets of transition matrices on one table, which is compiled once.
 
-Two ways to score. *Sampled*: draw several protected files and average, as the literature does, but with the same
-uniform numbers for every candidate, so that a score is a deterministic function of the matrices and differences
-between candidates are not buried in noise. *Expected*: the mean over all files that could be drawn, without drawing
-any. Of the latter, DBIL, EBIL, CTBIL, the bivariate difference, DBRL and the ID of nominal attributes are exact; the
-ID of ordinal attributes, chi2, DR and the scores are close approximations; PRL is that of the sampled files.
+There are two evaluations. *Sampled*: the mean over several protected files that are drawn, as in the literature, but
+with the same uniform numbers for every candidate, so that a score is a deterministic function of the matrices and
+candidates can be compared without noise. *Expected*: the mean over all possible files, without drawing any. Of the
+expected measures, DBIL, EBIL, CTBIL, the bivariate difference, DBRL and the ID of nominal attributes are exact; the ID
+of ordinal attributes, chi2, DR and the scores are close approximations; PRL is that of the sampled files.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ MADE_OF: dict[str, tuple[str, ...]] = {
     "score_max": ("il_categorical", "dr_categorical"),
 }
 MEASURES = (*MADE_OF, *SAMPLED, *OF_THE_MATRICES)
-"""Measures of the engine, all in percent but for the expectation ratio."""
+"""Measures of the engine, all in percent except the expectation ratio."""
 
 CROSSED = ("bivariate", "chi2")
-"""Measures that need an attribute that stays as it is."""
+"""Measures that need an unprotected attribute."""
 
-_CELLS_AT_ONCE = 2**22  # of fresh files in memory
+_CELLS_AT_ONCE = 2**22  # of newly drawn files in memory
 
 
 def parts_of(names: Iterable[str]) -> set[str]:
-    """Return all measures needed for the named ones, themselves included.
+    """Return the named measures and all measures that they are computed from.
 
     Examples
     --------
@@ -67,30 +67,30 @@ def _combine(values: dict[str, FloatArray], needed: set[str]) -> dict[str, Float
 
 
 class TransitionEngine:
-    """Scores transition matrices on one table.
+    """Engine that measures transition matrices on one table.
 
     Parameters
     ----------
     codes
         Records × attributes: category codes of the attributes to protect.
     n_categories
-        Domain size per attribute; up to the largest code if not given.
+        Domain size per attribute; by default, the largest code plus one.
     kinds
         ``"ordinal"`` or ``"nominal"``, for all attributes or one per attribute.
     against
-        Codes of an attribute that stays as it is, for ``bivariate`` and ``chi2``.
+        Codes of an unprotected attribute, for ``bivariate`` and ``chi2``.
     replicates
-        Protected files per candidate.
+        Number of protected files per candidate.
     seed
-        Of the uniform numbers that all candidates share.
+        Seed of the uniform numbers that all candidates share.
     percent
         Half width of the interval of ``id_rank``, in percent of the records.
 
     Notes
     -----
-    Contingency tables are counted, never sorted; linkage works on distinct combinations; the nearest originals of a
-    protected combination are looked up once. O(replicates · records · attributes²) per candidate, plus the
-    probabilistic linkage of each file where it is asked for (``prl``, ``dr_categorical`` and the scores).
+    Contingency tables are counted without sorting, linkage works on distinct combinations, and the nearest originals of
+    a protected combination are searched once. O(replicates · records · attributes²) per candidate, plus the
+    probabilistic linkage of each file if it is needed (for ``prl``, ``dr_categorical`` and the scores).
 
     Examples
     --------
@@ -120,7 +120,7 @@ class TransitionEngine:
 
     @property
     def replicates(self) -> int:
-        """Protected files per candidate."""
+        """Number of protected files per candidate."""
         return len(self.uniforms)
 
     def measure(
@@ -130,16 +130,16 @@ class TransitionEngine:
         *,
         evaluation: Literal["sampled", "expected"] = "sampled",
     ) -> FloatArray:
-        """Measures of candidates, each with one matrix per attribute: one row for each, one column per name.
+        """Measure candidates, each with one matrix per attribute: one row per candidate, one column per name.
 
         Parameters
         ----------
         candidates
-            Sets of matrices, taken as they are: rows that sum to 1.
+            Sets of matrices whose rows sum to 1 (not checked).
         names
-            Some of ``measures``; all of them if not given.
+            Some of ``measures``; by default, all of them.
         evaluation
-            ``"sampled"``: means of the replicate files; ``"expected"``: of all files that could be drawn.
+            ``"sampled"``: means over the replicate files; ``"expected"``: means over all possible files.
         """
         choice(evaluation, "evaluation", ("sampled", "expected"))
         wanted = [choice(name, "a measure", self.measures) for name in names or self.measures]
@@ -150,13 +150,13 @@ class TransitionEngine:
         return np.array(rows, dtype=np.float64).reshape(len(rows), len(wanted))
 
     def draw(self, matrices: Matrices) -> Drawn:
-        """Protected files of a candidate, and the counts of its moves."""
+        """Draw the protected files of a candidate, and count changes between categories."""
         return draw(self.data, matrices, self.uniforms)
 
     def sampled(self, matrices: Matrices, names: Iterable[str]) -> dict[str, FloatArray]:
-        """Measures of each of the replicate files, by name (also those that the named ones are made of).
+        """Measures of each of the replicate files, by name, including those that the named ones are computed from.
 
-        The matrices, one per attribute, are taken as they are: rows that sum to 1.
+        The rows of the matrices, one matrix per attribute, must sum to 1 (not checked).
         """
         return self._measured(matrices, parts_of(names), self.uniforms)
 
@@ -173,7 +173,7 @@ class TransitionEngine:
     def fresh(
         self, matrices: Matrices, names: Iterable[str], *, files: int, seed: int
     ) -> Iterator[dict[str, FloatArray]]:
-        """Measures of other files, drawn with their own uniform numbers, some files at a time."""
+        """Measures of further files, drawn with other uniform numbers, some files at a time."""
         needed = parts_of(names)
         rng = np.random.default_rng(seed)
         at_once = max(1, _CELLS_AT_ONCE // (self.data.p * self.data.n))
@@ -181,12 +181,12 @@ class TransitionEngine:
             yield self._measured(matrices, needed, rng.random((min(at_once, files - start), self.data.p, self.data.n)))
 
     def expected(self, matrices: Matrices, names: Iterable[str]) -> dict[str, float]:
-        """Means of the measures over all files that could be drawn, by name; as :meth:`sampled` otherwise."""
+        """Means of the measures over all possible files, by name; otherwise like :meth:`sampled`."""
         asked = set(names)
         needed = parts_of(asked)
         values = {name: np.array(EXPECTED[name](self.data, matrices)) for name in EXPECTED if name in needed}
         if "prl" in needed:
-            values["prl"] = np.array(0.0)  # dr: DBRL stands for max(DBRL, PRL), whatever else is asked for
+            values["prl"] = np.array(0.0)  # dr: DBRL replaces max(DBRL, PRL), whatever else is requested
         for name, value in self._of_the_matrices(matrices, needed).items():
             values[name] = np.array(value)
         combined = _combine(values, needed)
