@@ -22,6 +22,7 @@ import os
 import resource
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -303,6 +304,7 @@ class Long:
 
     def __init__(self, folder: Path, minutes: float) -> None:
         folder.mkdir()
+        self.folder = folder
         (folder / "long.toml").write_text(LEVELS.format(end=f'time = "{60 * 60 * minutes:.0f} s"'))
         words = ["run", str(folder / "long.toml"), "--out", str(folder / "run"), "--workers", "1", "--no-pictures"]
         self.seen: list[int] = []
@@ -321,6 +323,21 @@ class Long:
         """Stop it by Ctrl-C; its exit code."""
         self.process.send_signal(signal.SIGINT)
         return self.process.wait(PATIENCE)
+
+    def growth(self) -> str:
+        """How many solutions it measured while its memory grew from the first third to the last, and how much."""
+        with contextlib.closing(sqlite3.connect(self.folder / "run" / "run.sqlite")) as store:
+            (measured,) = store.execute("SELECT max(evaluated) FROM generations").fetchone()
+            (early,) = store.execute(
+                "SELECT max(evaluated) FROM generations WHERE generation <="
+                " (SELECT max(generation) FROM generations) / 6"  # the middle of the first third
+            ).fetchone()
+        n = max(1, len(self.seen) // 3)
+        grown = median(self.seen[-n:]) - median(self.seen[:n])
+        return (
+            f"the long search measured {measured:,} solutions, {early:,} of them in the first sixth of its generations;"
+            f" its memory grew by {grown / 2**20:.0f} MiB between the thirds"
+        )
 
 
 def _digest(path: Path) -> str:
@@ -383,6 +400,7 @@ def main(minutes: float, seed: int, *, apart: bool) -> int:
             soak.last(minutes)
         finally:
             code = long.end()
+        grown = long.growth()
     print("| disturbance | rounds | struck | had to go on | most memory, first third | last third |")
     print("| --- | --- | --- | --- | --- | --- |")
     for kind in soak.kinds():
@@ -396,6 +414,7 @@ def main(minutes: float, seed: int, *, apart: bool) -> int:
     print(
         f"| one search for the whole time | 1 | 1 | | {third(long.seen, last=False)} | {third(long.seen, last=True)} |"
     )
+    print(grown)
     print(f"the long search ended with code {code} by Ctrl-C")
     print(f"{soak.counts.total()} rounds, {len(soak.wrong)} failed")
     for text, count in soak.said.most_common():
