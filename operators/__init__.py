@@ -1,4 +1,4 @@
-"""Operators that vary candidates: one module per encoding; arrays in, arrays out, never the data."""
+"""Operators that vary candidates: one module per encoding; they take and return arrays and never see the data."""
 
 from __future__ import annotations
 

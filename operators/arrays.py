@@ -1,4 +1,4 @@
-"""Variation of arrays: a problem's operators without pymoo around them, for algorithms of other frameworks."""
+"""Variation of arrays: the operators of a problem without pymoo, for algorithms of other frameworks."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ Rows = NDArray[Any]
 
 
 class Variation:
-    """Sampling, crossover, mutation and repair of a problem: arrays in, new arrays out, always canonical.
+    """Sampling, crossover, mutation and repair of a problem as functions that return new, canonical arrays.
 
-    Every result has the problem's dtype, is within its bounds and is its own canonical form; what is given is not
-    changed. Probabilities are those of the operators, so a framework should apply them always.
+    Every result has the dtype of the problem, is within its bounds and is canonical. Arguments are not changed. The
+    operators apply their own probabilities, so a framework should call them every time.
 
     Parameters
     ----------
     problem
-        The problem whose ``operators()`` are used.
+        Problem whose ``operators()`` are used.
     rng
-        Draws everything that is random.
+        Source of all random numbers.
     """
 
     def __init__(self, problem: Any, rng: np.random.Generator) -> None:
@@ -37,22 +37,22 @@ class Variation:
             raise SDCError(f"{name} takes {self._crossover.n_parents} parents; a variation crosses two")
 
     def sample(self, n: int) -> Rows:
-        """Rows that a search starts from.
+        """Sample rows from which a search starts.
 
         Parameters
         ----------
         n
-            How many. Some samplings spread their rows over what is possible: one call for all of a population.
+            Number of rows. Some samplings spread their rows over the space, so sample a population in one call.
         """
         return self._repaired(self._sampling(self.problem, n, random_state=self.rng))
 
     def cross(self, A: ArrayLike, B: ArrayLike) -> tuple[Rows, Rows]:
-        """Cross the rows of A with those of B, pair by pair; two children of each pair, the first nearer to A.
+        """Cross the rows of A with those of B, pair by pair; each pair has two children, the first nearer to A.
 
         Parameters
         ----------
         A, B
-            As many rows each.
+            Equal numbers of rows.
         """
         A, B = self._rows(A), self._rows(B)
         if len(A) != len(B):
@@ -64,32 +64,32 @@ class Variation:
             both = np.concatenate([first, second])
         elif self._crossover.n_offsprings == 1:
             both = np.concatenate([both, both[:, ::-1]])
-        # pymoo lays the children out child by child: first children of all matings, then second ones.
+        # pymoo orders children child by child: the first children of all matings, then the second ones.
         children = self._repaired(self._crossover(self.problem, pop, both, random_state=self.rng))
         return children[:n], children[n : 2 * n]
 
     def mutate(self, X: ArrayLike) -> Rows:
-        """Mutated copies of rows.
+        """Return mutated copies of rows.
 
         Parameters
         ----------
         X
-            Rows.
+            Rows to mutate.
         """
         return self._repaired(self._mutation(self.problem, Population.new("X", self._rows(X)), random_state=self.rng))
 
     def canonical(self, X: ArrayLike) -> Rows:
-        """Nearest rows of the encoding: rounded, within bounds, repaired; canonical rows stay as they are.
+        """Canonical rows of the encoding: rounded, clipped to the bounds, and repaired; canonical rows do not change.
 
         Parameters
         ----------
         X
-            Rows of any finite numbers.
+            Rows of finite numbers.
         """
         return self._repaired(Population.new("X", self._rows(X)))
 
     def _rows(self, X: ArrayLike) -> Rows:
-        """Whole numbers within the bounds, in an array of its own."""
+        """Whole numbers within the bounds, in a new array."""
         X = np.atleast_2d(np.asarray(X))
         if X.ndim != 2 or X.shape[1] != self.problem.n_var:
             raise SDCError(f"X must have {self.problem.n_var} columns, not shape {X.shape}")
@@ -112,9 +112,9 @@ def variation(problem: Any, rng: np.random.Generator) -> Variation:
     Parameters
     ----------
     problem
-        The problem whose ``operators()`` are used.
+        Problem whose ``operators()`` are used.
     rng
-        Draws everything that is random.
+        Source of all random numbers.
 
     Examples
     --------

@@ -27,17 +27,17 @@ def _first_use(X: NDArray[Any], new: NDArray[Any], unused: Any, out: NDArray[Any
 
 
 def restricted_growth(X: NDArray[Any]) -> NDArray[Any]:
-    """Number the labels of each row in order of first use: the first is 0, a new one is the largest so far + 1.
+    """Restricted growth string of each row: labels numbered in order of first use, from 0.
 
     Parameters
     ----------
     X
-        Rows of labels ≥ 0, of any integer type (kept); one row may be given as a vector.
+        Rows of labels ≥ 0, of any integer type, which is kept; a single row may be a vector.
 
     Notes
     -----
-    Two rows describe the same partition exactly when their restricted growth strings are equal. Linear time; a
-    small table of the size of the largest label is used, so labels should be dense. X is not changed.
+    Two rows describe the same partition exactly if their restricted growth strings are equal. Linear time; a
+    table of the size of the largest label is used, so labels should be dense. X is not changed.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def restricted_growth(X: NDArray[Any]) -> NDArray[Any]:
     X = np.asarray(X)
     if X.dtype.kind not in "iu":
         raise SDCError(f"labels must be integers, not {X.dtype}")
-    rows = np.ascontiguousarray(np.atleast_2d(X), dtype=np.int64)  # one type: the kernel is compiled once
+    rows = np.ascontiguousarray(np.atleast_2d(X), dtype=np.int64)  # one type, so that the kernel is compiled once
     out = np.empty_like(rows)
     if rows.size:
         if rows.min() < 0:
@@ -59,7 +59,7 @@ def restricted_growth(X: NDArray[Any]) -> NDArray[Any]:
 
 
 class CanonicalLabels(Repair):
-    """Repair that renumbers labels in order of first use; the partition stays what it is."""
+    """Repair that renumbers labels in order of first use; the partition stays the same."""
 
     def _do(self, problem: Any, X: NDArray[Any], *args: object, **kwargs: object) -> NDArray[Any]:
         return restricted_growth(X)

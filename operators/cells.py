@@ -1,7 +1,7 @@
-"""Operators of protected files: all cells of a table as codes, record after record, in one array.
+"""Operators for protected files: all cells of a table as codes, record after record, in one array.
 
-The operators ask the problem for ``tops``, the largest code of each column, and for ``numeric``: whether codes are
-whole units of a number, whose Gray-coded bits are flipped, or categories, which are drawn anew.
+The operators use two attributes of the problem: ``tops``, the largest code of each column, and ``numeric``, whether
+codes are whole units of a number, whose Gray-coded bits are flipped, or categories, which are drawn at random.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ ORDERS = ("record", "attribute")
 
 
 def flipped_bit(code: int, top: int, rng: np.random.Generator, *, original: int | None = None) -> int:
-    """Code with one bit of its Gray code flipped, drawn evenly among the flips that stay within 0 … top.
+    """Flip one random bit of the Gray code of a code; all flips that stay within 0 … top are equally likely.
 
-    With ``original`` the bit is drawn up to the leading one of ``gray(code) xor gray(original)``, as Marés (2013) §3.3
-    has it: a perturbation never grows in length, and an untouched cell stays as it is.
+    With ``original``, only bits up to the leading one of ``gray(code) xor gray(original)`` are flipped, as in Marés
+    (2013) §3.3: a perturbation never becomes longer, and an unchanged cell stays unchanged.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def flipped_bit(code: int, top: int, rng: np.random.Generator, *, original: int 
 
 
 def other_category(code: int, top: int, rng: np.random.Generator) -> int:
-    """One of the other categories 0 … top, evenly.
+    """Draw one of the other categories 0 … top, all equally likely.
 
     Examples
     --------
@@ -59,9 +59,9 @@ def other_category(code: int, top: int, rng: np.random.Generator) -> int:
 
 
 def genome(code: object, original: object) -> NDArray[np.int64]:
-    """Genome of a cell as Marés (2013, Eq. 3.1) writes it: the Gray codes of protected and original value, xor.
+    """Genome of a cell as in Marés (2013, Eq. 3.1): Gray code of the protected value xor that of the original value.
 
-    Flipping a bit of it is flipping that bit of the protected value's Gray code, so nothing needs to be encoded.
+    Flipping a bit of it flips that bit of the Gray code of the protected value, so the operators need not encode it.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def genome(code: object, original: object) -> NDArray[np.int64]:
 
 
 def block(n_records: int, n_columns: int, rng: np.random.Generator, order: str = "record") -> NDArray[np.int64]:
-    """Positions of a two-point crossing: from an even draw s to an even draw r among the positions from s to the end.
+    """Positions exchanged by a two-point crossover: from a uniform s to a uniform r between s and the end.
 
     Examples
     --------
@@ -91,18 +91,18 @@ def block(n_records: int, n_columns: int, rng: np.random.Generator, order: str =
 
 
 class CellMutation(Mutation):
-    """One random cell gets another value: the mutation of Marés (2013) §3.3.
+    """Mutation that changes the value of one random cell (Marés 2013, §3.3).
 
-    A number has one random bit of its Gray code flipped, a category becomes another one. (Marés also draws the old
-    category: a wasted step.)
+    In a number, one random bit of its Gray code is flipped; a category becomes another one. (Marés may also draw the
+    old category, which wastes a step.)
 
     Parameters
     ----------
     n_cells
-        Cells changed in each candidate.
+        Number of cells changed in each candidate.
     width
-        "column" draws among the bits of the column's largest code; "genome" among those up to the leading bit of the
-        perturbation, as Marés writes it, which leaves an untouched cell stuck.
+        "column" draws among the bits of the largest code of the column; "genome" among those up to the leading bit of
+        the perturbation, as in Marés, so that an unchanged cell can never change.
     """
 
     def __init__(self, *, n_cells: int = 1, width: str = "column") -> None:
@@ -133,13 +133,13 @@ class CellMutation(Mutation):
 
 
 class BlockCrossover(Crossover):
-    """Two files exchange the cells between two random positions: the crossover of Marés (2013) §3.3.
+    """Crossover in which two files exchange the cells between two random positions (Marés 2013, §3.3).
 
     Parameters
     ----------
     order
-        "record": position after position along the records, as Marés has it; "attribute": along the columns, so that
-        most of what is exchanged are whole columns.
+        "record" counts positions along the records, as in Marés; "attribute" counts them along the columns, so that
+        mostly whole columns are exchanged.
     """
 
     def __init__(self, *, order: str = "record") -> None:
@@ -158,7 +158,7 @@ class BlockCrossover(Crossover):
 
 
 class RecordCrossover(Crossover):
-    """Two files exchange whole records, each with the same probability.
+    """Crossover in which two files exchange whole records, each with the same probability.
 
     Parameters
     ----------
@@ -180,15 +180,15 @@ class RecordCrossover(Crossover):
 
 
 class CellMixture(Mutation):
-    """Mutation for populations: new values, exchanges within a column, and values of another record.
+    """Mutation for populations: new values, exchanges within a column, and values of other records.
 
     Parameters
     ----------
     exchanges, neighbors
-        Shares of the changes that exchange two cells of a column (which keeps its values), and that copy the cell of
-        another record; the rest are those of `CellMutation`.
+        Share of changes that exchange two cells of a column, so that it keeps its values, and share of changes that
+        copy the cell of another record; all others are those of `CellMutation`.
     most
-        Largest number of changes; their number is drawn evenly.
+        Largest number of changes per candidate; the number is drawn uniformly.
     """
 
     def __init__(self, *, exchanges: float = 0.5, neighbors: float = 0.2, most: int = 8) -> None:
@@ -220,7 +220,7 @@ class CellMixture(Mutation):
 
 
 class StartFiles(Sampling):
-    """Start from the problem's baselines, or some of them; further files mix two of them and change a few cells."""
+    """Sampling of the baselines of the problem; further files mix two of them and change a few cells."""
 
     def _do(
         self, problem: Any, n_samples: int, *args: object, random_state: np.random.Generator, **kwargs: object
@@ -235,7 +235,7 @@ class StartFiles(Sampling):
 
 
 class CellBounds(Repair):
-    """Clip codes to their bounds: any array becomes a file."""
+    """Repair that clips codes to their bounds, so that any array becomes a file."""
 
     def _do(self, problem: Any, X: NDArray[Any], *args: object, **kwargs: object) -> NDArray[Any]:
         bounded: NDArray[Any] = np.clip(np.rint(X), problem.xl, problem.xu).astype(problem.dtype)

@@ -1,4 +1,4 @@
-"""The crossover for algorithms that only mutate."""
+"""Copying crossover, for algorithms that only mutate."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pymoo.core.crossover import Crossover
 
 
 class CopyCrossover(Crossover):
-    """One parent, one child, a copy: pymoo's ``NoCrossover`` hands out the parents themselves to be mutated."""
+    """Crossover that copies one parent to one child; pymoo's ``NoCrossover`` would pass on the parents themselves."""
 
     def __init__(self) -> None:
         super().__init__(n_parents=1, n_offsprings=1, prob=1.0)

@@ -13,20 +13,20 @@ from sdc_problems._genomes import row_keys
 
 __all__ = ["ByteDuplicates", "row_keys"]
 
-ROUNDS = 100  # as often as pymoo's mating tries to make something new before it gives up
+ROUNDS = 100  # attempts of pymoo's mating to find something new before it gives up
 
 
 class ByteDuplicates(DuplicateElimination):
-    """Duplicate elimination that compares the bytes of genomes; linear time, exact, any length.
+    """Duplicate elimination that compares the bytes of genomes: exact, in linear time, for genomes of any length.
 
-    Together with `SearchGuard`, which tells it the algorithm, it ends a search that has nothing left to propose: in
-    the generation that completes the genomes, or with one known genome when mating finds nothing new any more. So
-    pymoo's ``ask()`` gives a population as long as ``has_next()``, where it would give None.
+    Together with `SearchGuard`, which tells it the algorithm, it ends a search that has nothing left to propose: in the
+    generation that completes all genomes, or with one known genome if mating finds nothing new. So pymoo's ``ask()``
+    returns a population as long as ``has_next()`` is true; otherwise it would return None.
 
     Parameters
     ----------
     n_genomes
-        How many different genomes there are, if that is known.
+        Number of different genomes, if known.
     """
 
     def __init__(self, *, n_genomes: int | None = None) -> None:
@@ -36,13 +36,13 @@ class ByteDuplicates(DuplicateElimination):
         self._rounds = 0
 
     def do(self, pop: Any, *args: Any, **kwargs: Any) -> Any:
-        """Return the individuals that are new, also among themselves."""
+        """Return the new individuals, each genome once."""
         found = super().do(pop, *args, **kwargs)
         return found if kwargs.get("return_indices") else self._or_the_last(pop, found, args)
 
     def _do(self, pop: Any, other: Any, is_duplicate: NDArray[np.bool_]) -> NDArray[np.bool_]:
         X = self.func(pop)
-        # A genome made elsewhere may have another dtype: compare in the one of the newcomers.
+        # A genome made elsewhere may have another dtype: compare in that of the new individuals.
         seen = set() if other is None else set(row_keys(self.func(other).astype(X.dtype, copy=False)))
         for i, key in enumerate(row_keys(X)):
             is_duplicate[i] = key in seen
@@ -50,7 +50,7 @@ class ByteDuplicates(DuplicateElimination):
         return is_duplicate
 
     def _or_the_last(self, children: Any, fresh: Any, others: Sequence[Any]) -> Any:
-        """Return what is new; end the search if it is the last, or if so much mating has made nothing new."""
+        """Return what is new; end the search if these are the last genomes, or if mating no longer finds new ones."""
         algorithm, self.asking = self.asking, None
         if algorithm is None:
             return fresh
@@ -73,7 +73,7 @@ class ByteDuplicates(DuplicateElimination):
         return children[(known or [0])[:1]]
 
     def _n_known(self, populations: Sequence[Any]) -> int:
-        """Number of different genomes among those that are measured or about to be."""
+        """Number of different genomes among those that are evaluated or about to be."""
         most = sum(len(population) for population in populations)
         if self.n_genomes is None or most < self.n_genomes:
             return most

@@ -1,7 +1,8 @@
-"""Operators of attribute groupings: the group crossover and five mutations of GOMM, and random groupings.
+"""Operators for attribute groupings: random groupings, and the group crossover and five mutations of GOMM.
 
-A row of X holds one group number per attribute. The group part of the paper's chromosome is the list of these
-numbers in order of first use, so it needs no storage; renaming after an operation is the restricted growth string.
+A row of X holds one group number per attribute. The group part of the chromosome in the paper is the list of these
+numbers in order of first use, so it is not stored. After an operation, groups are renumbered as a restricted growth
+string.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Row = NDArray[Any]
 
 
 def inject(giver: Row, receiver: Row, groups: Row) -> Row:
-    """Groups of one parent with all their attributes; the other attributes are grouped as in the other parent.
+    """Inject groups of one parent, with all their attributes, into the other; the rest is grouped as in the other.
 
     Examples
     --------
@@ -37,7 +38,7 @@ def inject(giver: Row, receiver: Row, groups: Row) -> Row:
 
 
 class RandomGroupings(Sampling):
-    """One of n group numbers for every attribute, n being the number of attributes (Balasch-Masoliver 2010, §3.1)."""
+    """Sampling that draws one of n group numbers for each of n attributes (Balasch-Masoliver 2010, §3.1)."""
 
     def _do(
         self, problem: Any, n_samples: int, *args: object, random_state: np.random.Generator, **kwargs: object
@@ -47,10 +48,10 @@ class RandomGroupings(Sampling):
 
 
 class GroupCrossover(Crossover):
-    """Two parents, two children: a section of one parent's groups is injected into the other.
+    """Crossover of two parents to two children: a section of the groups of one parent is injected into the other.
 
-    The section of each parent lies between two of its groups drawn with replacement, both included, so it has at
-    least one group and may have all of them; then the child is a clone.
+    The section of each parent lies between two of its groups, drawn with replacement, and includes both. So it has at
+    least one group, and may have all of them, in which case the child is a clone.
 
     Notes
     -----
@@ -67,13 +68,13 @@ class GroupCrossover(Crossover):
         n_groups = parents.max(axis=2) + 1
         ends = np.sort(random_state.integers(0, n_groups[:, :, None], size=(*n_groups.shape, 2)), axis=2)
         given = (parents >= ends[:, :, :1]) & (parents <= ends[:, :, 1:])
-        # As in `inject`, for all matings at once: the first child of each takes from its first parent.
+        # Like `inject`, for all matings at once: the first child of each mating takes groups from its first parent.
         children = np.where(given, parents, parents[::-1] + X.dtype.type(X.shape[2]))
         return restricted_growth(children.reshape(-1, X.shape[2])).reshape(X.shape)
 
 
 class GroupingMutation(Mutation):
-    """A mutation that works on one row at a time; the rows it is given are not changed."""
+    """Base class of mutations that vary one row at a time; the given rows are not changed."""
 
     def __init__(self, prob: float = 1.0) -> None:
         super().__init__(prob=prob)
@@ -88,13 +89,13 @@ class GroupingMutation(Mutation):
 
     @abstractmethod
     def vary(self, row: Row, rng: np.random.Generator) -> None:
-        """Change a canonical row in place; the labels need not stay canonical."""
+        """Change a canonical row in place; the result need not be canonical."""
 
 
 class GroupCreate(GroupingMutation):
-    """A new group takes random attributes, from one to all of them; the others stay as they were.
+    """Mutation that moves random attributes, from one to all of them, to a new group; the others stay as they are.
 
-    The size is uniform, so that one step may reach the grouping of one group, as §3.4.2 says it can.
+    The size is uniform, so one step can reach the grouping with a single group, as §3.4.2 requires.
     """
 
     def vary(self, row: Row, rng: np.random.Generator) -> None:
@@ -104,7 +105,7 @@ class GroupCreate(GroupingMutation):
 
 
 class GroupEliminate(GroupingMutation):
-    """A random group dissolves: each of its attributes goes to a random one of the others. One group stays."""
+    """Mutation that dissolves a random group: each of its attributes joins a random other group, if there is any."""
 
     def vary(self, row: Row, rng: np.random.Generator) -> None:
         """Draw the group, then a new group for each attribute."""
@@ -117,7 +118,7 @@ class GroupEliminate(GroupingMutation):
 
 
 class GroupSplit(GroupingMutation):
-    """A random group becomes two of equal size, or of sizes that differ by one. A group of one attribute stays."""
+    """Mutation that splits a random group into halves whose sizes differ by at most one; a single attribute stays."""
 
     def vary(self, row: Row, rng: np.random.Generator) -> None:
         """Draw the group, then the half that leaves."""
@@ -126,7 +127,7 @@ class GroupSplit(GroupingMutation):
 
 
 class ElementSwap(GroupingMutation):
-    """Two random attributes change places; two of the same group give a clone."""
+    """Mutation that exchanges two random attributes; if they are in the same group, the result is a clone."""
 
     def vary(self, row: Row, rng: np.random.Generator) -> None:
         """Draw two different attributes."""
@@ -138,7 +139,7 @@ class ElementSwap(GroupingMutation):
 
 
 class ElementMove(GroupingMutation):
-    """A random attribute goes to another existing group; a group it leaves empty is gone. One group stays."""
+    """Mutation that moves a random attribute to another existing group, if there is any; an empty group disappears."""
 
     def vary(self, row: Row, rng: np.random.Generator) -> None:
         """Draw the attribute, then its new group."""
@@ -156,21 +157,21 @@ MUTATIONS: dict[str, type[GroupingMutation]] = {
     "element_swap": ElementSwap,
     "element_move": ElementMove,
 }
-"""The five mutations of §3.4.2 by the names used in logs."""
+"""Five mutations of §3.4.2, by the names used in logs."""
 
 FINE = {"group_create": 1, "group_eliminate": 2, "group_split": 1, "element_swap": 10, "element_move": 10}
-"""Mostly single attributes: what reaches the most points of a front, where every point has its own neighbors."""
+"""Weights that mostly change single attributes: these find the most points of a front."""
 
 
 class AnyGroupingMutation(GroupingMutation):
-    """One of the five mutations, drawn anew for each row: what algorithms with one mutation operator take.
+    """Mutation that draws one of the five mutations for each row, for algorithms with a single mutation operator.
 
     Parameters
     ----------
     prob
         Probability that a row is mutated at all.
     weights
-        How often each mutation is drawn, relative to the others; those not named are not.
+        Relative frequency of each mutation; mutations that are not named are never drawn.
     """
 
     def __init__(self, prob: float = 1.0, *, weights: Mapping[str, float] = FINE) -> None:

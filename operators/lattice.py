@@ -1,7 +1,8 @@
-"""Operators of generalization lattices: random nodes, exchanged tails, single steps up or down.
+"""Operators for generalization lattices: random nodes, exchanged tails, single steps up or down.
 
-A row holds a level per attribute, from 0. Where its last entry is counted from 1 this is a threshold: classes of
-fewer records are suppressed. A threshold may be large, and small ones matter most: it is drawn evenly by factors.
+A row holds one level per attribute, from 0. If the lower bound of its last entry is 1, this entry is a threshold:
+classes with fewer records are suppressed. Thresholds may be large, but small ones matter most, so they are drawn
+uniformly on a logarithmic scale.
 """
 
 from __future__ import annotations
@@ -31,26 +32,27 @@ def neighbours(node: NDArray[Any], top: NDArray[Any]) -> NDArray[Any]:
 
 
 def has_threshold(problem: Any) -> bool:
-    """Whether the last entry of a row is a threshold: its lower bound is 1, that of a level is 0."""
+    """Whether the last entry of a row is a threshold: its lower bound is 1, while that of a level is 0."""
     return bool(np.asarray(problem.xl)[-1] == 1)
 
 
 def _thresholds(top: int, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw thresholds: in one of two cases as large as possible, else from 1 with equal chances for equal factors."""
+    """Draw thresholds: with probability 1/2 the largest possible, else uniformly on a logarithmic scale from 1."""
     drawn = np.floor(np.exp(rng.random(n) * np.log(top + 1)))
     return np.where(rng.random(n) < 0.5, top, np.clip(drawn, 1, top)).astype(np.int64)
 
 
 class LatticeSampling(Sampling):
-    """Random nodes; the fully specialized and the fully generalized node are always among them.
+    """Sampling of random nodes; the fully specialized and the fully generalized node are always among them.
 
-    Those two are trivially minimal: nothing loses less, nothing protects more (Dewri et al. 2010, §6). A sample
-    of a single node is random. Half of the thresholds are the largest possible, the others are drawn evenly by factors.
+    These two are trivially optimal: no node loses less than the first or protects more than the second (Dewri et al.
+    2010, §6). A sample of a single node is random. Half of the thresholds are the largest possible; the others are
+    drawn uniformly on a logarithmic scale.
 
     Parameters
     ----------
     extremes
-        Whether to put in the two nodes.
+        Whether to include the two extreme nodes.
     """
 
     def __init__(self, *, extremes: bool = True) -> None:
@@ -70,11 +72,11 @@ class LatticeSampling(Sampling):
 
 
 class LatticeCrossover(Crossover):
-    """Two parents exchange the attributes behind a random point; two children.
+    """Crossover of two parents to two children, which exchange the attributes after a random point.
 
     Notes
     -----
-    Dewri et al. (2010), §6, where its probability is 0.8. With one attribute there is nothing to exchange.
+    Dewri et al. (2010), §6, where the probability is 0.8. With one attribute, there is nothing to exchange.
     """
 
     def __init__(self, prob: float = 0.8) -> None:
@@ -92,19 +94,19 @@ class LatticeCrossover(Crossover):
 
 
 class LatticeMutation(Mutation):
-    """Each attribute goes, with a small probability, one level up or down; a step out of the lattice is not made.
+    """Mutation that moves each attribute, with a small probability, one level up or down, within the lattice.
 
-    A threshold is made for its node: where a level has changed it is, in one of two cases, drawn anew. One that changes
-    by itself is so, too, or made one larger or smaller.
+    A threshold suits its node, so if a level has changed, the threshold is drawn again with probability 1/2. A
+    threshold that mutates by itself is drawn again, or increased or decreased by one.
 
     Parameters
     ----------
     prob_var
-        Probability per variable; by default one over their number.
+        Probability per variable; by default, one divided by their number.
 
     Notes
     -----
-    Dewri et al. (2010), §6, where there are no thresholds. Up and down are equally likely.
+    Dewri et al. (2010), §6, without thresholds. Up and down are equally likely.
     """
 
     def __init__(self, prob: float = 1.0, *, prob_var: float | None = None) -> None:
@@ -125,7 +127,7 @@ class LatticeMutation(Mutation):
 
 
 class LatticeRepair(Repair):
-    """Whole levels and thresholds within their bounds, for operators that were made for real numbers."""
+    """Repair that makes levels and thresholds whole numbers within their bounds, for operators on real numbers."""
 
     def _do(self, problem: Any, X: NDArray[Any], **kwargs: object) -> NDArray[Any]:
         nodes: NDArray[Any] = np.clip(np.rint(X), problem.xl, problem.xu).astype(problem.dtype)

@@ -1,8 +1,8 @@
-"""Operators of transition matrices: integer entries 0..1000, all matrices of a candidate row after row in one array.
+"""Operators for transition matrices: integer entries 0..1000, all matrices of a candidate row by row in one array.
 
-Entry 250 of 1000 in a row that sums to 1000 means probability 0.25; rows are normalized when they are decoded, so
-every array is a set of matrices. Genes that must stay 0 (outside a band) have upper bound 0. The operators ask the
-problem for its bounds and for ``sizes``, the number of categories of each attribute.
+An entry of 250 in a row that sums to 1000 means probability 0.25. Rows are normalized when they are decoded, so every
+array is a set of matrices. Genes that must stay 0 (outside a band) have upper bound 0. The operators use the bounds of
+the problem and its ``sizes``, the number of categories of each attribute.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ def gray_decode(codes: NDArray[Any]) -> NDArray[Any]:
 def flip_gray_bits(
     X: NDArray[Any], lower: NDArray[Any], upper: NDArray[Any], rng: np.random.Generator, n_bits: ArrayLike = 1
 ) -> NDArray[Any]:
-    """Flip one random bit of the Gray code of one random gene per row, ``n_bits`` times over (a number for each row).
+    """Flip one random bit of the Gray code of one random gene per row, ``n_bits`` times (a number for each row).
 
-    Only flips that stay within the bounds are drawn from (1000 needs ten bits, which reach 1023), and only genes
-    with room to move; every flip therefore changes its gene.
+    Only flips that stay within the bounds are drawn (1000 needs ten bits, which reach 1023), and only in genes whose
+    bounds leave room, so every flip changes its gene.
     """
     out = X.copy()
     movable = np.flatnonzero(upper > lower)
@@ -78,10 +78,10 @@ def flip_gray_bits(
 
 
 def swap_ranges(X: NDArray[Any], sizes: Sequence[int], upper: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
-    """Swap two ranges of entries inside one matrix of each row; Marés (2013) §4.1.2, its crossover.
+    """Swap two ranges of entries within one matrix of each row: the crossover of Marés (2013), §4.1.2.
 
-    A matrix is drawn in proportion to its entries, then two different positions in it and a length up to the
-    distance between them and to the end of the matrix.
+    A matrix is drawn with probability proportional to its number of entries, then two different positions in it, and a
+    length up to the distance between them and up to the end of the matrix.
     """
     out = X.copy()
     cells = np.array([n * n for n in sizes])
@@ -97,15 +97,15 @@ def swap_ranges(X: NDArray[Any], sizes: Sequence[int], upper: NDArray[Any], rng:
 
 
 def row_starts(sizes: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For each gene, which matrix row it belongs to (counted through all matrices); and each row's first gene."""
+    """Matrix row of each gene, counted over all matrices, and first gene of each matrix row."""
     widths = np.repeat(np.asarray(sizes), sizes)
     return np.repeat(np.arange(len(widths)), widths), np.concatenate([[0], np.cumsum(widths)[:-1]])
 
 
 def on_grid(X: NDArray[Any], sizes: Sequence[int], resolution: int) -> NDArray[Any]:
-    """Rows of matrices whose entries sum to the resolution: the nearest by largest remainders, ties to the left.
+    """Round rows of matrices so that their entries sum to the resolution, by largest remainders, ties to the left.
 
-    A row of zeros keeps its category; an entry of 0 stays 0.
+    A row of zeros becomes that of an unchanged category; an entry of 0 stays 0.
 
     Examples
     --------
@@ -128,12 +128,12 @@ def on_grid(X: NDArray[Any], sizes: Sequence[int], resolution: int) -> NDArray[A
 
 
 class GrayBitMutation(Mutation):
-    """Flip one Gray-coded bit of one entry: the mutation of Marés (2013) §4.1.2.
+    """Mutation that flips one Gray-coded bit of one entry (Marés 2013, §4.1.2).
 
     Parameters
     ----------
     n_bits
-        How many flips each candidate gets.
+        Number of flips per candidate.
     """
 
     def __init__(self, *, n_bits: int = 1) -> None:
@@ -149,7 +149,7 @@ class GrayBitMutation(Mutation):
 
 
 class RangeSwapCrossover(Crossover):
-    """Swap two ranges of entries inside one candidate: the crossover of Marés (2013), one parent and one child."""
+    """Crossover of Marés (2013), with one parent and one child: swaps two ranges of entries within a candidate."""
 
     def __init__(self) -> None:
         super().__init__(n_parents=1, n_offsprings=1, prob=1.0)
@@ -161,13 +161,13 @@ class RangeSwapCrossover(Crossover):
 
 
 class MatrixCrossover(Crossover):
-    """Two parents, two children: whole matrix rows change places, or each row is blended.
+    """Crossover of two parents to two children that exchanges or blends matrix rows.
 
     Parameters
     ----------
     blend
-        Share of the matings that blend: each row of the children is ``λ a + (1 − λ) b`` and ``λ b + (1 − λ) a``, with
-        its own λ. The others exchange each row with probability one half.
+        Share of matings that blend: the rows of the children are ``λ a + (1 − λ) b`` and ``λ b + (1 − λ) a``, with a
+        new λ for each row. All other matings exchange each row with probability one half.
     """
 
     def __init__(self, *, blend: float = 0.5) -> None:
@@ -192,13 +192,13 @@ class MatrixCrossover(Crossover):
 
 
 class MatrixMutation(Mutation):
-    """For populations: flip a few Gray-coded bits, or swap two ranges, or move a row's weight to one category.
+    """Mutation for populations: flips a few Gray-coded bits, swaps two ranges, or concentrates a row.
 
     Parameters
     ----------
     flips, swaps
-        Shares of the first two; the rest concentrates: in one row, one entry is set to its upper bound and the others
-        shrink by a random factor, so that nearly deterministic rows are within reach of one step.
+        Shares of the first two. The remaining mutations concentrate a row: one entry is set to its upper bound, and the
+        others shrink by a random factor, so that one step can reach a nearly deterministic row.
     """
 
     def __init__(self, *, flips: float = 0.5, swaps: float = 0.2) -> None:
@@ -222,7 +222,7 @@ class MatrixMutation(Mutation):
 def concentrate_row(
     X: NDArray[Any], sizes: Sequence[int], upper: NDArray[Any], rng: np.random.Generator
 ) -> NDArray[Any]:
-    """In one random row of each candidate, raise one entry to its bound and shrink the others by a random factor."""
+    """Concentrate one random row of each candidate: raise one entry to its bound, shrink the others by a factor."""
     out = X.copy()
     first_genes = row_starts(sizes)[1]
     widths = np.repeat(np.asarray(sizes), sizes)
@@ -238,7 +238,7 @@ def concentrate_row(
 
 
 class MatrixSampling(Sampling):
-    """Start from the problem's baselines; further ones are row-wise mixtures of two of them, shaken by bit flips."""
+    """Sampling of the baselines of the problem; further candidates are row-wise mixtures of two, with flipped bits."""
 
     def _do(
         self, problem: Any, n_samples: int, *args: object, random_state: np.random.Generator, **kwargs: object
@@ -255,7 +255,7 @@ class MatrixSampling(Sampling):
 
 
 class MatrixBounds(Repair):
-    """Clip entries to their bounds, and put rows on the problem's grid if it has one: any array becomes a candidate."""
+    """Repair that clips entries to their bounds, and rounds rows to the grid of the problem if it has one."""
 
     def _do(self, problem: Any, X: NDArray[Any], *args: object, **kwargs: object) -> NDArray[Any]:
         bounded: NDArray[Any] = np.clip(np.rint(X), problem.xl, problem.xu).astype(problem.dtype)

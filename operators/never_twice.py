@@ -1,4 +1,4 @@
-"""Duplicate elimination with a memory of everything that was ever evaluated."""
+"""Duplicate elimination that remembers everything evaluated in a search."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from sdc_problems.operators.duplicates import ByteDuplicates, row_keys
 if TYPE_CHECKING:
     from typing import Self
 
-DIGEST = 16  # bytes; a longer genome is remembered by its digest of so many
+DIGEST = 16  # bytes of the digest that stands for a longer genome
 
 
 class NeverTwice(ByteDuplicates):
-    """Duplicate elimination by bytes that knows what was evaluated in earlier generations, too.
+    """Duplicate elimination by bytes that also remembers what was evaluated in earlier generations.
 
-    pymoo compares children with the population only, and measures again what the selection has discarded. Where the
-    interesting genomes are few, that is most of the budget.
+    pymoo compares children only with the population, and evaluates again what the selection has discarded. If there are
+    few interesting genomes, this wastes most of the budget.
 
     Parameters
     ----------
     n_genomes
-        How many different genomes there are at most, if that is known: the search ends when so many are evaluated.
+        Largest number of different genomes, if known: the search ends when so many are evaluated.
 
     Notes
     -----
-    Linear time; at most 16 bytes per evaluated genome are kept, once for all copies that pymoo's history makes. A call
-    with nothing to compare with is the start of a search (pymoo's initialization) and begins with an empty memory.
-    Individuals that were let through and then cut off without being evaluated are forgotten again.
+    Linear time; at most 16 bytes per evaluated genome are stored, shared by all copies that pymoo's history makes. A
+    call without populations to compare with is the start of a search (pymoo's initialization) and clears the memory.
+    Individuals that were accepted but then cut off without being evaluated are forgotten.
     """
 
     def __init__(self, *, n_genomes: int | None = None) -> None:
@@ -42,11 +42,11 @@ class NeverTwice(ByteDuplicates):
         self._waiting: dict[bytes, Any] = {}
 
     def do(self, pop: Any, *args: Any, to_itself: bool = True, return_indices: bool = False) -> Any:
-        """Return the individuals that are new, also among themselves."""
+        """Return the new individuals, each genome once."""
         if not args:
             self._seen, self._waiting = _Memory(), {}
         others = [individual for other in args if other is not None for individual in other]
-        # A genome made elsewhere may have another dtype: compare in the one of the newcomers.
+        # A genome made elsewhere may have another dtype: compare in that of the new individuals.
         present = _keys(others, pop[0].X.dtype if len(pop) else None)
         self._settle(others, present)
         known = set(present)
@@ -62,7 +62,7 @@ class NeverTwice(ByteDuplicates):
         return self._or_the_last(pop, pop[keep], args) if len(pop) else pop
 
     def known(self, pop: Any) -> list[bool]:
-        """Whether each individual was evaluated, is about to be, or stands in ``pop`` already."""
+        """Whether each individual was evaluated, is about to be, or occurs earlier in ``pop``."""
         before: set[bytes] = set()
         found = []
         for key in _keys(pop):
@@ -74,16 +74,16 @@ class NeverTwice(ByteDuplicates):
         return len(self._seen) + len(self._waiting)
 
     def _settle(self, others: list[Any], keys: list[bytes]) -> None:
-        """Remember what was evaluated since the last call; forget what neither was nor is about to be.
+        """Remember what was evaluated since the last call; forget what was not, and is not about to be.
 
-        Individuals evaluated elsewhere, as by pymoo's ``tell``, are known by the population that they have entered.
+        Individuals evaluated elsewhere, for example by pymoo's ``tell``, are found in the population that they entered.
         """
         for key, individual in zip(keys, others, strict=True):
             if individual.evaluated:
                 self._seen.add(key)
         in_use = {id(individual) for individual in others}
         for key, individual in list(self._waiting.items()):
-            if individual.evaluated:  # measuring may have written an equal solution's genome into it
+            if individual.evaluated:  # the evaluation may have replaced its genome by that of an equal solution
                 for measured in (key, *_keys([individual])):
                     self._seen.add(measured)
             if individual.evaluated or id(individual) not in in_use:
@@ -91,7 +91,7 @@ class NeverTwice(ByteDuplicates):
 
 
 class _Memory:
-    """Set of keys that only grows; copies share one table, of which each knows what was there when it was made."""
+    """Set of keys that only grows; copies share one table, of which each sees the keys present when it was made."""
 
     def __init__(self, keys: Sequence[bytes] = ()) -> None:
         self._place = {key: i for i, key in enumerate(keys)}
@@ -104,10 +104,10 @@ class _Memory:
         return self._place.get(key, self._size) < self._size
 
     def add(self, key: bytes) -> None:
-        """Remember a key."""
+        """Add a key."""
         if key in self:
             return
-        if self._size < len(self._place):  # a copy has gone on
+        if self._size < len(self._place):  # a copy has added further keys
             self._place = {known: i for i, known in enumerate(self._own())}
         self._place[key] = self._size
         self._size += 1

@@ -1,7 +1,7 @@
-"""Operators of partitions of records into groups of limited size.
+"""Operators for partitions of records into groups of limited size.
 
-A row of X holds one group label per record. The operators ask the problem for ``smallest`` and ``largest``, the limits
-of a group's size, and, if it has them, for ``neighbours``: the positions of the records nearest to each record. They
+A row of X holds one group label per record. The operators use attributes of the problem: ``smallest`` and ``largest``,
+the limits of the group size, and, if present, ``neighbours``, the positions of the records nearest to each record. They
 never see the records themselves.
 """
 
@@ -22,11 +22,11 @@ from sdc_problems.errors import SDCError
 from sdc_problems.operators.canonical import restricted_growth
 
 HOMELESS = -1
-REFINED = (-0.7, 1.3)  # proposals per record in a refinement: from 10 to the one to 10 to the other
+REFINED = (-0.7, 1.3)  # proposals per record in a refinement, as powers of 10: from the first to the second
 
 
 def _fit(row: NDArray[np.int64], least: int, most: int, late: NDArray[np.int64]) -> None:
-    """Move as few whole groups and records as needed, in place; ``late`` lists records, the first to move first."""
+    """Move as few whole groups and records as needed, in place; ``late`` lists records in the order of moving."""
     size = np.bincount(row + 1, minlength=len(row) + 2)[1:]
     used = size[size > 0]
     if used.sum() < len(row) or used.min() < least or used.max() > most:
@@ -43,9 +43,9 @@ def _move_into_limits(
     n_groups: int,
     homes: NDArray[np.int64],
 ) -> None:
-    """:func:`_fit` over tables that the caller made: in compiled code each of them would take long to compile."""
+    """:func:`_fit` with arrays allocated by the caller, because allocating them here would make compilation slow."""
     n = len(row)
-    # Groups beyond what the records can fill dissolve, the smallest first.
+    # Dissolve groups, the smallest first, while there are more than the records can fill.
     while n_groups > n // least:
         gone = -1
         for g in range(n + 1):
@@ -72,7 +72,7 @@ def _move_into_limits(
         homes[count] = fresh
         fresh += 1
         count += 1
-    # The homeless fill up the groups that are too small, then the smallest ones.
+    # Records without a group fill up the groups that are too small, then the smallest ones.
     for a in range(n):
         i = late[a]
         if row[i] == HOMELESS:
@@ -82,7 +82,7 @@ def _move_into_limits(
                     smallest = int(homes[a_home])
             row[i] = smallest
             size[smallest] += 1
-    # Groups still too small take records from the largest ones.
+    # Groups that are still too small take records from the largest ones.
     for at in range(count):
         to = homes[at]
         while size[to] < least:
@@ -102,25 +102,26 @@ def _move_into_limits(
 def limited(
     labels: NDArray[Any], least: int, most: int, *, random_state: np.random.Generator | None = None
 ) -> NDArray[Any]:
-    """Rows of labels with every group's size brought between ``least`` and ``most``, in order of first use.
+    """Repair rows of labels so that every group has ``least`` to ``most`` records; labels are in order of first use.
 
-    What is within the limits keeps its groups. Otherwise the smallest groups dissolve while there are more than the
-    records can fill, groups that are too large lose records, and groups that are too small are filled up, from the
-    largest ones in the end.
+    Rows within the limits keep their groups. Otherwise, the smallest groups dissolve while there are more than the
+    records can fill, groups that are too large lose records, and groups that are too small are filled up, if necessary
+    from the largest ones.
 
     Parameters
     ----------
     labels
         Partitions × records, labels from 0 to the number of records; −1 for records without a group. Not changed.
     least, most
-        Limits; ``most`` at least ``2·least − 1``, so that any number of records from ``least`` on can be divided.
+        Limits; ``most`` is at least ``2·least − 1``, so that any number of records from ``least`` on can be divided.
     random_state
-        Draws which records move; without it, the last ones of a group do, so that equal rows give equal results.
+        Draws the records that move; without it, the last records of a group move, so that equal rows give equal
+        results.
 
     Notes
     -----
-    Total: any row gives a valid one. The random moves are those after Algorithm I of Solanas et al. (2006). O(nG) at
-    worst, with G groups.
+    Any row gives a valid row. The random moves are those after Algorithm I of Solanas et al. (2006). O(nG) at worst,
+    with G groups.
 
     Examples
     --------
@@ -143,21 +144,21 @@ def limited(
 
 
 def limits(problem: Any) -> tuple[int, int]:
-    """Return the smallest and the largest group that a problem allows."""
+    """Smallest and largest group size that a problem allows."""
     return int(problem.smallest), int(problem.largest)
 
 
 class GroupSizes(Repair):
-    """Repair that brings groups within the problem's limits and numbers them in order of first use."""
+    """Repair that brings group sizes within the limits of the problem and numbers groups in order of first use."""
 
     def _do(self, problem: Any, X: NDArray[Any], *args: object, **kwargs: object) -> NDArray[Any]:
         return limited(X, *limits(problem))
 
 
 class RandomPartitions(Sampling):
-    """Algorithm I of Solanas et al. (2006): each record goes to a random group with room, then the sizes are repaired.
+    """Sampling by Algorithm I of Solanas et al. (2006): each record joins a random group with room; sizes are repaired.
 
-    With free sizes, each row first draws its own k, evenly from the ``smallest`` to the problem's ``k_max``.
+    With variable sizes, each row first draws its own k, uniformly from ``smallest`` to the ``k_max`` of the problem.
     """
 
     def _do(
@@ -173,7 +174,7 @@ class RandomPartitions(Sampling):
 
 
 def random_partition(n: int, k: int, random_state: np.random.Generator) -> NDArray[np.int64]:
-    """One chromosome by Algorithm I of Solanas et al. (2006), repaired by random moves.
+    """Random partition by Algorithm I of Solanas et al. (2006), repaired by random moves.
 
     Examples
     --------
@@ -187,7 +188,7 @@ def random_partition(n: int, k: int, random_state: np.random.Generator) -> NDArr
 
 @kernel(cost=lambda chance, *_: len(chance) * 2e-6)
 def _with_room(chance: NDArray[np.float64], n_groups: int, most: int) -> NDArray[np.int64]:
-    """One group per record, evenly among those with fewer than ``most`` (the same as drawing until one has room)."""
+    """One group per record, uniformly among those with fewer than ``most`` records."""
     open_groups = np.empty(n_groups, dtype=np.int64)
     for g in range(n_groups):
         open_groups[g] = g
@@ -205,11 +206,12 @@ def _with_room(chance: NDArray[np.float64], n_groups: int, most: int) -> NDArray
 
 
 class OnePointCrossover(Crossover):
-    """Two parents exchange the labels behind a random point; two children, whatever their groups become.
+    """Crossover of two parents to two children, which exchange the labels after a random point.
 
     Notes
     -----
-    Solanas et al. (2006), §II-D, in its plain form: labels of two parents mean different groups.
+    Solanas et al. (2006), §II-D, in its plain form. Equal labels mean different groups in the two parents, so groups
+    are not preserved.
     """
 
     def __init__(self, prob: float = 0.5) -> None:
@@ -225,7 +227,7 @@ class OnePointCrossover(Crossover):
 
 
 class GeneMutation(Mutation):
-    """Every label is replaced by a random one with a small probability (Solanas et al. 2006, §II-D).
+    """Mutation that replaces every label by a random one with a small probability (Solanas et al. 2006, §II-D).
 
     Parameters
     ----------
@@ -248,11 +250,11 @@ class GeneMutation(Mutation):
 
 
 class WholeGroupCrossover(Crossover):
-    """Two parents, two children: some groups of one, then the groups of the other that are still whole.
+    """Crossover of two parents to two children that inherit whole groups of one, then intact groups of the other.
 
-    Each group of the giver is inherited with probability 1/2. Of the receiver's groups, those without an inherited
-    record stay whole, and the rest keep their remaining records if these are enough. Records that are left join the
-    group of their nearest neighbor that has a group with room (any group, if the problem has no neighbors).
+    Each group of the first parent is inherited with probability 1/2. Groups of the other parent without an inherited
+    record stay whole; the others keep their remaining records if these are enough for a group. All other records join
+    the group of their nearest neighbor that has a group with room (any group, if the problem has no neighbors).
     """
 
     def __init__(self, prob: float = 0.5) -> None:
@@ -275,7 +277,7 @@ class WholeGroupCrossover(Crossover):
 
 
 def restricted_homes(row: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Labels 0, 1, … in order of their numbers, homeless records left as they are.
+    """Renumber labels as 0, 1, … in ascending order; −1 (no group) stays −1.
 
     Examples
     --------
@@ -320,23 +322,23 @@ def _join_nearest(
 
 
 class RecordMutation(Mutation):
-    """A few records move to, or change places with a record of, another group; sizes stay within the limits.
+    """Mutation that moves or exchanges a few records between groups; sizes stay within the limits.
 
-    The other group is that of one of the record's neighbors, or a random record's if the problem has no neighbors. A
-    record moves if its group can spare it and the other has room; otherwise two records change places, and sometimes
-    they do so in any case. Now and then a large group is cut in two, or two small neighbors become one.
+    The other group is that of one of the record's neighbors, or of a random record if the problem has no neighbors. A
+    record moves if its group can spare it and the other has room; otherwise, and sometimes in any case, two records are
+    exchanged. Sometimes, a large group is cut in two, or two small neighboring groups are merged.
 
-    Blind moves rarely make a good partition of many records better. So some rows are handed to the problem's
-    ``refined``, if it has one, for a number of proposals that is drawn over two orders of magnitude.
+    Random moves rarely improve a good partition of many records. Therefore, some rows are passed to the ``refined``
+    method of the problem, if it has one, for a number of proposals that is drawn over two orders of magnitude.
 
     Parameters
     ----------
     prob
         Probability that a row is mutated at all.
     mean_moves
-        Mean number of records (geometrically distributed, at least one).
+        Mean number of records that move (geometrically distributed, at least one).
     refine
-        Probability that a mutated row is refined instead.
+        Probability that a row is refined instead of mutated.
     """
 
     def __init__(self, prob: float = 1.0, *, mean_moves: float = 2.0, refine: float = 0.25) -> None:
@@ -416,7 +418,7 @@ def _move(
 
 @kernel()
 def _cut(row: NDArray[np.int64], near: NDArray[np.int32], i: int, size: NDArray[np.int64], least: int) -> None:
-    """Record i leaves with the nearest of its group, then with any of it, until they are enough for a group."""
+    """Split off record i with the nearest records of its group, then with any of them, until they form a group."""
     here, fresh = row[i], 0
     while size[fresh] > 0:
         fresh += 1
@@ -436,9 +438,9 @@ def _cut(row: NDArray[np.int64], near: NDArray[np.int32], i: int, size: NDArray[
 
 
 class RouletteSelection(Selection):
-    """Parents drawn with probability proportional to 1/(F + 1), F being the one objective (Solanas et al. 2006).
+    """Selection of parents with probability proportional to 1/(F + 1), where F is the single objective, F ≥ 0.
 
-    Only for objectives that are at least 0. A survival may have given its own ``sdc_fitness``, which then counts.
+    Solanas et al. (2006). If the survival has set ``sdc_fitness``, that is used instead.
     """
 
     def _do(
@@ -461,7 +463,7 @@ class RouletteSelection(Selection):
 
 
 def fitness_of(F: NDArray[np.float64]) -> NDArray[np.float64]:
-    """1/(F + 1) of a single objective (Solanas et al. 2006, Eq. 8).
+    """Fitness 1/(F + 1) of a single objective (Solanas et al. 2006, Eq. 8).
 
     Examples
     --------

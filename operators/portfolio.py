@@ -1,4 +1,4 @@
-"""Portfolio of operators applied side by side, the genealogy of what they made, and their efficiency."""
+"""Portfolio of operators applied side by side, genealogy of their children, and their efficiency."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from sdc_problems.errors import SDCError
 
 @dataclass(frozen=True)
 class Share:
-    """One operator's part in a generation.
+    """Share of one operator in a generation.
 
     Parameters
     ----------
     name
-        What logs call it.
+        Name in logs.
     operator
         A pymoo crossover or mutation.
     count
-        How many times it is applied per generation; a crossover makes all its children each time.
+        Number of applications per generation; a crossover makes all its children each time.
     """
 
     name: str
@@ -35,20 +35,20 @@ class Share:
 
     @property
     def n_parents(self) -> int:
-        """Number of parents that one application takes."""
+        """Number of parents of one application."""
         return self.operator.n_parents if isinstance(self.operator, Crossover) else 1
 
 
 class Portfolio:
-    """Operators with fixed counts per generation; one that only makes what is discarded is retired.
+    """Operators with fixed counts per generation; an operator whose children are always discarded is retired.
 
     Parameters
     ----------
     shares
-        The operators, in the order in which they are applied.
+        Operators, in the order in which they are applied.
     patience
         An operator whose children are all discarded in this many successive generations is no longer applied
-        (D-GOMM's rule, Balasch-Masoliver 2010, §3.5, with 5); none retires if not given.
+        (the rule of D-GOMM, Balasch-Masoliver 2010, §3.5, with 5); by default, no operator is retired.
 
     Examples
     --------
@@ -78,24 +78,24 @@ class Portfolio:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All operators, retired or not."""
+        """Names of all operators, including retired ones."""
         return tuple(share.name for share in self.shares)
 
     @property
     def active(self) -> tuple[str, ...]:
-        """The operators that the next generation is made with."""
+        """Names of the operators that make the next generation."""
         return tuple(share.name for share in self.shares if share.name not in self._retired and share.count)
 
     @property
     def width(self) -> int:
-        """The largest number of parents of a child."""
+        """Largest number of parents of a child."""
         return max(share.n_parents for share in self.shares)
 
     def breed(self, problem: Any, pop: Population, *, random_state: np.random.Generator) -> Population:
-        """Make the children of one generation from parents drawn at random, not yet evaluated.
+        """Make the children of one generation, not yet evaluated, from parents drawn at random.
 
-        Each child carries ``sdc_operator``, the operator's position in ``names``, and ``sdc_parents``, its parents'
-        positions in ``pop`` (padded with -1 to ``width``).
+        Each child has ``sdc_operator``, the position of its operator in ``names``, and ``sdc_parents``, the positions
+        of its parents in ``pop`` (padded with -1 to ``width``).
         """
         X = pop.get("X")
         children = []
@@ -109,7 +109,7 @@ class Portfolio:
             )
             if isinstance(share.operator, Crossover):
                 made = share.operator(problem, pop, chosen, random_state=random_state)
-                # pymoo lays the children out child by child: first children of all matings, then second ones.
+                # pymoo orders children child by child: the first children of all matings, then the second ones.
                 parents = np.tile(chosen, (share.operator.n_offsprings, 1))
             else:
                 made = share.operator(problem, Population.new("X", X[chosen[:, 0]]), random_state=random_state)
@@ -121,7 +121,7 @@ class Portfolio:
         return Population.merge(Population(), *children) if children else Population()
 
     def observe(self, survived: Mapping[str, int]) -> tuple[str, ...]:
-        """Take note of how many children of each operator entered the population; returns who retires now."""
+        """Record how many children of each operator entered the population; returns the operators retired now."""
         leaving = []
         for name in self.active:
             self._useless[name] = 0 if survived.get(name, 0) else self._useless[name] + 1
@@ -140,7 +140,7 @@ class Genealogy:
     Parameters
     ----------
     width
-        The largest number of parents.
+        Largest number of parents.
     """
 
     def __init__(self, width: int) -> None:
@@ -163,7 +163,7 @@ class Genealogy:
         clone: NDArray[np.bool_] | None = None,
         evaluated: NDArray[np.bool_] | None = None,
     ) -> NDArray[np.int64]:
-        """Enter individuals and return their numbers; their parents (numbers, padded with -1) count as used."""
+        """Add individuals and return their numbers; their parents (numbers, padded with -1) count as used."""
         n = len(F)
         if parents is None:
             parents = np.full((n, self._width), -1, dtype=np.int64)
@@ -182,14 +182,14 @@ class Genealogy:
         return np.arange(self._size - n, self._size)
 
     def discarded(self, numbers: NDArray[np.int64], generation: int) -> None:
-        """Note the generation whose selection left these individuals out."""
+        """Record the generation whose selection discarded these individuals."""
         self._died.update(dict.fromkeys(np.asarray(numbers).tolist(), generation))
 
     def table(self, generation: int) -> dict[str, NDArray[Any]]:
         """All columns, as of the end of a generation.
 
-        ``lifetime`` is the number of generations an individual lived beyond its own; those that live are counted to
-        here. ``survived`` says whether it entered the population at all.
+        ``lifetime`` is the number of generations that an individual survived after its own, up to this generation for
+        those still alive. ``survived`` is whether it entered the population at all.
         """
         out = {name: np.concatenate(pieces) for name, pieces in self._pieces.items()}
         end = np.full(self._size, generation)
@@ -206,7 +206,7 @@ class Genealogy:
 
 
 def efficiency(child: NDArray[np.float64], parents: NDArray[np.float64]) -> NDArray[np.float64]:
-    """By how many percent children are better (positive) or worse (negative) than the mean of their parents.
+    """Efficiency: percentage by which children are better (positive) or worse (negative) than their parents' mean.
 
     Parameters
     ----------
@@ -217,10 +217,10 @@ def efficiency(child: NDArray[np.float64], parents: NDArray[np.float64]) -> NDAr
 
     Notes
     -----
-    With r the child's cost divided by the mean of its parents': (1 − r)·100 if r ≤ 1, else (1/r − 1)·100
-    (Balasch-Masoliver 2010, Eq. 4.2 and 4.3). Eq. 4.1, for mutations, is printed without the difference to 1; a clone
-    would be 100 % better than itself. With several costs the mean over them is taken. Equal costs give 0, whatever
-    they are.
+    With r the cost of the child divided by the mean cost of its parents: (1 − r)·100 if r ≤ 1, else (1/r − 1)·100
+    (Balasch-Masoliver 2010, Eq. 4.2 and 4.3). Eq. 4.1, for mutations, is printed without the difference from 1, by
+    which a clone would be 100 % better than itself. With several costs, the result is the mean over them. Equal costs
+    give 0, even if both are 0.
 
     Examples
     --------

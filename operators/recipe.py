@@ -1,8 +1,8 @@
-"""Operators of recipes: which method, how strong, together with which columns.
+"""Operators for recipes: method, strength, and columns that are protected together.
 
-A row of X holds three numbers per column, in three parts: the method of each column (0 leaves it as it is), the step
-of its parameters, and a group label. Columns with the same label and the same method that works on several columns at
-once are protected together, at the step of the first of them.
+A row of X holds three numbers per column, in three parts: the method of each column (0 leaves the column unchanged),
+the step of its parameters, and a group label. Columns with the same label and the same method are protected together,
+at the step of the first of them, if the method works on several columns at once.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from sdc_problems.operators.canonical import restricted_growth
 
 
 class RecipeSpace(NamedTuple):
-    """Methods that fit, by column.
+    """Space of recipes: methods that can be applied to each column, and their steps.
 
     Attributes
     ----------
     steps
-        Columns × methods: how many steps the method has for that column, 0 where it does not fit. Method 0 leaves a
-        column as it is and has one step.
+        Columns × methods: number of steps of the method for that column, 0 if it cannot be applied. Method 0 leaves a
+        column unchanged and has one step.
     joint
         Whether each method works on several columns at once.
     """
@@ -41,16 +41,16 @@ class RecipeSpace(NamedTuple):
 
 
 def parts(row: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Views of a row's methods, steps and group labels."""
+    """Views of the methods, steps and group labels of a row."""
     p = len(row) // 3
     return row[:p], row[p : 2 * p], row[2 * p :]
 
 
 def canonical_recipe(row: NDArray[Any], space: RecipeSpace) -> NDArray[Any]:
-    """The one row for what a row says: equal recipes have equal rows.
+    """Canonical form of a recipe, so that equal recipes have equal rows.
 
-    A method that does not fit its column leaves it as it is, a step beyond the last becomes the last, a label of a
-    column that is protected on its own is its own, and labels are numbered in order of first use.
+    A method that cannot be applied to its column is replaced by 0, a step beyond the last becomes the last, a column
+    that is protected on its own gets its own label, and labels are numbered in order of first use.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def canonical_recipe(row: NDArray[Any], space: RecipeSpace) -> NDArray[Any]:
         labels[j] = first
     for j in range(p):
         steps[j] = min(steps[labels[j]], space.steps[j, methods[j]] - 1)
-    for j in range(p):  # what one column of a group cannot reach none does
+    for j in range(p):  # a group can only use steps that all its columns have
         steps[labels[j]] = min(steps[labels[j]], steps[j])
     steps[:] = steps[labels]
     labels[:] = restricted_growth(labels)
@@ -79,7 +79,7 @@ def canonical_recipe(row: NDArray[Any], space: RecipeSpace) -> NDArray[Any]:
 
 
 class CanonicalRecipes(Repair):
-    """Repair that brings rows into the one form of what they say."""
+    """Repair that brings recipes into canonical form."""
 
     def __init__(self, space: RecipeSpace) -> None:
         super().__init__()
@@ -90,7 +90,7 @@ class CanonicalRecipes(Repair):
 
 
 class RandomRecipes(Sampling):
-    """A random method that fits for every column, at a random step; few or many columns together."""
+    """Sampling of recipes: a random applicable method for every column, at a random step, with few or many groups."""
 
     def __init__(self, space: RecipeSpace) -> None:
         super().__init__()
@@ -103,12 +103,12 @@ class RandomRecipes(Sampling):
 
 
 def random_recipe(space: RecipeSpace, rng: np.random.Generator) -> NDArray[Any]:
-    """A random row: between one and all columns get methods of their own, the others that of a column before them."""
+    """Random row: from one to all columns get their own methods, the others that of a column before them."""
     p = space.n_columns
     row = np.zeros(3 * p, dtype=np.int64)
     methods, steps, labels = parts(row)
     labels[:] = rng.integers(0, int(rng.integers(1, p, endpoint=True)), size=p)
-    same = rng.random() < 0.5  # a recipe of few methods in one case of two
+    same = rng.random() < 0.5  # with probability 1/2, a recipe with few methods
     for j in range(p):
         fitting = np.flatnonzero(space.steps[j])
         known = [m for m in methods[:j] if space.steps[j, m]] if same else []
@@ -118,10 +118,10 @@ def random_recipe(space: RecipeSpace, rng: np.random.Generator) -> NDArray[Any]:
 
 
 class RecipeCrossover(Crossover):
-    """Two parents, two children: columns change places one by one, or in whole groups with all that belongs to them.
+    """Crossover of two parents to two children that exchange single columns or whole groups.
 
-    In one mating of two every column comes from either parent with equal chances; in the other every group of the one
-    parent is inherited whole with equal chances, and the columns of no inherited group come from the other.
+    In half of the matings, every column comes from either parent with equal probability. In the other half, every group
+    of one parent is inherited as a whole with probability 1/2, and all other columns come from the other parent.
     """
 
     def __init__(self, space: RecipeSpace, prob: float = 0.5) -> None:
@@ -144,15 +144,15 @@ class RecipeCrossover(Crossover):
         drawn = rng.random(p) < 0.5
         inherited = drawn if by_column else drawn[restricted_growth(labels)]
         child = np.where(np.tile(inherited, 3), giver, receiver)
-        if not by_column:  # a group that was inherited whole takes in no other column
+        if not by_column:  # a group that was inherited as a whole must not get other columns
             parts(child)[2][~inherited] += p
         return canonical_recipe(child, self.space)
 
 
 class RecipeMutation(Mutation):
-    """One change of a recipe: another method, a step more or less, groups merged or split.
+    """Mutation of a recipe: another method, a step more or less, or groups merged or split.
 
-    A group changes as a whole. Each child changes once, and again with ``again`` chances.
+    A group changes as a whole. Each child changes once, and once more with probability ``again``, and so on.
     """
 
     def __init__(self, space: RecipeSpace, prob: float = 1.0, *, again: float = 0.3) -> None:
@@ -183,7 +183,7 @@ class RecipeMutation(Mutation):
         return np.flatnonzero(labels == rng.integers(labels.max() + 1))
 
     def _step(self, row: NDArray[Any], rng: np.random.Generator) -> None:
-        """One step more or less for a group that has more than one."""
+        """One step more or less for a group whose method has more than one step."""
         methods, steps, labels = parts(row)
         tops = self.space.steps[np.arange(len(methods)), methods] - 1
         able = np.flatnonzero(tops > 0)
@@ -197,7 +197,7 @@ class RecipeMutation(Mutation):
         return None
 
     def _method(self, row: NDArray[Any], rng: np.random.Generator) -> None:
-        """Another method that fits all columns of a group, about as strong as the one before."""
+        """Another method that can be applied to all columns of a group, about as strong as the one before."""
         methods, steps, _ = parts(row)
         members = self._members(row, rng)
         fitting = np.flatnonzero((self.space.steps[members] > 0).all(axis=0))
@@ -209,7 +209,7 @@ class RecipeMutation(Mutation):
             steps[members] = int(share * self.space.steps[members, methods[members]].min())
 
     def _merge(self, row: NDArray[Any], rng: np.random.Generator) -> None:
-        """A column joins a group with all that belongs to it, where its method fits."""
+        """A column joins a group and takes its method and step, if the method can be applied to it."""
         methods, steps, labels = parts(row)
         j = int(rng.integers(len(methods)))
         hosts = [i for i in range(len(methods)) if labels[i] != labels[j] and self.space.steps[j, methods[i]]]
@@ -220,7 +220,7 @@ class RecipeMutation(Mutation):
             methods[movers], steps[movers], labels[movers] = methods[host], steps[host], labels[host]
 
     def _split(self, row: NDArray[Any], rng: np.random.Generator) -> None:
-        """A part of a group goes on its own; a group of one column changes its step instead."""
+        """A part of a group becomes a group of its own; a group of one column changes its step instead."""
         labels = parts(row)[2]
         members = self._members(row, rng)
         if len(members) < 2:

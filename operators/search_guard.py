@@ -1,4 +1,4 @@
-"""Repair that lets a search end where it has nothing left to propose, instead of breaking off or going on forever."""
+"""Repair that lets a search end properly when it has nothing left to propose, instead of failing or running forever."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from sdc_problems.errors import SDCError
 from sdc_problems.operators.duplicates import ROUNDS, ByteDuplicates, row_keys
 from sdc_problems.operators.never_twice import NeverTwice
 
-PATIENCE = 30  # rounds of mating in a generation before known children go further
-STEPS = 30  # mutations at most that a known child goes through
+PATIENCE = 30  # rounds of mating in a generation before known children are mutated further
+STEPS = 30  # largest number of further mutations of a known child
 
 
 class SearchGuard(Repair):
-    """Repair that passes on the algorithm in whose name it was called: pymoo tells it to no other operator in time.
+    """Repair that tells the duplicate elimination which algorithm runs; pymoo tells no other operator early enough.
 
-    The duplicate elimination learns whom it works for, so that it can end the search. With one that remembers what was
-    measured (`NeverTwice`), children that are known are mutated further where mating alone has found too few new ones.
+    So the duplicate elimination can end the search. If it remembers what was evaluated (`NeverTwice`), known children
+    are mutated further when mating alone has found too few new ones.
 
-    C-TAEA, which in pymoo 0.6.2 looks forever for as many solutions as it has directions where its first population has
-    fewer, gets a first population of different solutions, or an SDCError says that there are not enough.
+    In pymoo 0.6.2, C-TAEA runs forever if its first population has fewer different solutions than it has directions. It
+    gets a first population of different solutions, or an SDCError if there are not enough.
 
     Parameters
     ----------
     repair
-        What brings rows into their canonical form.
+        Repair that brings rows into canonical form.
     eliminate_duplicates
-        The duplicate elimination beside it.
+        Duplicate elimination of the same search.
     """
 
     def __init__(self, repair: Repair, eliminate_duplicates: Any = None) -> None:
@@ -57,11 +57,11 @@ class SearchGuard(Repair):
         return pop
 
     def _walk_on(self, problem: Any, pop: Any, *, algorithm: Any, **kwargs: Any) -> None:
-        """Mutate children that are known already, again and again, until they are new: where it is crowded, go further.
+        """Mutate known children repeatedly until they are new.
 
-        Otherwise mating would have to draw parents until their children happen to be new. Where most of what is near is
-        measured, a search would spend its time on that, and its generations would become smaller. Doing so from the
-        first round on finds less of a front: near is where the best ones are.
+        Otherwise, mating would have to draw parents until their children happen to be new. If most solutions nearby are
+        already evaluated, this would take most of the time, and generations would become smaller. Further mutation from
+        the first round on would find less of a front, because the best new solutions are nearby.
         """
         mutation: Any = getattr(getattr(algorithm, "mating", None), "mutation", None)
         for _ in range(STEPS * (mutation is not None)):
@@ -74,7 +74,7 @@ class SearchGuard(Repair):
                 pop[i].X = row.X
 
     def _make_different(self, problem: Any, pop: Any, *, algorithm: Any, **kwargs: Any) -> None:
-        """Replace what is there twice by newly sampled solutions."""
+        """Replace duplicates by newly sampled solutions."""
         sampling, seen, spare = algorithm.initialization.sampling, set(), []
         given = sampling if isinstance(sampling, Population) else pop  # pymoo repairs only what is not evaluated
         for individual, key in zip(given, row_keys(given.get("X")), strict=True):

@@ -1,4 +1,4 @@
-"""Operators of settings: a few integers, each within bounds of its own, such as a method, a k, a number of groups."""
+"""Operators for settings: a few integers with their own bounds, such as a method, k and a number of groups."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _drawn(problem: Any, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
 
 
 class SettingsSampling(Sampling):
-    """Settings drawn evenly within their bounds."""
+    """Sampling of settings, uniformly within their bounds."""
 
     def _do(
         self, problem: Any, n_samples: int, *args: object, random_state: np.random.Generator, **kwargs: object
@@ -30,7 +30,7 @@ class SettingsSampling(Sampling):
 
 
 class SettingsCrossover(Crossover):
-    """Two parents exchange each of their settings with probability one half; two children.
+    """Crossover of two parents to two children, which exchange each setting with probability one half.
 
     Parameters
     ----------
@@ -49,14 +49,14 @@ class SettingsCrossover(Crossover):
 
 
 class SettingsMutation(Mutation):
-    """Each setting, with a small probability, goes one step up or down, or is drawn anew: one as often as the other.
+    """Mutation that, with a small probability, moves a setting one step up or down or draws it again, equally often.
 
     Parameters
     ----------
     prob
-        Probability that a row is touched at all.
+        Probability that a row is mutated at all.
     prob_var
-        Probability per setting; by default one over their number.
+        Probability per setting; by default, one divided by their number.
     """
 
     def __init__(self, prob: float = 1.0, *, prob_var: float | None = None) -> None:
@@ -76,12 +76,12 @@ class SettingsMutation(Mutation):
 
 
 class SettingsRepair(Repair):
-    """Whole numbers within bounds, in canonical form.
+    """Repair to whole numbers within bounds, in canonical form.
 
     Parameters
     ----------
     canonical
-        Gives rows that mean the same the same bytes; nothing is done if not given.
+        Function that maps rows with the same meaning to the same row; by default, rows stay as they are.
     """
 
     def __init__(self, canonical: Canonical | None = None) -> None:

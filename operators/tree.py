@@ -1,8 +1,8 @@
-"""Operators of equations: binary trees as postfix token ids in fixed-length rows, padded with -1.
+"""Operators for equations: binary trees as postfix token ids in fixed-length rows, padded with -1.
 
-A grammar says how many terminals and functions there are (ids of terminals first, all functions take two operands)
-and how many levels a tree may have; a row then has ``2**depth - 1`` places. The root is on level 1. The operators ask
-the problem for its ``grammar``.
+A grammar defines the number of terminals and functions (ids of terminals first; all functions take two operands) and
+the number of levels of a tree; a row then has ``2**depth - 1`` entries. The root is on level 1. The operators use the
+``grammar`` of the problem.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Grammar:
     n_terminals, n_functions
         Token ids ``0 .. n_terminals - 1`` are terminals, the next ``n_functions`` take two operands.
     depth
-        Most levels of a tree.
+        Largest number of levels of a tree.
     """
 
     n_terminals: int
@@ -48,7 +48,7 @@ class Grammar:
 
     @property
     def length(self) -> int:
-        """Places in a row."""
+        """Number of entries of a row."""
         return int(2**self.depth - 1)
 
     def terminal(self, rng: np.random.Generator) -> int:
@@ -60,7 +60,7 @@ class Grammar:
         return self.n_terminals + int(rng.integers(self.n_functions))
 
     def grow(self, levels: int, rng: np.random.Generator) -> Tokens:
-        """Irregular tree of at most ``levels``: any token at each place; a function at the root if there is room."""
+        """Irregular tree of at most ``levels``: any token at each node; a function at the root if there is room."""
         return self._grow(levels, rng, root=True)
 
     def _grow(self, levels: int, rng: np.random.Generator, root: bool) -> Tokens:
@@ -70,7 +70,7 @@ class Grammar:
         return [*self._grow(levels - 1, rng, False), *self._grow(levels - 1, rng, False), self.function(rng)]
 
     def full(self, levels: int, rng: np.random.Generator) -> Tokens:
-        """Tree whose every branch has exactly ``levels``."""
+        """Tree in which every branch has exactly ``levels``."""
         if levels == 1:
             return [self.terminal(rng)]
         return [*self.full(levels - 1, rng), *self.full(levels - 1, rng), self.function(rng)]
@@ -83,7 +83,7 @@ class Grammar:
 
 
 def every_tree(grammar: Grammar) -> Iterator[Tokens]:
-    """All trees of a grammar, those of fewer levels first.
+    """All trees of a grammar, those with fewer levels first.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def every_tree(grammar: Grammar) -> Iterator[Tokens]:
             if max(i, j) >= old
             for token in tokens
         )
-        if level == grammar.depth:  # the last and largest level is not kept
+        if level == grammar.depth:  # the last and largest level is not stored
             yield from grown
             return
         lower, known = known, [*known, *grown]
@@ -112,7 +112,7 @@ def every_tree(grammar: Grammar) -> Iterator[Tokens]:
 
 @dataclass(frozen=True)
 class Shape:
-    """Shape of a tree: start and height of each node's subtree, and the node's level."""
+    """Shape of a tree: start and height of the subtree of each node, and level of each node."""
 
     start: list[int]
     height: list[int]
@@ -120,7 +120,7 @@ class Shape:
 
 
 def shape(tokens: Tokens, n_terminals: int) -> Shape:
-    """Measure every node of a valid postfix tree.
+    """Shape of a valid postfix tree.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def shape(tokens: Tokens, n_terminals: int) -> Shape:
             left = start[right] - 1
             start[end] = start[left]
             height[end] = 1 + max(height[left], height[right])
-    for end in range(n - 1, -1, -1):  # parents stand after their children
+    for end in range(n - 1, -1, -1):  # parents come after their children
         if tokens[end] >= n_terminals:
             right = end - 1
             level[right] = level[start[right] - 1] = level[end] + 1
@@ -148,9 +148,9 @@ def tree_of(row: NDArray[Any]) -> Tokens:
 
 
 def repaired(row: NDArray[Any], grammar: Grammar) -> Tokens:
-    """Read any row of ids as a tree; a valid row is read as it is.
+    """Read any row of ids as a tree; a valid row is read unchanged.
 
-    Padding between tokens is skipped, and so is a function that lacks an operand or would exceed the depth; the
+    Padding between tokens is skipped, and so is a function that lacks an operand or would exceed the depth. The
     equation is the last complete subtree on the stack, or the first terminal if there is none.
     """
     stack: list[tuple[Tokens, int]] = []
@@ -167,7 +167,7 @@ def repaired(row: NDArray[Any], grammar: Grammar) -> Tokens:
 
 
 def subtree_mutation(tokens: Tokens, grammar: Grammar, rng: np.random.Generator) -> Tokens:
-    """Replace a random node's subtree by a grown one of random height that fits below it."""
+    """Replace the subtree of a random node by a grown one of random height that fits the depth."""
     s = shape(tokens, grammar.n_terminals)
     node = int(rng.integers(len(tokens)))
     levels = int(rng.integers(1, grammar.depth - s.level[node] + 2))
@@ -175,7 +175,7 @@ def subtree_mutation(tokens: Tokens, grammar: Grammar, rng: np.random.Generator)
 
 
 def point_mutation(tokens: Tokens, grammar: Grammar, rng: np.random.Generator) -> Tokens:
-    """Replace one node by another of its class; the shape stays."""
+    """Replace one node by another of its kind (terminal or function); the shape stays the same."""
     node = int(rng.integers(len(tokens)))
     first, count = (0, grammar.n_terminals)
     if tokens[node] >= grammar.n_terminals:
@@ -187,7 +187,7 @@ def point_mutation(tokens: Tokens, grammar: Grammar, rng: np.random.Generator) -
 
 
 def hoist_mutation(tokens: Tokens, grammar: Grammar, rng: np.random.Generator) -> Tokens:
-    """Keep a random proper subtree only (a single terminal stays as it is)."""
+    """Keep only a random proper subtree (a single terminal stays as it is)."""
     if len(tokens) == 1:
         return list(tokens)
     s = shape(tokens, grammar.n_terminals)
@@ -196,7 +196,7 @@ def hoist_mutation(tokens: Tokens, grammar: Grammar, rng: np.random.Generator) -
 
 
 def collapse_mutation(tokens: Tokens, grammar: Grammar, rng: np.random.Generator) -> Tokens:
-    """Replace a random function's subtree by a terminal."""
+    """Replace the subtree of a random function by a terminal."""
     functions = [e for e, token in enumerate(tokens) if token >= grammar.n_terminals]
     if not functions:
         return point_mutation(tokens, grammar, rng)
@@ -206,7 +206,7 @@ def collapse_mutation(tokens: Tokens, grammar: Grammar, rng: np.random.Generator
 
 
 def expansion_mutation(tokens: Tokens, grammar: Grammar, rng: np.random.Generator) -> Tokens:
-    """Replace a random terminal that has room below it by a grown subtree (if none has, change a point)."""
+    """Replace a random terminal with room below it by a grown subtree (if there is none, do a point mutation)."""
     s = shape(tokens, grammar.n_terminals)
     roomy = [e for e, t in enumerate(tokens) if t < grammar.n_terminals and s.level[e] < grammar.depth]
     if not roomy:
@@ -230,7 +230,7 @@ def subtree_crossover(
 ) -> tuple[Tokens, Tokens]:
     """Swap two random subtrees such that both children stay within the depth.
 
-    All pairs of nodes that fit are equally likely; the two roots are only taken when no other pair fits, because
+    All pairs of nodes that fit are equally likely. The two roots are only chosen if no other pair fits, because
     swapping them changes nothing.
     """
     a, b = shape(first, grammar.n_terminals), shape(second, grammar.n_terminals)
@@ -253,7 +253,7 @@ def subtree_crossover(
 
 
 class TreeSampling(Sampling):
-    """Ramped half-and-half: heights 1, 2, …, depth in turn, alternately full and grown."""
+    """Sampling by ramped half-and-half: heights 1, 2, …, depth in turn, alternately full and grown."""
 
     def _do(
         self, problem: Any, n_samples: int, *args: object, random_state: np.random.Generator, **kwargs: object
@@ -267,7 +267,7 @@ class TreeSampling(Sampling):
 
 
 class SubtreeCrossover(Crossover):
-    """Swap random subtrees of two parents within the depth: Marés (2013) §4.2.2."""
+    """Crossover that swaps random subtrees of two parents within the depth (Marés 2013, §4.2.2)."""
 
     def __init__(self) -> None:
         super().__init__(n_parents=2, n_offsprings=2, prob=1.0)
@@ -284,12 +284,12 @@ class SubtreeCrossover(Crossover):
 
 
 class TreeMutation(Mutation):
-    """Apply one mutation, drawn by weight.
+    """Mutation of equations: one of several mutations, drawn by weight.
 
     Parameters
     ----------
     weights
-        Weight of each of "subtree", "point", "hoist", "collapse", "expansion"; subtree mutation alone by default,
+        Weight of each of "subtree", "point", "hoist", "collapse", "expansion"; by default, subtree mutation only,
         as in Marés (2013) §4.2.2.
     """
 
@@ -316,7 +316,7 @@ class TreeMutation(Mutation):
 
 
 class ValidTrees(Repair):
-    """Turn any row of ids into a valid padded tree within the depth; valid rows stay as they are."""
+    """Repair that turns any row of ids into a valid padded tree within the depth; valid rows stay as they are."""
 
     def _do(self, problem: Any, X: NDArray[Any], *args: object, **kwargs: object) -> NDArray[Any]:
         rows = np.clip(np.rint(X), problem.xl, problem.xu).astype(problem.dtype)
