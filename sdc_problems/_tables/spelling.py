@@ -147,7 +147,7 @@ class Speller:
         if numbers.dtype.kind != "f":
             self._shortest = shortest = False
         elif self._shortest or guess is None:
-            shortest = self._all(texts, values, "")
+            shortest = guess == "" or self._all(texts, values, "")
             self._shortest = self._shortest and shortest
         else:
             shortest = False
