@@ -1,4 +1,4 @@
-"""Experiments people run: the command line, the runner, paper reproductions, plots."""
+"""Studies: the command line, the runner, reproductions of papers, plots and reports."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from sdc_problems.studies.commands._progress import progress_bar
 
 _usual_warning = warnings.showwarning
 
-# name: (module that defines a click command called `command`, one line for --help); by section, in the order of --help
+# name: (module that defines a click command called `command`, one line for --help); in sections and order of --help
 COMMANDS: dict[str, tuple[str, str]] = {
     "protect": (
         "files.protect",
@@ -52,16 +52,16 @@ EXIT_INFEASIBLE = 3
 EXIT_INTERRUPTED = 130
 
 LEAST_MEMORY = 512 << 20
-"""Bytes of addresses that a command needs: with less, scipy's linear algebra may wait for more forever as it loads."""
+"""Bytes of address space that a command needs: with less, scipy's linear algebra may hang for more while it loads."""
 
 NO_MEMORY = ("failed to map segment", "annot allocate memory", "can't start new thread", "cannot load native module")
 
 
 class LazyGroup(click.Group):
-    """A group that knows its commands' names and first lines without importing them."""
+    """Group of commands whose names and first lines are known without importing them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Names in the order of the table."""
+        """Names, in the order of the table."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -76,13 +76,13 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Name the nearest command when there is none of that name."""
+        """Suggest the nearest command for an unknown name."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             ctx.fail(f"no command {args[0][:60]!r}{did_you_mean(args[0][:60], COMMANDS)}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the table's one-liners: no command is imported for ``--help``."""
+        """Write one line per command from the table: no command is imported for ``--help``."""
         for room, title in SECTIONS.items():
             with formatter.section(title):
                 formatter.write_dl(
@@ -108,7 +108,7 @@ def _show_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """Print a warning of ours as a note, without the line of source that raised it."""
+    """Print a warning of this package as a note, without the line of source code that raised it."""
     if issubclass(category, SDCWarning):
         click.echo(f"note: {message}", err=True)
     else:
@@ -120,7 +120,7 @@ def _say_compiling() -> None:
 
 
 def _check_memory_limit() -> None:
-    """Refuse a limit on memory with which no command gets anywhere."""
+    """Refuse a memory limit that is too low for any command."""
     try:
         import resource
     except ImportError:  # Windows
@@ -134,7 +134,7 @@ def _check_memory_limit() -> None:
 
 
 def out_of_memory(error: BaseException) -> bool:
-    """Whether an error comes of too little memory: Python, the loader of libraries and the system say it differently.
+    """Whether an error is due to a lack of memory, which Python, the library loader and the system report differently.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def out_of_memory(error: BaseException) -> bool:
 
 
 def _sentence(error: Exception) -> tuple[str, int] | None:
-    """Sentence and exit code for what the system refuses; None for what is nobody's but our fault."""
+    """Sentence and exit code for an error of the system; None for one that is a bug."""
     if isinstance(error, ValueError) and "null byte" in str(error):
         return "a path contains the character NUL, which no file name may contain: remove it", EXIT_USAGE
     if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
@@ -172,7 +172,7 @@ def _sentence(error: Exception) -> tuple[str, int] | None:
 
 
 def main() -> NoReturn:
-    """Run the command line; bad input is one sentence on stderr and exit code 2, never a traceback."""
+    """Run the command line; bad input gives one sentence on stderr and exit code 2, never a traceback."""
     if sys.stderr.isatty():
         _kernel.on_compile = _say_compiling
     try:
@@ -198,4 +198,4 @@ def main() -> NoReturn:
         text, code = said
         click.echo(f"error: {text}", err=True)
         sys.exit(code)
-    sys.exit(code if isinstance(code, int) else 0)  # click hands over what Context.exit was told
+    sys.exit(code if isinstance(code, int) else 0)  # click returns the code given to Context.exit

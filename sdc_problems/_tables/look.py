@@ -41,7 +41,7 @@ def found_encoding(path: str | os.PathLike[str], otherwise: str = "utf-8") -> st
 
 
 def found_delimiter(path: str | os.PathLike[str], *, encoding: str = "utf-8") -> str | None:
-    """Delimiter from a line ``sep=;``, or the one that splits the first lines into equally many cells, the most; or None.
+    """Delimiter from a line ``sep=;``, or the one that gives the first lines the most cells, equally many; or None.
 
     Examples
     --------

@@ -66,7 +66,7 @@ class GOMMProblem(SDCProblem):
     data
         The table; all its quasi-identifiers must be numeric, at least two.
     k
-        Smallest cluster in each microaggregation, 2 … n/2.
+        Smallest cluster of each microaggregation, 2 … n/2.
     columns
         Quasi-identifiers to protect; by default all of them. The others stay unchanged.
     objectives

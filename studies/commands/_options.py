@@ -1,4 +1,4 @@
-"""Options that commands share, and the lists and pairs that their values are."""
+"""Options that commands share, with values that are lists or pairs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print the re
 
 
 def row_options(function: F) -> F:
-    """Options of the order of the rows of a released file."""
+    """Options on the order of the rows of a released file."""
     for option in (
         click.option(
             "--rows-seed",
@@ -38,7 +38,7 @@ def row_options(function: F) -> F:
 
 @contextmanager
 def warnings_as_notes() -> Iterator[None]:
-    """Notes on stderr of what a command was warned of."""
+    """Print warnings of a command as notes on stderr."""
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always", UserWarning)
         yield

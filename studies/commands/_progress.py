@@ -1,4 +1,4 @@
-"""Progress of long computations on a terminal: a bar for whatever takes more than two seconds."""
+"""Progress of long computations on a terminal: a bar for each that takes more than two seconds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 DELAY = 2.0
-"""Seconds that a computation takes before its bar is shown."""
+"""Seconds before the bar of a computation is shown."""
 
 
 class Bar:
@@ -24,9 +24,9 @@ class Bar:
     Parameters
     ----------
     screen
-        Where to draw; stderr if it is not given.
+        Where to draw; by default stderr.
     clock
-        Seconds.
+        Function that returns seconds.
     """
 
     def __init__(self, screen: Console | None = None, *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -37,11 +37,11 @@ class Bar:
         self._drawn: Progress | None = None
 
     def __call__(self, what: str, done: int, total: int) -> None:
-        """Draw how much is done, once it has taken long; what is all done is cleared away."""
+        """Draw the bar after a while, and clear it when the computation is done."""
         if done >= total:
             if what == self._what:
                 self.clear()
-            return  # what was over at once, perhaps in the midst of something longer
+            return  # a computation that was done at once, perhaps within a longer one
         if what != self._what:
             self.clear()
             self._what = what
@@ -55,7 +55,7 @@ class Bar:
             self._drawn.update(self._drawn.task_ids[0], completed=done, total=total)
 
     def clear(self) -> None:
-        """Clear the bar away; the time of what comes next is counted from here."""
+        """Clear the bar; the time of the next computation counts from here."""
         if self._drawn is not None:
             self._drawn.stop()
             self._drawn = None
@@ -72,7 +72,7 @@ class Bar:
 
 @contextmanager
 def progress_bar() -> Iterator[None]:
-    """Show bars for long computations inside, if stderr is a terminal; they are gone when the block is left."""
+    """Show bars for long computations inside, if stderr is a terminal; they are cleared at the end of the block."""
     if not sys.stderr.isatty():
         yield
         return

@@ -1,4 +1,4 @@
-"""Comparison of runs: indicators with one box, and tests of the differences."""
+"""Comparison of runs: indicators within a common box, and tests of the differences."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COMPARE_SCHEMA = "sdc.compare/1"
 
 
 def common_box(runs: Sequence[Run]) -> Box | None:
-    """Box around what any of the runs started from and found."""
+    """Box around everything that the runs started from and found."""
     boxes = [box for run in runs if (box := run.box()) is not None]
     if not boxes:
         return None
@@ -27,7 +27,7 @@ def common_box(runs: Sequence[Run]) -> Box | None:
 
 
 def check_instance(runs: Sequence[Run], instance: Instance) -> None:
-    """Refuse runs that are not of an instance: what they found must measure as it does there.
+    """Refuse runs of another problem: their solutions must have the same measures on the instance.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def compare(runs: Sequence[Run], instance: Instance | None = None) -> dict[str, 
     runs
         The runs.
     instance
-        Instance of the suite that they all ran on: its box and its front are then what they are measured by.
+        Instance of the suite that they all ran on: its box and its front are then used for the indicators.
 
     Returns
     -------
@@ -135,7 +135,7 @@ def compare(runs: Sequence[Run], instance: Instance | None = None) -> dict[str, 
 
 
 def _holds(F: NDArray[np.float64], point: NDArray[np.float64], width: NDArray[np.float64]) -> bool:
-    """Whether a point is among others, up to what machines differ in."""
+    """Whether a point is among others, up to rounding differences between machines."""
     return bool((np.abs(F - point) <= 1e-9 * width).all(axis=1).any())
 
 
@@ -157,7 +157,7 @@ def _tests(runs: Sequence[Run], shares: Sequence[Sequence[float]]) -> list[dict[
     found = []
     for i in range(len(runs)):
         for j in range(i + 1, len(runs)):
-            if min(len(shares[i]), len(shares[j])) < 3:  # no p-value of so few would mean anything
+            if min(len(shares[i]), len(shares[j])) < 3:  # with so few, a p-value means nothing
                 continue
             test = mannwhitneyu(shares[i], shares[j], alternative="two-sided")
             found.append(

@@ -1,6 +1,6 @@
 """Decision record of a release: reason, rejected solutions and requirements on one printable page.
 
-The record lies in the run folder as ``decision.json``. A release checks it against the run, writes its page beside the
+The record is ``decision.json`` in the run folder. A release checks it against the run, writes its page next to the
 protected file and puts the page's SHA-256 into the certificate.
 """
 
@@ -38,20 +38,20 @@ def decision(
     by: str = "",
     written: str | None = None,
 ) -> dict[str, Any]:
-    """Make the record that a solution of a run is to be released.
+    """Make the record of the decision to release a solution of a run.
 
     Parameters
     ----------
     run, ident
         The run and the solution's id.
     why
-        Why this one.
+        Reason for this solution.
     rejected
-        Why each of others was not taken, by id.
+        Reasons why other solutions were not taken, by id.
     notes, by
-        Whatever else is to be kept; who decided.
+        Further notes; the person who decided.
     written
-        When, in ISO format; now if not given.
+        Time of the decision, in ISO format; by default now.
     """
     said = {"why": why, "notes": notes, "by": by}
     for name, value in said.items():
@@ -98,12 +98,12 @@ def _requirements(run: Run, values: Mapping[str, float | None]) -> list[dict[str
 
 
 def read_decision(run: Run) -> dict[str, Any] | None:
-    """Read the record that is kept in a run's folder, checked against the run; None if there is none.
+    """Read the record in a run's folder and check it against the run; None if there is none.
 
     Raises
     ------
     SDCError
-        If it is damaged, or says other than the run does.
+        If it is damaged, or does not agree with the run.
     """
     path = run.path / FILE
     again = "write it again on the page, or remove the file"
@@ -126,19 +126,19 @@ def read_decision(run: Run) -> dict[str, Any] | None:
         raise SDCError(f"the decision record {FILE} of {run.name!r} is not valid ({error}): {again}") from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise SDCError(f"the decision record {FILE} of {run.name!r} cannot be read: {again}") from None
-    # A folder may be renamed; what the record says of its solutions may not change.
+    # A folder may be renamed, but the record's data on its solutions must not change.
     if {**made, "run": ""} != {**kept, "run": ""}:
         raise SDCError(f"the decision record {FILE} contradicts the run {run.name!r}: {again}")
     return made
 
 
 def to_text(record: Mapping[str, Any]) -> str:
-    """Text of the record's file."""
+    """Text for the record's file."""
     return json.dumps(record, indent=1, ensure_ascii=True, allow_nan=False) + "\n"
 
 
 def decision_page(record: Mapping[str, Any], run: Run) -> str:
-    """Printable page of a record, as HTML in itself: no script, nothing loaded from elsewhere."""
+    """Printable page of a record, as self-contained HTML: no script, nothing loaded from elsewhere."""
     units = {axis.name: (axis.label, axis.unit) for axis in run.axes}
 
     def measured(values: Mapping[str, float | None]) -> str:

@@ -1,4 +1,4 @@
-"""Exposure of a released table: records that can still be found, by which columns; counts in fives, never fewer."""
+"""Exposure of a released table: records that can still be found, and by which columns; counts in multiples of five."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ if TYPE_CHECKING:
 
     from sdc_problems.microdata import Microdata
 
-LARGEST = 3  # columns of a combination
+LARGEST = 3  # most columns of a combination
 _COMBINATIONS = 300
 _SHOWN = 8
-_RECORDS, _CLASSES = 20_000, 2_000  # up to which records are looked for in the whole original table
+_RECORDS, _CLASSES = 20_000, 2_000  # most records and classes for a search in the whole original table
 
 
 def exposure(data: Microdata, released: pd.DataFrame, starred: pd.DataFrame, columns: Sequence[str]) -> dict[str, Any]:
-    """Measure how likely records of a released table are found, before and after.
+    """Measure how many records of a table can be found, before and after protection.
 
     Parameters
     ----------
     data
         The original.
     released
-        The table as it leaves: suppressed records are left out.
+        The table to release, without suppressed records.
     starred
-        The same with all records, the suppressed ones starred: row by row those of the original.
+        The same with all records of the original, in order, and stars for the suppressed ones.
     columns
         Columns that an intruder knows.
     """
     names = [name for name in columns if name in released.columns]
     before = data.codes(names).astype(np.int64)
-    cells = [released[name].astype(str).factorize(use_na_sentinel=False)[0] for name in names]  # a gap is a value
+    cells = [released[name].astype(str).factorize(use_na_sentinel=False)[0] for name in names]  # a gap is also a value
     after = np.column_stack(cells).astype(np.int64)
     if not len(after):
         return {"risks": [], "sizes": [], "combinations": [], "note": "No record is released, so nobody can be found."}
@@ -73,7 +73,7 @@ def _risk(
 
 
 def _fits(data: Microdata, starred: pd.DataFrame, names: Sequence[str]) -> tuple[NDArray[np.int64] | None, str]:
-    """Records of the original that each released one may be; None and why where that is not counted."""
+    """Number of original records that each released one may be; None, with the reason, if it is not counted."""
     from sdc_problems.studies.verdict.agency import population_fits
     from sdc_problems.studies.verdict.pairing import as_protected, pair_files
     from sdc_problems.studies.verdict.parts import Report
@@ -102,7 +102,7 @@ def _bars(sizes: NDArray[np.int64], coarse: bool) -> dict[str, Any]:
 
 
 def _combinations(names: Sequence[str], before: NDArray[np.int64], after: NDArray[np.int64]) -> list[dict[str, Any]]:
-    """Few columns together that leave records alone; the worst first, of equal ones that with fewest columns."""
+    """Small combinations of columns that single out records, the worst first; among equals, those of fewest columns."""
     most = min(LARGEST, len(names))
     every = (chosen for m in range(1, most + 1) for chosen in combinations(range(len(names)), m))
     found = []
@@ -117,5 +117,5 @@ def _combinations(names: Sequence[str], before: NDArray[np.int64], after: NDArra
 
 
 def _fives(count: int) -> int | None:
-    """A count in fives; None where it is not 0 and below five."""
+    """A count in multiples of five; None for 1 to 4."""
     return None if 0 < count < LEAST else count // LEAST * LEAST

@@ -1,4 +1,4 @@
-"""Page on one protected file: what was done, its cost, columns and risk before and after; aggregates only."""
+"""Page on one protected file: method, cost, columns and risk before and after; aggregates only."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sdc_problems.studies.release import Protected
 
 SIZES = ((1, 1, "alone"), (2, 4, "2 to 4 alike"), (5, 9, "5 to 9"), (10, 49, "10 to 49"), (50, None, "50 or more"))
-"""Classes of alike records that the risk is shown by."""
+"""Numbers of look-alike records by which the risk is shown."""
 
 STYLE = """
 :root { color-scheme: light dark; --paper: #fbfaf7; --ink: #1d2329; --muted: #59626c; --rule: #d9d6cd; --bar: #0b5f6e; }
@@ -50,16 +50,16 @@ svg rect { fill: var(--bar); } svg .count { fill: var(--muted); }
 
 
 def file_page(data: Microdata, done: Protected) -> str:
-    """Make the page of a protected file, as HTML in itself: no script, nothing loaded from elsewhere.
+    """Make the page of a protected file, as self-contained HTML: no script, nothing loaded from elsewhere.
 
-    No bar stands for 1 to 4 records, and where records were left out bars are in multiples of five.
+    No bar stands for 1 to 4 records; if records were left out, bars are in multiples of five.
 
     Parameters
     ----------
     data
         The original.
     done
-        What became of it.
+        Result of the protection.
     """
     name = "the protected table" if done.places is None else done.places.file.name
     body = [
@@ -83,7 +83,7 @@ def file_page(data: Microdata, done: Protected) -> str:
 
 
 def whole_page(title: str, body: Iterable[str]) -> str:
-    """Page of safe HTML: its own style by its digest, and nothing else."""
+    """Page of safe HTML: its content security policy allows its own style, by its digest, and nothing else."""
     digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     return (
@@ -97,14 +97,14 @@ def whole_page(title: str, body: Iterable[str]) -> str:
 
 
 def safe(said: str, longest: int = 80) -> str:
-    """Text that is safe between tags."""
+    """Text that is safe between HTML tags."""
     return escape(plain(said, longest))
 
 
 def table(
     head: Sequence[str], rows: Iterable[Sequence[str]], chosen: int | None = None, *, words: Sequence[int] = (0, 3)
 ) -> str:
-    """Table whose cells are safe already; all columns but those of words hold numbers."""
+    """Table of safe cells; all columns except those of words hold numbers."""
 
     def line(tag: str, cells: Sequence[str], mark: str = "") -> str:
         kinds = ["" if i in words else ' class="n"' for i in range(len(cells))]
@@ -116,7 +116,7 @@ def table(
 
 
 def _costs(done: Protected) -> list[str]:
-    """Table of what each method would have cost."""
+    """Table of the costs of all methods."""
     if done.choice is None:
         return []
     rows, price = [], done.choice.price is not None
@@ -136,7 +136,7 @@ def _costs(done: Protected) -> list[str]:
 
 
 def _risk(data: Microdata, done: Protected) -> list[str]:
-    """Shares of records by how many look alike, before and after."""
+    """Shares of records by the number of look-alikes, before and after."""
     frame = done.records
     names = [name for name in data.quasi_identifiers if name in frame.columns]
     before = _class_sizes(data.frame()[list(data.quasi_identifiers)])
@@ -154,7 +154,7 @@ def _risk(data: Microdata, done: Protected) -> list[str]:
 
 
 def _by_degree(done: Protected) -> list[str]:
-    """Risk of who knows the number of links as well, before and after; super-nodes show none of a person."""
+    """Risk if the number of links is also known, before and after; super-nodes do not show a person's links."""
     if done.links is None or done.links.form != "nodes" or done.certificate is None:
         return []
     graph = done.links.graph
@@ -168,7 +168,7 @@ def _by_degree(done: Protected) -> list[str]:
 
 
 def _class_sizes(frame: pd.DataFrame) -> NDArray[np.int64]:
-    """Number of alike records of each record."""
+    """Number of look-alikes of each record."""
     if not len(frame):
         return np.zeros(0, dtype=np.int64)
     codes = np.column_stack([frame[name].astype(str).factorize()[0] for name in frame.columns])
@@ -236,7 +236,7 @@ def _after(attribute: Attribute, column: pd.Series[Any], edges: NDArray[np.float
 
 
 def _first(text: str, place: dict[str, int]) -> float:
-    """Place of a label among the values: of its first number, or of the value that it is."""
+    """Position of a label among the values: of the first number in it, or of the value itself."""
     if text in place:
         return place[text]
     for part in (text.split("-")[0], text.strip("[]()").split(",")[0], text.split(" ")[0]):
@@ -246,7 +246,7 @@ def _first(text: str, place: dict[str, int]) -> float:
 
 
 def _labels(texts: Sequence[str], codes: NDArray[Any], where: NDArray[Any], nominal: bool) -> dict[str, Any]:
-    """Bars of labels, nominal ones by their number, others in their order."""
+    """Bars of labels: nominal ones by their counts, others in order."""
     counts = np.bincount(codes, minlength=len(texts))
     if nominal:
         order = np.argsort(-counts, kind="stable")
@@ -258,7 +258,7 @@ def _labels(texts: Sequence[str], codes: NDArray[Any], where: NDArray[Any], nomi
 
 
 def _figure(title: str, bars: dict[str, Any], about: str) -> str:
-    """Horizontal bars as a drawing that says its numbers."""
+    """Horizontal bars as a drawing that contains its numbers."""
     if bars["kind"] == "bins":
         ends = [f"{edge:g}" for edge in bars["edges"]]
         labels = ["all"] if not ends else [f"below {ends[0]}", *(f"from {end}" for end in ends)]
@@ -274,7 +274,7 @@ def _figure(title: str, bars: dict[str, Any], about: str) -> str:
             f'<rect x="176" y="{y + 3}" width="{width:.1f}" height="14" rx="2"/>'
             f'<text class="count" x="{182 + width:.1f}" y="{y + 14}">{count:,}</text>'
         )
-    if bars["rest"]:  # no bar: it would dwarf the others
+    if bars["rest"]:  # not as a bar, which would dwarf the others
         drawn.append(("all others", bars["rest"]))
         y = 20 * len(rows) + 14
         rows.append(

@@ -1,4 +1,4 @@
-"""Records kept: the base of shares if records with missing values were left out."""
+"""Records kept: the denominator of shares if records with missing values were left out."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def left_out(kept: int, dropped: int, *, least: int = 1) -> tuple[str, ...]:
 
 
 def kept_of(kept: int, dropped: int, *, least: int = 1) -> str:
-    """Denominator of a share in words: records kept, and those that there were; empty if none was left out.
+    """Denominator of a share in words: the records kept, and the total; empty if none was left out.
 
-    Of fewer than ``least`` it is said that they are fewer.
+    A number of left-out records below ``least`` is not given exactly.
 
     Examples
     --------
@@ -49,13 +49,13 @@ def with_records_kept(
     Parameters
     ----------
     sentences
-        What is said.
+        The sentences.
     kept, dropped
-        Records that it is about, and those that were left out.
+        Number of records kept, and number of records left out.
     least
-        Smallest number of left-out records that is said.
+        Smallest number of left-out records that is given.
     every
-        Whether each sentence is about a share; else those that look like it.
+        Whether each sentence is about a share; otherwise only those that look like it.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Picture types: plain values that matplotlib (`report/pictures.py`) and the page (`web/src/pictures.ts`) both draw.
 
-A task says what its solutions look like in these types, and nothing of how they are drawn. A picture is published as a
-report is: it shows no count of 1 to 4 records, whichever way it was made.
+A task describes its solutions in these types, and does not say how they are drawn. A picture may be published like
+a report: it must not show a count of 1 to 4 records, however it was made.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from sdc_problems.errors import SDCError
 from sdc_problems.studies.report.small_counts import LEAST, shortened, size_bars
 
 MOST_RECORDS = 2_000_000
-"""Records of a table up to which what a protection does to it is drawn: a picture takes several copies of it."""
+"""Most records of a table for which pictures are drawn: a picture needs several copies of the table."""
 
 
 def too_many(records: int) -> str:
-    """Reason for which solutions of a run on so many records are not drawn, and the way out; empty if they are."""
+    """Reason why solutions of a run with so many records are not drawn, and what to do; empty if they are."""
     if records <= MOST_RECORDS:
         return ""
     return (
@@ -38,9 +38,9 @@ class Picture:
     Parameters
     ----------
     title
-        What it shows, as a heading.
+        Heading that says what is shown.
     caption
-        How to read it, in a sentence or two.
+        Explanation of how to read it, in one or two sentences.
     """
 
     type: ClassVar[str]
@@ -48,11 +48,11 @@ class Picture:
     caption: str = ""
 
     def rows(self) -> list[tuple[str, str]]:
-        """Names and texts that say the same in a table, where solutions stand side by side."""
+        """Names and texts with the same content, for a table that compares solutions side by side."""
         return []
 
     def as_dict(self) -> dict[str, Any]:
-        """As the page takes it: numbers of nine digits, labels that fit, no infinity."""
+        """Plain values for the page: numbers of nine digits, shortened labels, no infinity."""
         return {
             "type": self.type,
             **_plain_fields(self),
@@ -67,10 +67,10 @@ class Bars(Picture):
     Parameters
     ----------
     labels, values
-        Names and heights of the bars. Where heights count records or groups of records, make them by `of_sizes` or
-        leave those of 1 to 4 out.
+        Names and heights of the bars. If heights count records or groups of records, make them by `of_sizes` or
+        leave out those of 1 to 4.
     across, up
-        Names of the axes: what a label is, what a height counts.
+        Names of the axes: what a label is, and what a height counts.
     summary
         The picture in a few words.
     """
@@ -91,14 +91,14 @@ class Bars(Picture):
 
     @classmethod
     def of_sizes(cls, sizes: ArrayLike, *, title: str, across: str, up: str) -> Bars:
-        """Count how many things there are of each size, neighbors joined until a bar stands for at least five.
+        """Count the things of each size, with neighboring sizes joined until a bar stands for at least five.
 
         Parameters
         ----------
         sizes
             Size of each thing.
         title, across, up
-            As for the class; ``up`` is what the things are called.
+            As for the class; ``up`` is the name of the things.
 
         Examples
         --------
@@ -134,7 +134,7 @@ class Lines(Picture):
     Parameters
     ----------
     places
-        Where the curves have values, ascending.
+        Positions of the values, ascending.
     lines
         The curves.
     across, up
@@ -158,7 +158,7 @@ class Matrix(Picture):
     Parameters
     ----------
     name
-        What the matrix is of: an attribute.
+        Attribute to which the matrix belongs.
     row_labels, column_labels
         Names of rows and columns.
     shares
@@ -168,7 +168,7 @@ class Matrix(Picture):
     measure
         What a share is.
     records
-        Records that a cell stands for, if it stands for some; numbers of 1 to 4 are left out.
+        Numbers of records that cells stand for, if they do; numbers of 1 to 4 are left out.
     summary
         The matrix in a few words.
     """
@@ -198,7 +198,7 @@ class Matrix(Picture):
 
 @dataclass(frozen=True)
 class Block:
-    """Items that belong together, and a value of theirs; part of `Blocks`."""
+    """Items that belong together, with a value; part of `Blocks`."""
 
     items: tuple[str, ...]
     value: float
@@ -213,9 +213,9 @@ class Blocks(Picture):
     blocks
         The groups.
     items, value, unit
-        Names of what is grouped and of the value, and its unit.
+        Names of the items and of the value, and its unit.
     noun
-        What a group is called.
+        Name of a group.
     """
 
     type = "blocks"
@@ -226,7 +226,7 @@ class Blocks(Picture):
     noun: str = "group"
 
     def rows(self) -> list[tuple[str, str]]:
-        """Each item with its companions."""
+        """Each item with the others of its group."""
         found = []
         for number, block in enumerate(self.blocks, start=1):
             for item in block.items:
@@ -255,12 +255,12 @@ class Neighbour:
 
 @dataclass(frozen=True, kw_only=True)
 class Lattice(Picture):
-    """A node of a lattice of levels, and its neighbors with what they score.
+    """A node of a lattice of levels, and the objectives of its neighbors.
 
     Parameters
     ----------
     attributes
-        Hierarchies with the level that each has.
+        Hierarchies, each with the level taken.
     neighbours
         Nodes one step away; their values are the problem's objectives in natural units.
     across
@@ -284,7 +284,7 @@ class Lattice(Picture):
 
 @dataclass(frozen=True)
 class Node:
-    """A node of `Graph`: its name (none if empty) and its place in a square of side 1, from the lower left corner."""
+    """A node of `Graph`: its name (or empty) and its place in a square of side 1, from the lower left corner."""
 
     name: str
     x: float
@@ -293,7 +293,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Link:
-    """A link of `Graph` between two nodes, or one of a node with itself; no value stands for a small count."""
+    """A link of `Graph` between two nodes, or from a node to itself; without a value if it stands for a small count."""
 
     source: int
     target: int
@@ -302,7 +302,7 @@ class Link:
 
 @dataclass(frozen=True)
 class State:
-    """A state of `Graph`, such as before and after: sizes and shades (0 to 1) of its nodes, and its links."""
+    """A state of `Graph`, such as before or after: sizes and shades (0 to 1) of its nodes, and its links."""
 
     name: str
     sizes: tuple[float, ...]
@@ -317,12 +317,12 @@ class Graph(Picture):
     Parameters
     ----------
     nodes
-        The nodes, which stand at the same places in every state.
+        The nodes, which have the same places in every state.
     states
         The states, drawn to one scale.
     size, value, shade
-        Meaning of a node's area, of a link's width and of a node's shade. What counts records leaves out 1 to 4 of
-        them, and so do links: those have no value.
+        Meaning of a node's area, of a link's width and of a node's shade. Counts of 1 to 4 records are left out; links
+        with such a count have no value.
     unit
         Unit of the values of links.
     summary
@@ -381,14 +381,14 @@ class Formula(Picture):
 
 @dataclass(frozen=True, kw_only=True)
 class Table(Picture):
-    """Rows of cells under names of columns.
+    """Rows of cells under column names.
 
     Parameters
     ----------
     head
         Names of the columns.
     lines
-        The rows, a cell for each column: texts, and numbers, which are no counts of records.
+        The rows, a cell for each column: texts, and numbers that are not counts of records.
     """
 
     type = "table"
@@ -411,7 +411,7 @@ TYPES: Mapping[str, type[Picture]] = {kind.type: kind for kind in _ALL}
 
 
 def _guarded(records: float) -> int | None:
-    """A number of records, rounded; None for a few."""
+    """A rounded number of records; None for 1 to 4."""
     whole = round(records)
     return whole if whole == 0 or whole >= LEAST else None
 
@@ -424,7 +424,7 @@ def _same_length(picture: Picture, **parts: Sequence[Any]) -> None:
 
 
 def _plain_fields(value: Any) -> dict[str, Any]:
-    """Fields of a picture or of a part of one; free text stays whole, names are shortened."""
+    """Fields of a picture or of a part of one; free text is kept in full, names are shortened."""
     whole = ("caption", "text")
     named = {field.name: getattr(value, field.name) for field in fields(value)}
     return {name: part if name in whole else _plain(part) for name, part in named.items()}

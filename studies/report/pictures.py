@@ -1,4 +1,4 @@
-"""Pictures of a solution, drawn by matplotlib from the plain values that its task gives."""
+"""Pictures of a solution, drawn by matplotlib from the plain values of its task."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from sdc_problems.problem import SDCProblem
     from sdc_problems.studies.store.reader import Run
 
-MANY = 40  # attributes or groups that one picture shows
+MANY = 40  # most attributes or groups in one picture
 MOST_MATRICES = 6
 
 
@@ -49,7 +49,7 @@ def draw_solution(run: Run, task: str, problem: SDCProblem, ident: str, formats:
 
 
 def picture(task: str, problem: SDCProblem, x: NDArray[Any], *, title: str = "") -> Figure:
-    """Draw what releasing ``x`` does.
+    """Draw the effect of releasing ``x``.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def picture(task: str, problem: SDCProblem, x: NDArray[Any], *, title: str = "")
     x
         The solution.
     title
-        What the picture calls it; its measures are added.
+        Title of the picture; the measures are added.
     """
     values = problem.natural(problem.evaluate(x[None, :], return_values_of=["F"])[0])
     facts = ", ".join(
@@ -78,7 +78,7 @@ def drawn(pictures: Sequence[Picture], *, title: str) -> Figure:
     pictures
         The pictures.
     title
-        What stands above them.
+        Title above them.
     """
     with rc_context(STYLE):
         figure = Figure(layout="constrained")
@@ -89,7 +89,7 @@ def drawn(pictures: Sequence[Picture], *, title: str) -> Figure:
 
 
 def _draw(figure: Figure, pictures: Sequence[Picture]) -> None:
-    """Draw pictures below each other, matrices beside each other, equations at the foot."""
+    """Draw pictures below each other, matrices side by side, equations at the bottom."""
     formulas = [picture for picture in pictures if isinstance(picture, Formula)]
     others = [picture for picture in pictures if not isinstance(picture, Formula)]
     rows = [list(row) for _, row in groupby(others, key=type)]
@@ -111,7 +111,7 @@ def _draw(figure: Figure, pictures: Sequence[Picture]) -> None:
 
 
 def _lattice(figure: FigureBase, row: list[Any], titled: bool) -> None:
-    """One bar per attribute: how far up its hierarchy it goes."""
+    """Bars that show how far each attribute goes up its hierarchy."""
     (picture,) = row
     shown = picture.attributes[:MANY]
     heights = [len(attribute.levels) - 1 for attribute in shown]
@@ -130,7 +130,7 @@ def _lattice(figure: FigureBase, row: list[Any], titled: bool) -> None:
 
 
 def _largest(picture: Blocks) -> list[int]:
-    """Numbers of the blocks that are drawn, those with the most items first."""
+    """Indices of the blocks that are drawn, those with the most items first."""
     return sorted(range(len(picture.blocks)), key=lambda b: -len(picture.blocks[b].items))[:MANY]
 
 
@@ -167,7 +167,7 @@ def _blocks(figure: FigureBase, row: list[Any], titled: bool) -> None:
 
 
 def _matrices(figure: FigureBase, pictures: list[Any], titled: bool) -> None:
-    """A heat map per matrix: rows are what was, columns what becomes of it."""
+    """A heat map per matrix: rows are original values, columns are released ones."""
     shown = pictures[:MOST_MATRICES]
     columns = _columns(shown)
     panels = figure.subplots(-(-len(shown) // columns), columns, squeeze=False).ravel()
@@ -181,7 +181,7 @@ def _matrices(figure: FigureBase, pictures: list[Any], titled: bool) -> None:
         panel.set_title(plain(picture.name, 40), fontsize=10, parse_math=False)
         panel.set_xticks(range(len(across)), across, rotation=60, ha="right", fontsize=7, parse_math=False)
         panel.set_yticks(range(len(down)), down, fontsize=7, parse_math=False)
-        if max(P.shape) > 24:  # no text is readable
+        if max(P.shape) > 24:  # text would not be readable
             panel.set_xticks([])
             panel.set_yticks([])
         if max(P.shape) <= 9:
@@ -256,7 +256,7 @@ def _graph(figure: FigureBase, row: list[Any], titled: bool) -> None:
         for drawn in [
             *panel.lines,
             *panel.patches,
-        ]:  # names of clips hang on the last bits of the layout
+        ]:  # names of clip paths depend on the last bits of the layout
             drawn.set_clip_on(False)
         panel.set_xlim(-0.45 if named else -0.2, 1.45 if named else 1.2)
         panel.set_ylim(-0.2, 1.2)
@@ -286,18 +286,18 @@ def _panel(figure: FigureBase, picture: Picture, titled: bool) -> Any:
 
 
 def _texts(picture: Table) -> list[list[str]]:
-    """Cells as they are drawn, the head first."""
+    """Text of the cells, the head first."""
     lines = [[f"{cell:.3g}" if isinstance(cell, float) else cell for cell in line] for line in picture.lines[:MANY]]
     return [[plain(str(cell), 40) for cell in line] for line in [picture.head, *lines]]
 
 
 def _widths(picture: Table) -> list[float]:
-    """Inches of each column."""
+    """Width of each column in inches."""
     return [0.3 + 0.085 * max(len(line[j]) for line in _texts(picture)) for j in range(len(picture.head))]
 
 
 def _table(figure: FigureBase, row: list[Any], titled: bool) -> None:
-    """Rows of cells; numbers end at the right of their column."""
+    """Rows of cells; numbers are right-aligned."""
     (picture,) = row
     panel = _panel(figure, picture, titled)
     widths, texts = _widths(picture), _texts(picture)

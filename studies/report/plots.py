@@ -1,7 +1,7 @@
 """Pictures of a run for its folder and for papers: R-U map and convergence.
 
-Drawn with matplotlib's objects only, so that neither a display nor a global state is needed; the same run gives the
-same picture. Text from a run is drawn as it is, never as a formula.
+Drawn only with matplotlib's objects, so that neither a display nor global state is needed; the same run gives the
+same picture. Text from a run is drawn literally, never as a formula.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 Format = Literal["png", "svg"]
 PICTURES = "pictures"
-MANY = 20_000  # dominated points drawn at most, evenly chosen
+MANY = 20_000  # most dominated points that are drawn, evenly chosen
 STYLE: dict[Any, Any] = {
     "font.size": 10,
     "axes.spines.top": False,
@@ -59,7 +59,7 @@ def draw_run(run: Run, formats: Sequence[Format] = ("png",)) -> list[Path]:
 
 
 def draw_comparison(runs: Sequence[Run], folder: Path) -> list[Path]:
-    """Draw several runs in the same pictures, into a folder of the caller's."""
+    """Draw several runs in common pictures, into a folder of the caller's."""
     folder.mkdir(parents=True, exist_ok=True)
     figures = {"convergence": convergence(runs)}
     if len(same_axes(runs)) > 1:
@@ -87,7 +87,7 @@ def rendered(figure: Figure, kind: Format) -> bytes:
     stream = io.BytesIO()
     metadata: dict[str, Any] = {"Software": None} if kind == "png" else {"Date": None, "Creator": "sdc-problems"}
     with rc_context(STYLE):
-        if figure.get_layout_engine() is not None:  # laid out once: each drawing would move things a little
+        if figure.get_layout_engine() is not None:  # laid out only once: each drawing would shift things slightly
             figure.draw_without_rendering()
             figure.set_layout_engine("none")
         figure.savefig(stream, format=kind, dpi=150, metadata=metadata, bbox_inches="tight")
@@ -95,7 +95,7 @@ def rendered(figure: Figure, kind: Format) -> bytes:
 
 
 def ru_map(runs: Sequence[Run]) -> Figure:
-    """Every pair of objectives: the front with its steps, what it dominates, the baselines and the original."""
+    """Map of every pair of objectives: the front with its steps, dominated solutions, baselines and the original."""
     axes = same_axes(runs)
     pairs = list(combinations(range(len(axes)), 2))
     if not pairs:
@@ -132,7 +132,7 @@ def _map(panel: Axes, runs: Sequence[Run], axes: Sequence[Axis], pair: tuple[int
             )  # fmt: skip
         steps = _steps(front, pair, axes)
         panel.plot(*steps, color=colour, linewidth=1.2, alpha=0.7, zorder=3)
-        # Runs that found the same solutions are drawn around each other.
+        # Runs that found the same solutions are drawn as rings around each other.
         look: dict[str, Any] = {"s": 22, "color": colour, "edgecolors": "white", "linewidths": 0.4}
         if len(runs) > 1:
             marker, size = MARKERS[position % len(MARKERS)], 24 + 34 * (len(runs) - 1 - position)
@@ -164,12 +164,12 @@ def _map(panel: Axes, runs: Sequence[Run], axes: Sequence[Axis], pair: tuple[int
 def _logarithmic(panel: Axes, which: Literal["x", "y"]) -> None:
     (panel.set_xscale if which == "x" else panel.set_yscale)("log")
     axis = panel.xaxis if which == "x" else panel.yaxis
-    axis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))  # matplotlib's own writes formulas
+    axis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))  # matplotlib's default writes formulas
     axis.set_minor_formatter(NullFormatter())
 
 
 def _steps(front: Solutions, pair: tuple[int, int], axes: Sequence[Axis]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The border of what two objectives of a front dominate, in natural units."""
+    """Border of the region that two objectives of a front dominate, in natural units."""
     from sdc_problems.studies.store.hypervolume import nondominated
 
     F = front.F[:, list(pair)]
@@ -188,7 +188,7 @@ def convergence(runs: Sequence[Run]) -> Figure:
     box = common_box(runs)
 
     def shown(share: NDArray[np.float64]) -> NDArray[np.float64]:
-        """With one objective people want to see its best value, which the share of the box stands for."""
+        """Share of the box; for one objective its best value instead, which is easier to read."""
         if len(axes) > 1 or box is None:
             return share
         best: NDArray[np.float64] = box.reference[0] - share * (box.reference[0] - box.ideal[0])
@@ -233,7 +233,7 @@ def convergence(runs: Sequence[Run]) -> Figure:
 
 
 def same_axes(runs: Sequence[Run]) -> tuple[Axis, ...]:
-    """Objectives of runs that are to be shown together: they must be the same."""
+    """Objectives of runs that are shown together, which must be the same."""
     for run in runs[1:]:
         if [(a.name, a.sense) for a in run.axes] != [(a.name, a.sense) for a in runs[0].axes]:
             raise SDCError(

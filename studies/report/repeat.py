@@ -1,4 +1,4 @@
-"""Commands that repeat a run and a release, from the folder that holds the run folder."""
+"""Commands that repeat a run and a release, to be run in the folder that contains the run folder."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def repeat_run(folder: Path) -> str:
-    """Command that repeats a run, into a folder beside it.
+    """Command that repeats a run in a new folder next to it.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def repeat_run(folder: Path) -> str:
 
 
 def repeat_release(folder: Path, solution: str, file: Path, options: Sequence[str] = ()) -> str:
-    """Command that releases a solution of the repeated run, beside the file that was released.
+    """Command that releases a solution of the repeated run, next to the file that was released.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def repeat_release(folder: Path, solution: str, file: Path, options: Sequence[st
     file
         The released file.
     options
-        How it was released.
+        Options of the release.
 
     Examples
     --------
@@ -47,5 +47,5 @@ def repeat_release(folder: Path, solution: str, file: Path, options: Sequence[st
 
 
 def _plain(name: str) -> str:
-    """A name that is no option."""
+    """A name that cannot be taken for an option."""
     return f"./{name}" if name.startswith("-") else name

@@ -1,4 +1,4 @@
-"""Distributions fit to be shown: no bar stands for fewer than five records, and none follows from the others."""
+"""Distributions that may be shown: no bar stands for fewer than five records, and none follows from the others."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-LEAST = 5  # records that a bar stands for at least
+LEAST = 5  # smallest number of records that a bar may stand for
 _MOST_LABELS = 24
 _BINS = 20
 _LONGEST_LABEL = 80
 
 
 def guarded(counts: ArrayLike, *, least: int = LEAST) -> tuple[NDArray[np.bool_], int]:
-    """Say which counts may be shown, and how many records the hidden ones hold together.
+    """Mask of the counts that may be shown, and the number of records in the hidden ones.
 
-    Counts of 1 to ``least - 1`` are hidden. If those hide fewer than ``least`` records together, the total would
-    give them away, so that the smallest shown count is hidden as well, and so on.
+    Counts of 1 to ``least - 1`` are hidden. If these have fewer than ``least`` records together, the total would reveal
+    them, so the smallest shown count is hidden as well, and so on.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def guarded(counts: ArrayLike, *, least: int = LEAST) -> tuple[NDArray[np.bool_]
 
 
 def label_bars(labels: Sequence[str], counts: ArrayLike, *, most: int = _MOST_LABELS) -> dict[str, Any]:
-    """Bars of categories, in the order given; small and surplus ones go into ``rest``.
+    """Bars of categories, in the order given; small ones, and those that are too many, go into ``rest``.
 
     Examples
     --------
@@ -61,20 +61,20 @@ def label_bars(labels: Sequence[str], counts: ArrayLike, *, most: int = _MOST_LA
         "kind": "labels",
         "labels": [shortened(labels[int(i)]) for i in kept],
         "counts": counts[kept].tolist(),
-        "rest": rest if rest >= LEAST else 0,  # fewer only where the whole table is that small
+        "rest": rest if rest >= LEAST else 0,  # fewer only if the whole table has fewer
         "rest_labels": int(others.sum()),
     }
 
 
 def shortened(text: str) -> str:
-    """Cut a label that no chart has room for."""
+    """Shorten a label that is too long for a chart."""
     return text if len(text) <= _LONGEST_LABEL else text[: _LONGEST_LABEL - 1] + "…"
 
 
 def nice_edges(values: NDArray[np.float64], *, bins: int = _BINS) -> NDArray[np.float64]:
-    """Inner edges at round numbers, so close that no bin between them holds fewer than ``LEAST`` records.
+    """Inner edges at round numbers such that no bin between them holds fewer than ``LEAST`` records.
 
-    The first and the last bin are open: the smallest and the largest value, which belong to single persons, are no
+    The first and the last bin are open: the smallest and the largest value belong to single persons, so they are not
     edges.
 
     Examples
@@ -122,7 +122,7 @@ def bin_bars(values: NDArray[np.float64], edges: NDArray[np.float64]) -> dict[st
 def rounded(bars: dict[str, Any]) -> dict[str, Any]:
     """Bars in multiples of five.
 
-    Where records were left out, the difference of a bar before and after could be one person.
+    If records were left out, the difference of a bar before and after could otherwise be one person.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def rounded(bars: dict[str, Any]) -> dict[str, Any]:
 
 
 def size_bars(sizes: ArrayLike) -> list[dict[str, int]]:
-    """Clusters by their number of records, neighbouring sizes joined until every bar holds at least ``LEAST`` clusters.
+    """Clusters by number of records, with neighboring sizes joined until every bar has at least ``LEAST`` clusters.
 
     Examples
     --------

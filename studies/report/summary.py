@@ -1,4 +1,4 @@
-"""Summary of a run as the commands print it: a table for people, versioned JSON for programs."""
+"""Summary of a run, as printed by the commands: a table for people, versioned JSON for programs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sdc_problems.studies.store.reader import Run
 from sdc_problems.studies.store.tables import SeedState, Solutions, objective_facts
 
 RUN_SCHEMA = "sdc.run/1"
-FRONT_LINES = 12  # of the front, in the terminal; front.csv has them all
+FRONT_LINES = 12  # most lines of the front in the terminal; front.csv has all of them
 
 
 def meets(run: Run, solutions: Solutions) -> NDArray[np.bool_]:
@@ -65,7 +65,7 @@ def account(run: Run) -> dict[str, Any]:
         ],
         "hypervolume": None if box is None else round(box.share(front.F), 6),
         "front": [
-            # Twice: an objective of the same name, as version 0.1.0 had one called "id", must not hide them.
+            # Both ways: an objective of the same name ("id" in version 0.1.0) must not hide these columns.
             {"id": ident, "feasible": bool(ok)} | _by_name(run, row) | {"id": ident, "feasible": bool(ok)}
             for ident, row, ok in zip(front.ids, front.values, good, strict=True)
         ],
@@ -78,14 +78,14 @@ def _by_name(run: Run, values: NDArray[np.float64]) -> dict[str, Any]:
 
 
 def status(run: Run) -> str:
-    """``finished``, ``working`` (a process is at it), or ``unfinished`` (go on with ``sdc resume``)."""
+    """``finished``, ``working`` (a process works on it), or ``unfinished`` (continue with ``sdc resume``)."""
     if run.finished:
         return "finished"
     return "working" if is_worked_on(run.path) else "unfinished"
 
 
 def seed_status(seed: SeedState, run: str) -> str:
-    """Status of a seed of a run with this status: one that no process works on is ``stopped``, not ``running``."""
+    """Status of a seed in a run with this status: ``stopped`` instead of ``running`` if no process works on it."""
     return "stopped" if seed.status == "running" and run == "unfinished" else seed.status
 
 
@@ -95,14 +95,14 @@ def _hypervolume(run: Run, seed: int, box: Any) -> float | None:
 
 
 def write_results(run: Run, *, pictures: bool = True) -> None:
-    """Write the results of a finished session into the run folder, beside its record.
+    """Write the results of a finished session into the run folder, next to its record.
 
     Parameters
     ----------
     run
         The run.
     pictures
-        Whether its pictures are drawn.
+        Whether to draw pictures.
     """
     write_atomically(inside(run.path, "front.csv"), front_csv(run))
     if pictures:

@@ -1,4 +1,4 @@
-"""Terminal output: tables on stdout; on stderr lines and, where that is a terminal, a progress bar."""
+"""Terminal output: tables on stdout; on stderr messages and, if it is a terminal, a progress bar."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from sdc_problems.studies.run.limits import Limits
     from sdc_problems.studies.store.reader import Run
 
-REFRESH = 0.5  # seconds between looks at the store
+REFRESH = 0.5  # seconds between two reads of the store
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A console that prints text as it is: no markup, no colors of numbers, nothing that steers the terminal."""
+    """Console that prints text literally: no markup, no colored numbers, no control sequences."""
     from rich.console import Console
 
     return Console(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=stderr)
 
 
 def plain(text: str, longest: int = 80) -> str:
-    """Text from a file as a table may show it: one line, no control or direction marks, not endless.
+    """Text from a file in a form that a table may show: one line, no control or direction marks, limited length.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def plain(text: str, longest: int = 80) -> str:
 
 
 def print_records(data: dict[str, Any]) -> None:
-    """Print how many records of its file a run leaves out, and what its shares are of."""
+    """Print how many records of its file a run leaves out, and the denominator of its shares."""
     kept, dropped = int(data["records"]), int(data.get("dropped", 0))
     for sentence in left_out(kept, dropped):
         console().print(sentence)
@@ -51,7 +51,7 @@ def print_records(data: dict[str, Any]) -> None:
 
 
 def print_fingerprint(run: Run) -> None:
-    """Print the whole fingerprint of the run, and its use."""
+    """Print the whole fingerprint of the run, and what it is for."""
     out = console()
     out.print(f"fingerprint {run.fingerprint()}", soft_wrap=True)
     if run.sealed:
@@ -94,7 +94,7 @@ def print_front(run: Run) -> None:
 
 
 def print_seeds(payload: dict[str, Any]) -> None:
-    """Print how far each seed is."""
+    """Print the progress of each seed."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -114,7 +114,7 @@ def print_seeds(payload: dict[str, Any]) -> None:
 
 
 def print_comparison(payload: dict[str, Any]) -> None:
-    """Print what ``compare`` found."""
+    """Print the result of ``compare``."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -151,7 +151,7 @@ def print_comparison(payload: dict[str, Any]) -> None:
 
 
 def duration(seconds: float) -> str:
-    """A time span as people say it.
+    """A time span in words.
 
     Examples
     --------
@@ -167,9 +167,9 @@ def duration(seconds: float) -> str:
 
 @contextmanager
 def watched(folder: Path, limits: Limits) -> Iterator[Any]:
-    """Show a bar with the hypervolume and the time left while a run works, if stderr is a terminal.
+    """Show a bar with the hypervolume and the remaining time of a run in progress, if stderr is a terminal.
 
-    Gives a function that writes a line above the bar.
+    Yields a function that writes a line above the bar.
     """
     err = console(stderr=True)
     if not err.is_terminal:
@@ -195,8 +195,8 @@ def watched(folder: Path, limits: Limits) -> Iterator[Any]:
                         begin = time.perf_counter()
                         share, facts = glance(run, limits)
                         bar.update(task, completed=share, facts=facts)
-                        pause = max(REFRESH, 20 * (time.perf_counter() - begin))  # looking must not cost the search
-            except SDCError as error:  # the bar is not worth a run
+                        pause = max(REFRESH, 20 * (time.perf_counter() - begin))  # must not slow down the search
+            except SDCError as error:  # an error of the bar must not end the run
                 bar.update(task, facts=f"no progress to show: {plain(str(error))}")
 
         watcher = threading.Thread(target=look, daemon=True, name="progress")
@@ -209,7 +209,7 @@ def watched(folder: Path, limits: Limits) -> Iterator[Any]:
 
 
 def glance(run: Run, limits: Limits) -> tuple[float, str]:
-    """Share of the run that is done, and a few words about it."""
+    """Share of the run that is done, and a few words on it."""
     states = run.progress()
     done = []
     for state in states:

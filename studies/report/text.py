@@ -7,14 +7,14 @@ from typing import Any
 
 
 def number(value: float) -> str:
-    """A value as a table shows it.
+    """A value in the form used in tables.
 
     Examples
     --------
     >>> number(3.0), number(1234567.0), number(0.123456), number(1e-9)
     ('3', '1,234,567', '0.1235', '1e-09')
     """
-    if abs(value) < 1e-12:  # what is left of a sum that should be zero
+    if abs(value) < 1e-12:  # rounding error of a sum that should be zero
         return "0"
     if value == int(value) and abs(value) < 1e15:
         return f"{int(value):,}"
@@ -22,5 +22,5 @@ def number(value: float) -> str:
 
 
 def as_json(payload: dict[str, Any]) -> str:
-    """JSON that any program can read: no NaN, no infinity."""
+    """JSON without NaN or infinity, so that any program can read it."""
     return json.dumps(payload, indent=2, allow_nan=False, ensure_ascii=True)

@@ -1,4 +1,4 @@
-"""Use of a released table: a cross-table or a regression of two columns, before and after; counts in fives."""
+"""Usefulness of a released table: a cross-table or a regression of two columns, before and after; counts in fives."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from sdc_problems.errors import SDCError
 from sdc_problems.microdata import Kind, Microdata
 from sdc_problems.studies.report.small_counts import LEAST, nice_edges, shortened
 
-_MOST = 12  # labels of a side that are shown; further ones are counted together
+_MOST = 12  # most labels that are shown per side; the others are counted together
 _BINS = 6
 OTHERS = "others"
 
 
 def use_of(data: Microdata, released: Mapping[str, pd.DataFrame], across: str, down: str) -> dict[str, Any]:
-    """Cross two columns in the original and in released tables, and fit a line where both are numbers.
+    """Cross two columns in the original and in released tables, and fit a line if both are numeric.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def use_of(data: Microdata, released: Mapping[str, pd.DataFrame], across: str, d
     released
         Released tables, by name.
     across, down
-        The columns: what explains, and what is explained.
+        The columns: the explanatory one and the explained one.
     """
     if across == down:
         raise SDCError("a table has two different columns")
@@ -63,7 +63,7 @@ def use_of(data: Microdata, released: Mapping[str, pd.DataFrame], across: str, d
 
 
 class _Side:
-    """Names of a column's values in a table: numbers by bands of the original."""
+    """Labels of a column's values in a table; numbers in bands of the original."""
 
     def __init__(self, data: Microdata, name: str) -> None:
         self.name = name
@@ -75,7 +75,7 @@ class _Side:
         )
 
     def labels(self, table: pd.DataFrame) -> NDArray[Any] | None:
-        """Label of each record; None where the column does not leave."""
+        """Label of each record; None if the column is not released."""
         if self.name not in table.columns:
             return None
         column = table[self.name]
@@ -89,7 +89,7 @@ class _Side:
 
 
 def _kept(name: str, texts: Mapping[str, Mapping[str, NDArray[Any] | None]], side: _Side) -> list[str]:
-    """Labels that are frequent enough somewhere, in the order of the first table that has them."""
+    """Labels that are frequent enough in some table, in the order of the first table that has them."""
     order: dict[str, int] = {}
     for columns in texts.values():
         values = columns[name]
@@ -118,7 +118,7 @@ def _fives(count: int) -> int | None:
 
 
 def _association(first: NDArray[Any], second: NDArray[Any]) -> float | None:
-    """Cramér's V: 0 where one column tells nothing of the other, 1 where it tells all."""
+    """Cramér's V: 0 if the columns are independent, 1 if one determines the other."""
     table = pd.crosstab(first, second).to_numpy(dtype=float)
     n, sides = table.sum(), min(table.shape) - 1
     if sides < 1 or n == 0:

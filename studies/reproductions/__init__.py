@@ -1,4 +1,4 @@
-"""Paper reproductions: one module per paper, each with a function ``reproduce(*, quick, say) -> Report``."""
+"""Reproductions of papers: one module per paper, each with a function ``reproduce(*, quick, say) -> Report``."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ class Reproduction(Protocol):
         Parameters
         ----------
         quick
-            Fewer seeds or smaller data: minutes become seconds; the report says what was left out.
+            Fewer seeds or smaller data, so that it takes seconds instead of minutes; the report says what was left out.
         say
-            Takes one line of progress at a time.
+            Called with one line of progress at a time.
         """
         ...
 
 
 def find(name: str) -> Reproduction:
-    """Import the reproduction of this name."""
+    """Import the reproduction with this name."""
     if name not in REPRODUCTIONS:
         known = ", ".join(REPRODUCTIONS)
         raise SDCError(f"there is no reproduction {name!r}{did_you_mean(name, REPRODUCTIONS)} (known: {known})")

@@ -1,4 +1,4 @@
-"""Report of a reproduction: tables with the paper's figure beside ours, and pictures."""
+"""Report of a reproduction: tables with the paper's figures beside ours, and pictures."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class Cell:
     Parameters
     ----------
     ours
-        What was computed here; None where nothing was.
+        The value computed here; None if there is none.
     paper
-        What the paper prints; None where it prints nothing.
+        The value printed in the paper; None if there is none.
     form
         Format specification for numbers.
 
@@ -46,7 +46,7 @@ class Cell:
     form: str = ".3g"
 
     def shown(self, value: float | str | None) -> str:
-        """One of the two as text."""
+        """One of the two values as text."""
         if value is None:
             return "–"
         return value if isinstance(value, str) else format(value, self.form)
@@ -68,13 +68,13 @@ class ReportTable:
     name
         Name of the CSV file, without ending.
     title
-        What stands above it.
+        Title of the table.
     columns
         Column headings.
     rows
-        Entries of each row: a `Cell`, or plain text or a number where there is nothing to compare.
+        Entries of each row: a `Cell`, or plain text or a number if there is nothing to compare.
     note
-        What a reader must know to compare.
+        Explanation for the comparison.
     """
 
     name: str
@@ -95,7 +95,7 @@ class ReportTable:
         return "\n".join([*lines, *(["", self.note] if self.note else []), ""])
 
     def csv(self) -> str:
-        """The table as CSV at full precision; a column with figures of the paper is followed by one of them."""
+        """The table as CSV at full precision; a column with figures of the paper is followed by one for them."""
         compared = [
             any(isinstance(row[j], Cell) and row[j].paper is not None for row in self.rows)  # type: ignore[union-attr]
             for j in range(len(self.columns))
@@ -115,7 +115,7 @@ class ReportTable:
         return out.getvalue()
 
     def plain(self) -> dict[str, Any]:
-        """The table as JSON holds it."""
+        """The table as plain values for JSON."""
         rows = [
             {
                 name: {"ours": _number(entry.ours), "paper": _number(entry.paper)} if isinstance(entry, Cell) else entry
@@ -128,7 +128,7 @@ class ReportTable:
 
 @dataclass(frozen=True)
 class Picture:
-    """A matplotlib figure, the name of its file without ending, and what it shows."""
+    """A matplotlib figure, the name of its file without ending, and its caption."""
 
     name: str
     title: str
@@ -143,15 +143,15 @@ class Report:
     Parameters
     ----------
     title
-        What was reproduced.
+        What is reproduced.
     source
         The paper, as a reference.
     setting
-        What was run: data, parameters, seeds, and what differs from the paper.
+        Data, parameters and seeds of the runs, and how they differ from the paper.
     tables, pictures
         In the paper's order.
     objectives
-        What the problems measured: their meanings end the report.
+        Objectives of the problems; their meanings are at the end of the report.
     """
 
     title: str
@@ -173,7 +173,7 @@ class Report:
         return "\n".join(parts)
 
     def json(self, **more: Any) -> str:
-        """Everything but the pictures' pixels, and what else the caller adds."""
+        """Everything but the pictures' pixels, with additions of the caller, as JSON."""
         content = {
             "schema": REPORT_SCHEMA,
             "title": self.title,
@@ -218,5 +218,5 @@ def _text(entry: Entry) -> str:
 
 
 def _number(value: float | str | None) -> float | str | None:
-    """A number as JSON can hold it."""
+    """A number as a plain value for JSON."""
     return None if isinstance(value, float) and not math.isfinite(value) else value

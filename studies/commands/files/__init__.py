@@ -1,1 +1,1 @@
-"""Commands that read and write tables: no study, no run folder."""
+"""Commands that read and write tables, without a study or a run folder."""

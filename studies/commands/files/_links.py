@@ -1,4 +1,4 @@
-"""Options of commands that read links between records, and how their errors are said."""
+"""Options of commands that read links between records, and the names in their errors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HOW = "Options of links: id=…,directed=true,…"
 
 
 def links_options(function: F) -> F:
-    """Options that say where links are and how they are read."""
+    """Options on the file of links and how it is read."""
     for option in reversed(
         [
             click.option("--edges", type=click.Path(path_type=Path), help=EDGES),
@@ -45,9 +45,9 @@ class Linked:
     Attributes
     ----------
     edges
-        The file, None if there is none.
+        The file, or None.
     options
-        How it is read.
+        Options for reading it.
     """
 
     edges: Path | None
@@ -62,7 +62,7 @@ class Linked:
         return cls(edges, found)
 
     def there(self, file: Path) -> bool:
-        """Whether a file is read with links; options of links without a file of links are refused."""
+        """Whether a file is read with links; options for links without links are refused."""
         from sdc_problems._tables.formats import holds_links
 
         if holds_links(file) and self.edges is not None:
@@ -73,7 +73,7 @@ class Linked:
         return found
 
     def read(self, file: Path, reading: Reading, **roles: Any) -> tuple[SocialGraph, dict[str, Any]]:
-        """Read a graph; returns it with the encoding and delimiter of its table, which is said to have gaps.
+        """Read a graph; return it with the encoding and delimiter of its table, and report gaps.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Reading of the files that a command is given: its options, what is found without them, and errors that name them."""
+"""Reading of a command's files: options, detection where they are not given, and errors that name the options."""
 
 from __future__ import annotations
 
@@ -94,12 +94,12 @@ def format_of(path: Path, *, encoding: str | None, delimiter: str | None, otherw
 
 @dataclass(frozen=True)
 class Reading:
-    """The options of `reading_options`, and the table that they read.
+    """Values of `reading_options`, and the reader of a table with them.
 
     Attributes
     ----------
     encoding, delimiter
-        As given, None where they are to be found.
+        As given; None to detect them.
     decimal, thousands, na_values, missing
         As given.
     """
@@ -113,18 +113,18 @@ class Reading:
 
     @property
     def marks(self) -> dict[str, Any]:
-        """Marks of numbers and of gaps, for the readers."""
+        """Marks of numbers and texts of missing cells, for the readers."""
         return {"decimal": self.decimal, "thousands": self.thousands, "na_values": _empty_texts(self.na_values)}
 
     def refuse_marks(self, path: Path) -> None:
-        """Refuse options on the format of a CSV file for a file of another format."""
+        """Refuse options on the format of a CSV file if the file has another format."""
         usual = {"encoding": None, "delimiter": None, "decimal": ".", "thousands": None}
         for name, value in usual.items():
             if getattr(self, name) != value:
                 raise SDCError(f"--{name} is for CSV files, and {path.name} is not one: omit it")
 
     def table(self, path: Path, **options: Any) -> tuple[Microdata, dict[str, Any]]:
-        """Read a file; returns it with encoding and delimiter, and reports columns with a category of missing cells."""
+        """Read a file; return it with encoding and delimiter, and report columns with a category of missing cells."""
         from sdc_problems._tables.formats import markup_format
         from sdc_problems.microdata import Microdata
 

@@ -120,7 +120,7 @@ def _where(listing: Listing) -> str:
 
 @contextmanager
 def _bar(name: str) -> Iterator[datasets.Progress]:
-    """Show a progress bar on stderr while it is a terminal, and nothing otherwise."""
+    """Show a progress bar if stderr is a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 

@@ -165,7 +165,7 @@ def command(
             if graph is None or pairs is None:
                 shuffled = records is None and not same_rows and says_shuffled(certificate_of(protected))
                 given = [table]
-                del table  # with its arguments spelled out, the call holds the only one, and drops it once it is paired
+                del table  # now only the call's arguments refer to it, so that it is freed as soon as it is paired
                 found = verdict(
                     data,
                     given.pop(),
@@ -188,7 +188,7 @@ def command(
 
 
 def _certified_roles(protected: Path, given: dict[str, list[str]]) -> dict[str, list[str]]:
-    """Roles that the certificate beside a protected file gives columns, where no option does, and a note on them."""
+    """Roles of columns from the certificate beside a protected file, if no option gives them, with a note."""
     from sdc_problems.studies.release._columns import roles_of
     from sdc_problems.studies.verdict.beside import certificate_of
 
@@ -218,7 +218,7 @@ def _protected(
     paired: bool,
     known: Mapping[str, Collection[str]],
 ) -> Microdata:
-    """Read the protected file: in UTF-8 as sdc writes it, or as the original is; paired if its rows file says how."""
+    """Read the protected file: in UTF-8 as sdc writes it, or like the original; pair it by its rows file, if any."""
     from sdc_problems._tables.formats import format_of as table_format
     from sdc_problems._tables.look import found_encoding
     from sdc_problems.studies.verdict.pairing import read_protected, without_gaps
@@ -233,7 +233,7 @@ def _protected(
 
 
 def _people(graph: SocialGraph, data: Microdata) -> SocialGraph:
-    """The graph, its records with the roles of the table."""
+    """The graph, with the roles of the table for its records."""
     return graph.with_roles(
         quasi_identifiers=data.quasi_identifiers, sensitive=data.sensitive, identifiers=data.identifiers
     )
@@ -261,7 +261,7 @@ def _protected_graph(path: Path, id: str, named: Path | None) -> tuple[Microdata
 
 
 def _released_links(protected: Path, named: Path | None) -> pd.DataFrame:
-    """Read the links of the protected graph; between super-nodes with their number."""
+    """Read the links of the protected graph; between super-nodes, with their number."""
     from sdc_problems._tables.look import found_encoding
 
     path = protected.with_name(f"{protected.name}.edges.csv") if named is None else named
@@ -274,7 +274,7 @@ def _released_links(protected: Path, named: Path | None) -> pd.DataFrame:
 
 
 def _population(path: Path, data: Microdata, reading: Reading) -> Microdata:
-    """Read a table of the population; its quasi-identifiers are of the kinds that the original's are of."""
+    """Read a table of the population; its quasi-identifiers have the same kinds as in the original."""
     from sdc_problems._tables.formats import format_of as table_format
     from sdc_problems._tables.formats import read_frame
     from sdc_problems._tables.look import found_encoding
@@ -291,14 +291,14 @@ def _population(path: Path, data: Microdata, reading: Reading) -> Microdata:
 
 
 def _refuse_pair_options(**given: Any) -> None:
-    """Refuse options that are about two files."""
+    """Refuse options that need two files."""
     for name, value in given.items():
         if value:
             raise click.UsageError(f"--{name.replace('_', '-')} is for a pair of files: name PROTECTED, too")
 
 
 def _without(data: Microdata, keep: list[str]) -> Microdata:
-    """The table with columns that were left out, as they have no role and are not to be kept, as identifiers."""
+    """The table with its left-out columns (without a role, and not to be kept) as identifiers."""
     from sdc_problems.microdata import Role
 
     for name in keep:
@@ -310,7 +310,7 @@ def _without(data: Microdata, keep: list[str]) -> Microdata:
 
 
 def _hierarchies(folder: Path, data: Microdata) -> dict[str, Hierarchy]:
-    """Hierarchies of a folder, one file per column."""
+    """Hierarchies from a folder with one file per column."""
     from sdc_problems.hierarchy import Hierarchy
 
     if not folder.is_dir():
@@ -326,7 +326,7 @@ def _hierarchies(folder: Path, data: Microdata) -> dict[str, Hierarchy]:
 
 
 def _leaves(hierarchies: dict[str, Hierarchy], protected: Microdata) -> dict[str, Leaves]:
-    """Leaf counts of the labels that were published."""
+    """Counts of leaves under the published labels."""
     from sdc_problems.studies.verdict.leaves import leaf_counts
 
     shown = {name: protected.attribute(name).labels for name in hierarchies if name in protected.names}
@@ -368,7 +368,7 @@ def _certain(found: Verdict) -> str:
 
 
 def _show_group(group: str, measures: list[Measure], out: Console) -> None:
-    """Print a measure in two lines: its figures, and its sentence below."""
+    """Print a group of measures in two lines each: the figures, and the sentence below."""
     from sdc_problems.studies.report.terminal import plain
 
     out.print(f"\n{group}", style="bold")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 SCHEMA = "sdc.hierarchy/1"
-_SHOWN = 10  # rows that are named
+_SHOWN = 10  # most rows that are named
 
 
 @click.group(name="hierarchy", context_settings={"help_option_names": ["-h", "--help"]})

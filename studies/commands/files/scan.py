@@ -95,7 +95,7 @@ def _show(found: Scan, line: str) -> None:
 
 
 def _given(ctx: click.Context) -> list[str]:
-    """Options on how the file is written, as they were given."""
+    """Options on the format of the file, as given."""
     from click.core import ParameterSource
 
     given = []
@@ -108,7 +108,7 @@ def _given(ctx: click.Context) -> list[str]:
 
 
 def _next(file: Path, found: Scan, given: list[str]) -> str:
-    """The line of ``sdc protect`` that follows from the proposal."""
+    """Command line of ``sdc protect`` for the proposal."""
     from sdc_problems.microdata import Role
 
     parts = ["sdc", "protect", str(file), "--k", "5"]
@@ -120,7 +120,7 @@ def _next(file: Path, found: Scan, given: list[str]) -> str:
         of_role = found.named(role)
         if of_role or role is Role.QUASI_IDENTIFIER:
             parts += [option, ",".join(of_role) or PLACEHOLDER]
-    if found.named(Role.OTHER):  # an empty list, too, says that no other column leaves
+    if found.named(Role.OTHER):  # even an empty list says that no other column is released
         parts += ["--keep", ",".join(found.harmless)]
     return shlex.join([*parts, *given, "--out", f"{file.stem}-protected.csv"])
 

@@ -1,1 +1,1 @@
-"""Commands about studies and their run folders."""
+"""Commands for studies and their run folders."""

@@ -33,7 +33,7 @@ def beginning(folder: Path) -> Iterator[None]:
     from sdc_problems._sharing import sweep
     from sdc_problems.studies.report.terminal import console, plain
 
-    sweep()  # a session that was killed left copies of the data; this one may end without sharing any
+    sweep()  # a killed session left copies of the data, and this one may end without sharing any
     err = console(stderr=True)
     if err.is_terminal:
         err.print("opening the data")
@@ -57,9 +57,9 @@ def finish(
     as_json: bool,
     closing: Callable[[dict[str, Any]], str] | None = None,
 ) -> None:
-    """Print the result, draw, and end with the right exit code.
+    """Print the result, draw the pictures, and end with the right exit code.
 
-    ``closing`` makes of the result what is printed in place of the fingerprint.
+    ``closing`` makes the text that is printed instead of the fingerprint.
     """
     from sdc_problems.studies.report.summary import account, write_results
     from sdc_problems.studies.report.terminal import console, plain, print_fingerprint, print_front, print_records

@@ -63,7 +63,7 @@ def command(
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((str(address), port))
-        listening.listen()  # whoever opens the address as soon as it is printed waits instead of being refused
+        listening.listen()  # an early request for the printed address waits instead of being refused
     except OSError as error:
         raise SDCFailure(f"cannot listen on {host}, port {port}: {error.strerror}") from None
     port = listening.getsockname()[1]
@@ -97,7 +97,7 @@ def command(
     server = uvicorn.Server(config)
     served.closing = lambda: server.should_exit
     try:
-        with suppress(KeyboardInterrupt):  # it was heard: the server has ended in good order
+        with suppress(KeyboardInterrupt):  # Ctrl-C was handled: the server has ended properly
             server.run(sockets=[listening])
     finally:
         if beginning is not None:
@@ -105,7 +105,7 @@ def command(
 
 
 def _more(url: Callable[[], str]) -> None:
-    """Print another address whenever somebody presses Enter."""
+    """Print another address each time Enter is pressed."""
     while sys.stdin.readline():
         click.echo(url())
 

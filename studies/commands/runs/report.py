@@ -54,7 +54,7 @@ def command(
     for source in sources:
         if source.closed:
             click.echo(f"{source.run.name}: without pictures, because {source.closed}", err=True)
-    seen = sys.stderr.isatty()  # elsewhere a bar would be a stray word
+    seen = sys.stderr.isatty()  # elsewhere a bar would only be noise
     with click.progressbar(length=1, label="solutions", file=sys.stderr) if seen else nullcontext() as bar:
 
         def progress(done: int, total: int) -> None:

@@ -54,7 +54,7 @@ def command(
     folder = out or Path("runs") / study.stem
     with beginning(folder):
         built = start(checked, text, folder)
-        try:  # said before the search, not after it
+        try:  # before the search, not after it
             columns_that_leave(built.table.data, protected_columns(built.problem), checked.sections.data.keep)
         except SDCError as error:
             click.echo(f"note: with this study, no solution can be released: {error}", err=True)

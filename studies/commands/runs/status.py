@@ -59,7 +59,7 @@ def command(folder: Path, fingerprint: str | None, as_json: bool) -> None:
 
 
 def _same(now: str, before: str) -> None:
-    """Refuse a run whose fingerprint is not the one that it had."""
+    """Refuse a run whose fingerprint differs from the given one."""
     from sdc_problems.errors import SDCError
 
     given = before.strip().lower()

@@ -15,26 +15,26 @@ EDUCATION = [
     "Preschool", "1st-4th", "5th-6th", "7th-8th", "9th", "10th", "11th", "12th", "HS-grad", "Some-college",
     "Assoc-voc", "Assoc-acdm", "Bachelors", "Masters", "Prof-school", "Doctorate",
 ]  # fmt: skip
-"""Categories of education in the Adult file, lowest first."""
+"""Categories of education in the Adult file, from the lowest."""
 ADULT = ("education", "marital-status", "occupation")
 
 
 @dataclass(frozen=True)
 class Case:
-    """A file, its attributes, and how many files the source started from.
+    """A file, its attributes, and the number of files that the source started from.
 
     Attributes
     ----------
     name, title
-        Of the file.
+        Name and title of the file.
     source
         Name of the data set (`load`).
     columns
         Attributes; all numeric ones if none are named.
     records
-        The first so many; all if None.
+        Number of first records to use; all if None.
     many
-        Whether the source's population had 50 files and more.
+        Whether the source's population had 50 files or more.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Case:
 
     @property
     def score(self) -> str:
-        """Score that the source minimizes last: the mean for numbers, the larger for categories."""
+        """Score that the source minimizes in the end: the mean for numbers, the larger for categories."""
         return "score_mean" if self.numeric else "score_max"
 
     def data(self, most: int | None = None) -> Microdata:
@@ -67,18 +67,18 @@ class Case:
         start: str | Mapping[str, NDArray[Any]] | None = None,
         edits: tuple[str, ...] = (),
     ) -> MaskingProblem:
-        """State the file as a problem; with the population of the source, or other start files.
+        """Make the problem of the file, with the source's population or other start files.
 
         Parameters
         ----------
         objectives
-            What is measured.
+            Objectives of the problem.
         guard
-            Whether degenerate files are kept away from.
+            Whether to avoid degenerate files.
         most
-            Take so many records only.
+            Number of first records to use.
         start
-            Start files; ours in place of the source's if not given.
+            Start files; ours instead of the source's if not given.
         edits
             Sums to keep.
         """
@@ -86,7 +86,7 @@ class Case:
         return MaskingProblem(self.data(most), objectives=objectives, guard=guard, start=files, edits=edits)
 
     def starts(self, most: int | None = None) -> dict[str, NDArray[Any]]:
-        """Start files by name, as values or codes; made once."""
+        """Start files by name, as values or codes; made only once."""
         return dict(_starts(self, most))
 
 
@@ -132,6 +132,6 @@ CASES = {case.name: case for case in (CENSUS, TARRAGONA, EIA, DIABETES, GERMAN, 
 
 
 def all_present() -> None:
-    """Load every file once: one that is missing is missed now, not after the searches."""
+    """Load every file once, so that a missing file is noticed now and not after the searches."""
     for source in dict.fromkeys(case.source for case in CASES.values()):
         load(source)

@@ -1,4 +1,4 @@
-"""Figures that chapter 3 of Marés (2013) prints, by data set, and the bars that stand in our own tables."""
+"""Figures printed in chapter 3 of Marés (2013), by data set, and the thresholds used in our own tables."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SECONDS = {
 }
 HOURS = {"pima_diabetes": 30 + 41 / 60, "eia": 181 + 17 / 60, "census": 57 + 40 / 60, "tarragona": 35 + 4 / 60}
 CATEGORICAL_SECONDS = (242.48, 120.34)
-CATEGORICAL_HOURS = 1000 * sum(CATEGORICAL_SECONDS) / 2 / 3600  # if there were 1,000 generations: it does not say
+CATEGORICAL_HOURS = 1000 * sum(CATEGORICAL_SECONDS) / 2 / 3600  # assuming 1,000 generations, which it does not say
 Pairs = tuple[tuple[float, float], tuple[float, float], tuple[float, float]]
 # Figures 3.7 and 3.9: smallest, mean and largest score, at the start and at the end (None: not printed).
 MEAN: dict[str, tuple[tuple[float | None, float | None], tuple[float, float], tuple[float, float]]] = {
@@ -49,9 +49,9 @@ BEST = {
     "census": 6.1238, "tarragona": 5.5862, "eia": 10.8979, "pima_diabetes": 6.1106, "german_credit": 28.05,
     "solar_flare": 31.63, "adult_1000": 30.28, "adult": 30.28,
 }  # fmt: skip
-"""Its best final score of each file, not guarded: by the mean for numbers, by the larger for categories."""
+"""Best final score for each file, not guarded: by the mean for numbers, by the larger for categories."""
 BARS = {
     "census": 2.3, "tarragona": 1.6, "eia": 2.9, "pima_diabetes": 2.7, "german_credit": 27.1, "solar_flare": 29.7,
     "adult_1000": 24.9, "adult": 25.0,
 }  # fmt: skip
-"""Scores that `CellSearch` is to reach in 60 s on two processors, guarded and exact."""
+"""Scores that `CellSearch` should reach in 60 s on two processors, guarded and exact."""

@@ -21,7 +21,7 @@ LOSS, RISK = "information loss (percent)", "disclosure risk (percent)"
 def _panels(
     titles: Sequence[str], draw: Callable[[Any, str], None], *, across: str, up: str, columns: int = 2
 ) -> Figure:
-    """One panel per title, with one legend below all."""
+    """One panel per title, with a common legend below."""
     columns = min(columns, len(titles))
     rows = -(-len(titles) // columns)
     with rc_context(STYLE):
@@ -43,7 +43,7 @@ def _panels(
 
 
 def _logarithmic(panel: Any) -> None:
-    """Seconds by powers of ten, written out: text is not read as a formula here."""
+    """Show seconds on a logarithmic axis, with labels written out, because text is not read as a formula here."""
     panel.set_xscale("log")
     panel.xaxis.set_major_locator(LogLocator(numticks=5))
     panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
@@ -51,7 +51,7 @@ def _logarithmic(panel: Any) -> None:
 
 
 def dispersion(courses: Mapping[str, Course]) -> Figure:
-    """Loss and risk of each file of the first and of the last population."""
+    """Loss and risk of each file in the first and in the last population."""
 
     def draw(panel: Any, title: str) -> None:
         course = courses[title]
@@ -73,7 +73,7 @@ def evolution(courses: Mapping[str, Course], score: str) -> Figure:
 
 
 def two_runs(pairs: Mapping[str, Sequence[Course]]) -> Figure:
-    """Mean and smallest score of two runs."""
+    """Mean and smallest score in two runs."""
 
     def draw(panel: Any, title: str) -> None:
         for number, (course, dash) in enumerate(zip(pairs[title], ("-", "--"), strict=True), start=1):
@@ -85,7 +85,7 @@ def two_runs(pairs: Mapping[str, Sequence[Course]]) -> Figure:
 
 
 def variants(courses: Mapping[str, Course]) -> Figure:
-    """Mean score of the population under several rules."""
+    """Mean score of the population under different rules."""
 
     def draw(panel: Any, _: str) -> None:
         for colour, (name, course) in zip(COLOURS, courses.items(), strict=False):
@@ -97,7 +97,7 @@ def variants(courses: Mapping[str, Course]) -> Figure:
 def by_time(
     found: Mapping[str, Found], paper: Mapping[str, float], hours: Mapping[str, float], bars: Mapping[str, float]
 ) -> Figure:
-    """Score against seconds, the source's final score as a line that begins after its hours."""
+    """Score against seconds, with the source's final score as a line that begins after its hours."""
 
     def draw(panel: Any, title: str) -> None:
         course = found[title]
@@ -118,7 +118,7 @@ def by_time(
 
 
 def fronts(found: Mapping[str, Fronts]) -> Figure:
-    """Front of loss and risk of each file, with the start files."""
+    """Front of loss and risk for each file, with the start files."""
 
     def draw(panel: Any, title: str) -> None:
         one = found[title]

@@ -1,4 +1,4 @@
-"""The searches behind the reproduction of Marés (2013), chapter 3, each with its course."""
+"""Searches for the reproduction of Marés (2013), chapter 3, each with its progress over time."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ class Scale:
     Attributes
     ----------
     records
-        Of each file, at most; all if None.
+        Largest number of records of each file; all if None.
     generations
-        Of Algorithm 5.
+        Number of generations of Algorithm 5.
     moves
-        Changes tried per cell and file by `CellSearch`, numeric and categorical.
+        Number of changes tried per cell and file by `CellSearch`, numeric and categorical.
     front_moves
         The same for each point of a front.
     pop_size, nsga_seconds
-        Of NSGA-II, which runs for so many CPU seconds at most.
+        Population size of NSGA-II, and its limit of CPU seconds.
     large
         Whether the 30,162 records are searched.
     every_ray
-        Of the start files that no other dominates, each how manieth a categorical front is searched towards.
+        A categorical front is searched towards every such non-dominated start file: 1 is each, 2 every other one, …
     """
 
     records: int | None = None
@@ -74,7 +74,7 @@ class Course:
         Smallest, mean and largest score of each generation, that of the start first.
     first, last
         Loss and risk of each file, at the start and at the end.
-    crossover, mutation
+        Mean CPU seconds of a generation of each kind.
         Mean CPU seconds of such a generation.
     seconds
         CPU seconds of all generations.
@@ -97,7 +97,7 @@ class Textbook(MaskEvolution):
     Parameters
     ----------
     all_cells
-        Whether each cell is mutated with the mutation's probability (the source's test 1), or one of the file (test 2).
+        Whether each cell is mutated with the mutation's probability (the source's test 1), or one cell (test 2).
     """
 
     CROSSOVER, MUTATION = 0.9, 0.01
@@ -132,16 +132,16 @@ def evolve(
     without: float = 0.0,
     algorithm: MaskEvolution | None = None,
 ) -> Course:
-    """Run Algorithm 5, or a variant, on a file from the source's kind of population, not guarded as there.
+    """Run Algorithm 5, or a variant, from a population like the source's, not guarded as in the source.
 
     Parameters
     ----------
     case, score, scale
-        The file, what is minimized, and for how long.
+        The file, the score to minimize, and the scale of the run.
     seed
-        Of the evolution.
+        Seed of the evolution.
     without
-        Share of the start files, the best ones, that are left out.
+        Share of the start files to leave out, from the best.
     algorithm
         The variant.
     """
@@ -176,7 +176,7 @@ def evolve(
 
 
 def parts_of(problem: MaskingProblem) -> tuple[str, ...]:
-    """Names of the loss and the risk that a problem's scores are made of."""
+    """Names of the loss and the risk from which a problem's scores are computed."""
     return tuple(problem.engine.made_of["score_mean"])
 
 
@@ -187,7 +187,7 @@ def _three(search: Any) -> tuple[float, float, float]:
 
 @dataclass(frozen=True)
 class Found:
-    """Finding of a search by cells: its problem, the file, its score, and the score after so many seconds."""
+    """Result of a search by cells: its problem, the file, its score, and the score after given seconds."""
 
     problem: MaskingProblem
     x: NDArray[Any]
@@ -207,7 +207,7 @@ def search_cells(case: Case, scale: Scale, *, edits: tuple[str, ...] = (), seed:
     seconds, scores, began = [], [], 0.0
     while search.has_next():
         search.next()
-        began = began or time.perf_counter()  # the first look is at the start files
+        began = began or time.perf_counter()  # the first measurement is of the start files
         seconds.append(time.perf_counter() - began)
         scores.append(search.trajectory[-1].score)
     best = search.opt[0]
@@ -227,7 +227,7 @@ class Fronts:
     ours, nsga
         Fronts of `CellSearch` and NSGA-II.
     ours_course, nsga_course
-        CPU seconds, and share of the box between the best and the worst of all start files that is dominated by then.
+        CPU seconds, and the dominated share of the box between the best and the worst of all start files by then.
     """
 
     start: NDArray[np.float64]
@@ -237,16 +237,16 @@ class Fronts:
     nsga_course: NDArray[np.float64]
 
     def dominated(self) -> tuple[int, int]:
-        """Count the start files that a file of our front beats in one and equals at least in the other, or equals."""
+        """Number of start files that a file of our front dominates, and number of those it only equals."""
         as_good = (self.ours[:, None] <= self.start[None]).all(axis=2)
         beaten = (as_good & (self.ours[:, None] < self.start[None]).any(axis=2)).any(axis=0)
         return int(beaten.sum()), int((as_good.any(axis=0) & ~beaten).sum())
 
 
 def rays(F: NDArray[np.float64]) -> tuple[float, ...]:
-    """Weights of the loss with which the larger of weighted loss and risk falls towards each point of a front.
+    """Weights of the loss for which the larger of weighted loss and weighted risk leads towards each point of a front.
 
-    A file that a search with such a weight improves is better than the point in both.
+    A file with a lower value than the point's, for such a weight, is better than the point in both objectives.
     """
     best = F[nondominated(F)]
     return tuple(np.unique(np.round(best[:, 1] / best.sum(axis=1), 4)).tolist())
@@ -269,7 +269,7 @@ def fronts(case: Case, scale: Scale, *, seed: int = SEED) -> Fronts:
 def _course(
     search: Any, problem: MaskingProblem, box: Box, seed: int, seconds: float | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Front that a search ends with, and the hypervolume after so many CPU seconds."""
+    """Final front of a search, and the hypervolume by CPU seconds."""
     front, course, began = np.zeros((0, 2)), [], time.process_time()
     for population in _populations(search, problem, seed, seconds):
         F = np.vstack([front, population.get("F")[population.get("FEAS")[:, 0]]])
@@ -279,7 +279,7 @@ def _course(
 
 
 def _populations(search: Any, problem: MaskingProblem, seed: int, seconds: float | None) -> Iterator[Any]:
-    """Population after each step, until the search has ended by itself or has had its CPU seconds."""
+    """Population after each step, until the search ends or its CPU seconds are used up."""
     limits = {} if seconds is None else {"termination": NoTermination()}
     began = time.process_time()
     search.setup(problem, seed=seed, **limits)
@@ -289,7 +289,7 @@ def _populations(search: Any, problem: MaskingProblem, seed: int, seconds: float
 
 
 def record_front(case: Case, scale: Scale, *, seed: int = SEED) -> tuple[MaskingProblem, NDArray[Any]]:
-    """Search files by risk, change of single values and loss of regressions: NSGA-II, guarded; returns rows of X."""
+    """Search files by risk, change of single values and loss of regressions: NSGA-II, guarded; return rows of X."""
     objectives = ("dr_numeric", "record_change", "regression_change")
     problem = case.problem(objectives, guard=True, most=scale.records)
     search = NSGA2(pop_size=scale.pop_size, **problem.operators())
@@ -298,10 +298,10 @@ def record_front(case: Case, scale: Scale, *, seed: int = SEED) -> tuple[Masking
 
 
 def linked_by_exclusion(X: NDArray[np.float64], Y: NDArray[np.float64], *, percent: float = 10.0) -> float:
-    """Percent of the records linked by an intruder who knows that a search keeps values away from their ranks.
+    """Percentage of records linked by an intruder who knows that the search keeps values away from their ranks.
 
-    Of all released records those are candidates of which the fewest attributes are within ``percent`` of the records of
-    an original one's ranks; one is picked by chance.
+    For an original record, the candidates are the released records with the fewest attributes within ``percent`` of its
+    ranks (in percent of the records); one of them is picked at random.
     """
     n, p = X.shape
     before, after = (np.column_stack([rankdata(column) for column in table.T]) for table in (X, Y))

@@ -1,4 +1,4 @@
-"""Marés (2013), chapter 3: protected files that evolve, and what a search by single cells reaches instead."""
+"""Marés (2013), chapter 3: evolution of protected files, compared with a search by single cells."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SOURCE = (
 
 
 def reproduce(*, quick: bool, say: Callable[[str], None]) -> Report:
-    """Compute the tables and figures of chapter 3 again, the source's figures beside ours."""
+    """Compute the tables and figures of chapter 3 again, with the source's figures beside ours."""
     scale = QUICK if quick else FULL
     all_present()
     pairs: dict[str, list[Course]] = {}

@@ -26,7 +26,7 @@ from sdc_problems.studies.reproductions.evolution.runs import (
 from sdc_problems.studies.reproductions.report import Cell, ReportTable
 
 NAMES = {case.title: case.name for case in CASES.values()}
-RISKS = (10.0, 20.0, 30.0)  # that the files of the second table may have at most
+RISKS = (10.0, 20.0, 30.0)  # limits of the risk of the files in the second table
 
 
 def _bits(number: Any) -> str:
@@ -83,7 +83,7 @@ def numeric_scores(pairs: Mapping[str, Sequence[Course]]) -> ReportTable:
 
 
 def times(pairs: Mapping[str, Sequence[Course]], by_max: Mapping[str, Course], *, whole: bool) -> ReportTable:
-    """Compute Table 3.3: seconds of a generation, and of all; whole files are compared with the source's."""
+    """Compute Table 3.3: seconds of a generation, and of all; only whole files are compared with the source's."""
     rows: list[tuple[Any, ...]] = []
     for title, course in [*((title, runs[0]) for title, runs in pairs.items()), *by_max.items()]:
         name = NAMES[title]
@@ -211,7 +211,7 @@ RECORD_COLUMNS = (
 
 
 def records(found: Mapping[str, Found], pairs: Mapping[str, Sequence[Course]], scale: Scale) -> ReportTable:
-    """Measure what is left of single records in the files with the best scores."""
+    """Measure how much of single records is kept in the files with the best scores."""
     rows: list[tuple[Any, ...]] = []
     for case in NUMERIC:
         free = case.problem((case.score,), guard=False, most=scale.records)
@@ -238,7 +238,7 @@ def records(found: Mapping[str, Found], pairs: Mapping[str, Sequence[Course]], s
 
 
 def record_fronts(scale: Scale) -> ReportTable:
-    """List files of the second search, whose objectives are risk and two losses that single records feel."""
+    """List files of the second search, whose objectives are risk and two losses that depend on single records."""
     rows: list[tuple[Any, ...]] = []
     for case in NUMERIC:
         problem, X = record_front(case, scale)

@@ -1,4 +1,4 @@
-"""Fronts beyond the thesis: the same operators with several objectives, beside pymoo's operators for integers."""
+"""Fronts beyond the thesis: its operators with several objectives, compared with pymoo's operators for integers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STUDIES = {
 
 
 def plain_operators() -> dict[str, Any]:
-    """Return pymoo's operators for integer variables, as its documentation sets them."""
+    """Return pymoo's operators for integer variables, with the settings of its documentation."""
     from pymoo.operators.crossover.sbx import SBX
     from pymoo.operators.mutation.pm import PM
     from pymoo.operators.repair.rounding import RoundingRepair
@@ -50,7 +50,7 @@ def _algorithm(n_obj: int, operators: dict[str, Any], pop_size: int) -> Any:
 
 @dataclass(frozen=True)
 class FrontRun:
-    """Everything found that nothing found dominates, and the hypervolume by evaluations, in percent of its box."""
+    """Non-dominated solutions of a run, and the hypervolume by evaluations, in percent of its box."""
 
     front: NDArray[np.float64]
     evaluations: NDArray[np.int64]
@@ -89,7 +89,7 @@ def run_front(problem: GOMMProblem, operators: dict[str, Any], evaluations: int,
 
 
 def run_study(case: Case, scale: Scale, say: Callable[[str], None]) -> dict[str, dict[str, list[FrontRun]]]:
-    """Both sets of operators under both algorithms, the same seeds."""
+    """Run both sets of operators in both algorithms, with the same seeds."""
     found: dict[str, dict[str, list[FrontRun]]] = {}
     for title, objectives in STUDIES.items():
         problem = case.problem(K, objectives)

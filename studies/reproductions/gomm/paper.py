@@ -1,4 +1,4 @@
-"""Figures that Balasch-Masoliver (2010) prints, chapters 4 and 5."""
+"""Figures printed in Balasch-Masoliver (2010), chapters 4 and 5."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BEST = {
     },
 }
 
-# Tables 5.3 and 5.4: scores of the groupings made by hand and of GOMM's, for each k of KS.
+# Tables 5.3 and 5.4: scores of the manual groupings and of GOMM's, for each k of KS.
 BY_HAND = {
     "water_treatment": {
         "one group": (24.8, 30.2, 36.2, 41.7, 50.4),

@@ -26,7 +26,7 @@ BETTER, WORSE = COLOURS[2], COLOURS[1]
 
 
 def title_of(operator: str) -> str:
-    """An operator's name as a person writes it."""
+    """An operator's name in words."""
     return operator.replace("_", " ").capitalize()
 
 
@@ -37,7 +37,7 @@ def _figure(rows: int, columns: int, width: float = 3.4, height: float = 2.7) ->
 
 
 def _panels(log: pd.DataFrame, ylabel: str) -> tuple[Figure, list[tuple[Axes, pd.DataFrame]]]:
-    """One panel per operator with its rows of the log."""
+    """One panel per operator, with its rows of the log."""
     figure, axes = _figure(2, 3)
     found = []
     for panel, name in zip(axes.ravel(), OPERATORS, strict=True):
@@ -83,7 +83,7 @@ def efficacy(log: pd.DataFrame) -> Figure:
 
 
 def efficiency(log: pd.DataFrame) -> Figure:
-    """By how many percent children are better or worse than their parents: mean and extreme (§4.5)."""
+    """Percentage by which children are better or worse than their parents: mean and extremes (§4.5)."""
     with rc_context(STYLE):
         figure, panels = _panels(log, "efficiency (%)")
         for panel, rows in panels:

@@ -1,4 +1,4 @@
-"""The searches behind the reproduction of Balasch-Masoliver (2010)."""
+"""Searches for the reproduction of Balasch-Masoliver (2010)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Case:
     columns: tuple[str, ...]
 
     def problem(self, k: int, objectives: Sequence[str] = ("score_mean",)) -> GOMMProblem:
-        """A fresh problem: nothing is remembered from other searches."""
+        """A new problem, which remembers nothing from other searches."""
         return GOMMProblem(load(self.name).data.with_roles(quasi_identifiers=self.columns), k, objectives=objectives)
 
 
@@ -49,11 +49,11 @@ class Scale:
     seeds
         Runs of GOMM and of D-GOMM for each table and k.
     analysis_ks
-        The values of k that chapter 4 analyses; also in ``ks``.
+        Values of k that chapter 4 analyzes; also in ``ks``.
     analysis_seeds, alone
-        Runs of every operator alone, and its children per generation there.
+        Runs of every operator alone, and its children per generation in these.
     generations, pop_size, crossovers, mutations
-        Of GOMM.
+        Parameters of GOMM.
     study_seeds, study_evaluations
         Runs and evaluations of each search in the multi-objective study.
     """
@@ -72,7 +72,7 @@ class Scale:
 
     @property
     def children(self) -> int:
-        """Children of a generation."""
+        """Number of children per generation."""
         return 2 * self.crossovers + len(MUTATIONS) * self.mutations
 
 
@@ -92,7 +92,7 @@ TINY = Scale(
 
 @dataclass(frozen=True)
 class Course:
-    """One run: what it found, what it cost, and what each operator did in each generation."""
+    """One run: its result, its cost, and the log of each operator in each generation."""
 
     k: int
     seed: int
@@ -106,13 +106,13 @@ class Course:
 def search(
     case: Case, k: int, seed: int, scale: Scale, *, problem: GOMMProblem | None = None, **options: Any
 ) -> Course:
-    """Run GOMM once; ``options`` are GOMM's, beside the scale's.
+    """Run GOMM once; ``options`` are GOMM's, in addition to the scale's.
 
-    On a fresh problem if none is given: where time counts, nothing is remembered from other searches.
+    By default on a new problem, so that nothing is remembered from other searches when time is measured.
     """
     given: dict[str, Any] = {"crossovers": scale.crossovers, "mutations": scale.mutations, **options}
     problem = problem or case.problem(k)
-    _ = problem.engine  # reading the table is no part of the search
+    _ = problem.engine  # reading the table does not count as a part of the search
     start = time.perf_counter()
     result = minimize(problem, GOMM(pop_size=scale.pop_size, **given), ("n_gen", scale.generations), seed=seed)
     seconds = time.perf_counter() - start
@@ -150,14 +150,14 @@ def run_case(case: Case, scale: Scale, say: Callable[[str], None]) -> CaseRuns:
     fixed: dict[int, list[Course]] = {}
     dynamic: dict[int, list[Course]] = {}
     alone: dict[tuple[int, str], list[Course]] = {}
-    search(case, scale.ks[-1], 0, TINY)  # compiles: no part of the times
+    search(case, scale.ks[-1], 0, TINY)  # compiles before times are measured
     for k in scale.ks:
         say(f"{case.title}, k = {k}: GOMM and D-GOMM, {scale.seeds} seed(s)")
         fixed[k] = [search(case, k, seed, scale) for seed in range(1, scale.seeds + 1)]
         dynamic[k] = [search(case, k, seed, scale, dynamic=True) for seed in range(1, scale.seeds + 1)]
     for k in scale.analysis_ks:
         say(f"{case.title}, k = {k}: every operator alone, {scale.analysis_seeds} seed(s)")
-        problem = case.problem(k)  # their times are of no interest: they share what is remembered
+        problem = case.problem(k)  # times do not matter here, so runs share what is remembered
         for name in OPERATORS:
             options: dict[str, Any] = (
                 {"crossovers": scale.alone // 2, "mutations": 0}

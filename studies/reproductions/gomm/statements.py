@@ -1,4 +1,4 @@
-"""Statements of Balasch-Masoliver (2010) in words, beside what the runs show."""
+"""Statements of Balasch-Masoliver (2010), compared with the runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _verdict(holds: bool) -> str:
 
 
 def must_hold(cases: Sequence[CaseRuns]) -> ReportTable:
-    """The three statements of chapter 5 that do not depend on the exact columns, and one with harder rivals."""
+    """The three statements of chapter 5 that do not depend on the exact columns, and one with stronger competitors."""
     rows = [row for runs in cases for row in (_groups_grow(runs), *_beats_without_search(runs), _same_quality(runs))]
     return ReportTable(
         "statements", "The statements of chapter 5", ("Table", "Statement", "Verdict", "Figures"), tuple(rows)
@@ -34,7 +34,7 @@ def _groups_grow(runs: CaseRuns) -> tuple[str, ...]:
 
 
 def _beats_without_search(runs: CaseRuns) -> list[tuple[str, ...]]:
-    """Against what is made by hand, as the thesis says; and, beyond it, against every grouping that needs no search."""
+    """Comparison with the manual groupings, as in the thesis; and also with every grouping that needs no search."""
     rows: list[tuple[str, ...]] = []
     for beyond, rivals in ((False, "made by hand"), (True, "from the correlations, too (beyond the thesis)")):
         margins = {}
@@ -46,7 +46,7 @@ def _beats_without_search(runs: CaseRuns) -> list[tuple[str, ...]]:
                 if beyond or name in ("one group", "univariate") or "hand-made" in name
             ]
             margins[k] = [min(scores) - course.figures["score_mean"] for course in runs.fixed[k]]
-        holds = all(max(margin) >= 0 for margin in margins.values())  # as in the thesis' tables: the best of the runs
+        holds = all(max(margin) >= 0 for margin in margins.values())  # as in the thesis' tables: best of the runs
         figures = ", ".join(f"k = {k}: by {min(margin):.2f} to {max(margin):.2f}" for k, margin in margins.items())
         rows.append((runs.case.title, f"GOMM is at least as good as every grouping {rivals}", _verdict(holds), figures))
     return rows
@@ -66,7 +66,7 @@ def _same_quality(runs: CaseRuns) -> tuple[str, ...]:
 
 
 def observations(water: CaseRuns, census: CaseRuns, scale: Scale) -> ReportTable:
-    """Observations that chapter 4 reads off its figures, and the same read off ours."""
+    """Observations of chapter 4 on its figures, and the same for ours."""
     low, high = scale.analysis_ks
     rows: list[tuple[str | Cell, ...]] = []
     for runs, k, paper in ((water, low, "25"), (census, low, "a few generations before 25")):

@@ -52,7 +52,7 @@ def reproduce(*, quick: bool, say: Callable[[str], None]) -> Report:
     """Compute Tables 5.1 to 5.4, Figure 5.1 and the figures of chapter 4 and appendix B, and the study of fronts."""
     scale = QUICK if quick else FULL
     for case in (WATER, CENSUS_CASE):
-        case.problem(min(scale.ks))  # a file that is missing is missed now, not after the searches
+        case.problem(min(scale.ks))  # a missing file is noticed now, not after the searches
     say = _numbered(say, 2 * (2 * len(scale.ks) + len(scale.analysis_ks)) + 2 * len(STUDIES) + 1)
     water, census = (run_case(case, scale, say) for case in (WATER, CENSUS_CASE))
     study = run_study(CENSUS_CASE, scale, say)
@@ -80,7 +80,7 @@ def reproduce(*, quick: bool, say: Callable[[str], None]) -> Report:
 
 
 def _numbered(say: Callable[[str], None], total: int) -> Callable[[str], None]:
-    """Say which step of how many begins, and how long the others took."""
+    """Announce each step with its number, and the time of the earlier ones."""
     start, done = time.monotonic(), itertools.count(1)
 
     def numbered(line: str) -> None:
@@ -91,7 +91,7 @@ def _numbered(say: Callable[[str], None], total: int) -> Callable[[str], None]:
 
 
 def setting(scale: Scale, quick: bool) -> tuple[str, ...]:
-    """Setting of the runs, and its differences from the thesis."""
+    """Setting of the runs, and how it differs from the thesis."""
     lines = (
         "Water-treatment: the 380 complete records of the public file, 38 attributes. Census: 1,080 records, 12 of 13"
         " attributes; the thesis does not say which one it leaves out. Without INTVAL, in the order of the file, the"
@@ -114,7 +114,7 @@ def setting(scale: Scale, quick: bool) -> tuple[str, ...]:
 
 
 def best_table(runs: CaseRuns, number: str) -> ReportTable:
-    """Tables 5.1 and 5.2: the components of the best grouping, by k."""
+    """Tables 5.1 and 5.2: components of the best grouping, by k."""
     rows: list[tuple[str | Cell, ...]] = []
     for k in runs.fixed:
         found, paper = runs.best(k).figures, BEST[runs.case.name][k]
@@ -131,7 +131,7 @@ def best_table(runs: CaseRuns, number: str) -> ReportTable:
 
 
 def by_hand_table(runs: CaseRuns, number: str) -> ReportTable:
-    """Tables 5.3 and 5.4: scores of the groupings made by hand beside GOMM's; number of groups in parentheses."""
+    """Tables 5.3 and 5.4: scores of the manual groupings beside GOMM's; number of groups in parentheses."""
     ks = tuple(runs.fixed)
     printed = BY_HAND[runs.case.name]
     rows = []
@@ -161,7 +161,7 @@ def _score_of(runs: CaseRuns, name: str, k: int) -> tuple[float, int]:
 
 
 def time_table(cases: tuple[CaseRuns, ...]) -> ReportTable:
-    """Times of Figure 5.1, and the evaluations that they come from."""
+    """Times of Figure 5.1, and the numbers of evaluations behind them."""
     rows = []
     for runs in cases:
         for k in runs.fixed:
@@ -251,7 +251,7 @@ def time_pictures(cases: tuple[CaseRuns, ...]) -> list[Picture]:
 
 
 def volume_table(study: Studies) -> ReportTable:
-    """Hypervolume after some of the evaluations: medians, and whether the difference is one."""
+    """Hypervolume after some numbers of evaluations: medians, and whether the difference is significant."""
     rows: list[tuple[str | Cell, ...]] = []
     for title, searches in study.items():
         ours, plain = (np.array([run.volumes for run in searches[name]]) for name in (OURS, PLAIN))
@@ -286,7 +286,7 @@ def volume_picture(study: Studies) -> Picture:
 
 
 def cover_table(cases: tuple[CaseRuns, ...], scale: Scale, say: Callable[[str], None]) -> ReportTable:
-    """Whether a front of NSGA-II from random groupings has a point as good as each grouping made by hand."""
+    """Whether a front of NSGA-II from random groupings has a point as good as each manual grouping."""
     rows: list[tuple[str | Cell, ...]] = []
     for runs in cases:
         for k in runs.fixed:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 FILES = ("census", "tarragona", "eia")
 SIZES = (3, 5, 10)
 WORKERS = 2
-BOUND_STEPS = 2_000_000  # through all groups of a file: more than that takes longer than a bound is worth here
+BOUND_STEPS = 2_000_000  # most steps through all groups of a file: more take longer than a bound is worth here
 
 
 @dataclass(frozen=True)
@@ -34,13 +34,13 @@ class CellRun:
     Attributes
     ----------
     file, k
-        What was searched.
+        Name of the file, and k.
     mdav, mhm
         Information loss of the heuristics, in percent.
     found
         Information loss of the search, in percent.
     bound
-        What no partition can undercut, in percent; ``None`` where none was proven in time.
+        Proven lower bound of the information loss, in percent; ``None`` if none was proven in time.
     sizes
         Smallest and largest group.
     line
@@ -70,7 +70,7 @@ def run_cell(
     bound_limit: float = 0.0,
     seed: int = 1,
 ) -> CellRun:
-    """Search one cell, then bound it; with a limit of moves the loss is the same on every machine."""
+    """Search one cell, then compute a bound; with a limit of moves, the loss is the same on every machine."""
     problem = MicroaggregationProblem(load(file).data, k)
     V, workers = problem.engine.V, min(WORKERS, processors())
     search = MemeticMicroaggregation(time_limit=time_limit, move_limit=move_limit, workers=workers)

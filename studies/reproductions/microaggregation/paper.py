@@ -1,4 +1,4 @@
-"""Figures that the two papers on genetic microaggregation print."""
+"""Figures printed in the two papers on genetic microaggregation."""
 
 from __future__ import annotations
 

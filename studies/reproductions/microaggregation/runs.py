@@ -1,4 +1,4 @@
-"""The runs behind the reproduction of the two papers on genetic microaggregation."""
+"""Runs for the reproduction of the two papers on genetic microaggregation."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ class Scale:
     Attributes
     ----------
     rates, pop_sizes, runs, epochs
-        The grid of the sensitivity analysis: rates of mutation and of crossover, sizes, runs of each setting, epochs
+        Grid of the sensitivity analysis: rates of mutation and of crossover, sizes, runs of each setting, epochs
         (five times as many for 50 and 100 records).
     long_runs, long_epochs
-        Runs of the best setting of each data set, and their epochs (ten times as many for 50 records).
+        Number of runs of the best setting for each data set, and their epochs (ten times as many for 50 records).
     sizes
-        Records of the larger data sets.
+        Numbers of records of the larger data sets.
     files, hybrid_epochs
-        Files and epochs of the hybrid.
+        Files and number of epochs of the hybrid.
     cells
-        Reference files and smallest groups that the memetic search is run on.
+        Reference files and smallest groups for the memetic search.
     cell_seconds, cell_moves
-        Its limit of time, or of moves.
+        Its time limit, or its limit of moves.
     bound_seconds
-        Limit of time for proving how good a partition can be at all.
+        Time limit for proving a lower bound of the loss of any partition.
     """
 
     rates: tuple[float, ...] = TENTHS
@@ -79,7 +79,7 @@ QUICK = Scale(
 
 
 def random_records(n: int, d: int) -> NDArray[np.float64]:
-    """Whole numbers from −10000 to 10000 by simple random sampling, as the papers draw them."""
+    """Whole numbers from −10000 to 10000 by simple random sampling, as in the papers."""
     rng = np.random.default_rng([n, d])
     return np.asarray(rng.integers(-10_000, 10_001, size=(n, d)), dtype=np.float64)
 
@@ -155,7 +155,7 @@ def long_runs(n: int, d: int, scale: Scale, mutation: float, crossover: float, s
 
 
 def problem_of(X: NDArray[np.float64], *objectives: str) -> MicroaggregationProblem:
-    """Problem of a table of numbers, as the papers optimize it if no objectives are named."""
+    """Problem of a numeric table; if no objectives are named, the one that the papers optimize."""
     names = [f"v{j}" for j in range(X.shape[1])]
     data = Microdata.from_frame(pd.DataFrame(X, columns=names), quasi_identifiers=names)
     return MicroaggregationProblem(data, K_MIN, objectives=objectives or ("sse",))
@@ -171,6 +171,6 @@ def hybrid(X: NDArray[np.float64], K: int, steps: Literal[1, 2], epochs: int) ->
 
 
 def in_threads(function: Any, jobs: list[Any]) -> list[Any]:
-    """Results in the order of the jobs; each has its own random numbers, so threads change nothing."""
+    """Results in the order of the jobs; each job has its own random numbers, so threads do not affect them."""
     with ThreadPoolExecutor(processors()) as pool:
         return list(pool.map(function, jobs))

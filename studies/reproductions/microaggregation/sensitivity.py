@@ -22,9 +22,9 @@ class Anova:
     Attributes
     ----------
     p
-        Significance of each factor; 1 where the response does not vary at all.
+        Significance of each factor; 1 if the response does not vary at all.
     mean_square, freedom
-        Of the residuals, for the comparisons that follow.
+        Mean square and degrees of freedom of the residuals, for the comparisons that follow.
     """
 
     p: Mapping[str, float]
@@ -32,7 +32,7 @@ class Anova:
     freedom: float
 
     def significant(self, level: float = LEVEL) -> tuple[str, ...]:
-        """Factors that matter."""
+        """Factors with a significant effect."""
         return tuple(name for name, p in self.p.items() if p < level)
 
 
@@ -44,14 +44,14 @@ def anova(runs: pd.DataFrame, response: str, factors: Sequence[str]) -> Anova:
     runs
         One row per run.
     response
-        Column with what is explained.
+        Column of the response.
     factors
-        Columns with the settings; one that has a single value is left out.
+        Columns of the settings; one with a single value is left out.
 
     Notes
     -----
-    A factor's sum of squares is what the residuals lose when the factor joins the others; its mean square over that of
-    the residuals of the whole model is compared with the F distribution.
+    A factor's sum of squares is the decrease of the residual sum when the factor is added to the others; its mean
+    square, divided by that of the residuals of the whole model, is compared with the F distribution.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def anova(runs: pd.DataFrame, response: str, factors: Sequence[str]) -> Anova:
 
 
 def _indicators(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """One column per value but the first: 1 in its rows."""
+    """One indicator column for each value but the first."""
     return np.asarray(values[:, None] == np.unique(values)[None, 1:], dtype=float)
 
 
@@ -97,14 +97,14 @@ def best_values(runs: pd.DataFrame, response: str, factor: str, found: Anova) ->
     runs, response, factor
         As for ``anova``.
     found
-        Its analysis: both tests take their error from it.
+        The analysis of variance, from which both tests take their error.
 
     Notes
     -----
     Two means differ if ``|a − b| / s`` exceeds ``q(0.95; g, df) / √2`` (Tukey and Kramer) or ``√((g − 1) F(0.95; g − 1,
     df))`` (Scheffé), where s² = MS·(1/n₁ + 1/n₂) and g is the number of values. Scheffé's limit is the larger one, so a
-    value is in the group of the best as soon as Tukey's test puts it there; both are computed and must agree to drop
-    one.
+    value is in the group of the best as soon as Tukey's test puts it there; both are computed, and a value is dropped
+    only if they agree.
 
     Examples
     --------
@@ -130,9 +130,9 @@ def best_values(runs: pd.DataFrame, response: str, factor: str, found: Anova) ->
 def recommended(runs: pd.DataFrame, *, loss: str, effort: str, factors: Sequence[str]) -> dict[str, tuple[float, ...]]:
     """Values of each factor that give the smallest loss and, among these, the least effort.
 
-    The four steps of Solanas et al. (2006), §IV: analysis of variance on the loss, best values of the factors that
-    matter, analysis on effort of the runs with these values, best values of the factors that matter then. A factor that
-    matters for neither keeps all its values.
+    The four steps of Solanas et al. (2006), §IV: analysis of variance of the loss, best values of the significant
+    factors, analysis of the effort of the runs with these values, best values of the factors that are significant then.
+    A factor that is significant for neither keeps all its values.
 
     Examples
     --------

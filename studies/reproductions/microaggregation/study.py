@@ -44,14 +44,14 @@ SOURCE = (
     ' Genetic Approach to Multivariate Microaggregation for Database Privacy".'
 )
 FACTORS = ("mutation", "crossover", "population")
-DEFAULT = (0.1, 0.3, 100)  # mutation, crossover, population: what the sensitivity analysis of the paper ends with
+DEFAULT = (0.1, 0.3, 100)  # mutation, crossover, population: result of the paper's sensitivity analysis
 
 
 def reproduce(*, quick: bool, say: Callable[[str], None]) -> Report:
-    """Compute the tables of both papers again, the papers' figures beside ours."""
+    """Compute the tables of both papers again, with the papers' figures beside ours."""
     scale = QUICK if quick else FULL
     for name in {*scale.files, *(name for name, _ in scale.cells)}:
-        records(name)  # a file that is missing is missed now, not after the searches
+        records(name)  # a missing file is noticed now, not after the searches
     say("Table I: shapes of k-partitions")
     tables = [_table_1()]
     grids: dict[tuple[int, int], pd.DataFrame] = {}

@@ -1,4 +1,4 @@
-"""Dewri et al. (2010): PBG-EA on the Adult file, and our search at a twentieth of the nodes."""
+"""Dewri et al. (2010): PBG-EA on the Adult file, and our search with a twentieth of the nodes."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 SEEDS = 20
 QUICK_SEEDS = 2
-PROCESSES = 2  # at most, which share the seeds
-SHARE = 0.05  # of the nodes that our search may measure
+PROCESSES = 2  # at most, for all seeds
+SHARE = 0.05  # of the nodes, which our search may measure
 
 PAPER_NAMES = {"k": "k", "l": "ℓ", "spread_k": "S_k", "spread_l": "S_ℓ", "glm": "GLM", "cm": "CM"}
 # Objectives: the paper's mean and variance of CE and of RR (Table 1b), and its nodes (Table 2b).
@@ -66,7 +66,7 @@ class Runs:
     ce: NDArray[np.float64]
     nodes: NDArray[np.float64]
     F: NDArray[np.float64]
-    """The archive of the first seed."""
+    """Archive of the first seed."""
 
 
 def repeat(
@@ -78,9 +78,9 @@ def repeat(
     *,
     pool: Executor | None = None,
 ) -> Runs:
-    """Run a search with the seeds 1, 2, … and measure what it found against the whole front.
+    """Run a search with the seeds 1, 2, … and compare its results with the whole front.
 
-    With a pool, its processes share the seeds; ``make`` must then be something that can be sent to them.
+    With a pool, its processes share the seeds; ``make`` must then be picklable.
     """
     shares = [list(range(first, seeds + 1, PROCESSES)) for first in range(1, min(PROCESSES, seeds) + 1)]
     searched = partial(_searched, problem, make)
@@ -106,7 +106,7 @@ def _searched(
 
 
 def random_lattice(seed: int, records: int = 4000) -> tuple[Microdata, dict[str, Hierarchy]]:
-    """Draw a table of seven dependent attributes, and hierarchies that merge two to four groups a level."""
+    """Draw a table of seven dependent attributes, and hierarchies that merge two to four groups per level."""
     import pandas as pd
 
     rng = np.random.default_rng(seed)
@@ -131,7 +131,7 @@ def random_lattice(seed: int, records: int = 4000) -> tuple[Microdata, dict[str,
 
 def reproduce(*, quick: bool, say: Callable[[str], None]) -> Report:
     """Compute Tables 1 and 2 and Figures 1-3, and the comparison with our search."""
-    # A search's matrices are too small to be worth two threads: they only wait for each other.
+    # A search's matrices are too small for two threads, which would only wait for each other.
     context = multiprocessing.get_context("spawn")
     with children_of_one_thread(), ProcessPoolExecutor(PROCESSES, mp_context=context) as pool:
         return _reproduced(quick=quick, say=say, pool=pool)
@@ -183,7 +183,7 @@ def _reproduced(*, quick: bool, say: Callable[[str], None], pool: Executor) -> R
 
 
 def title(objectives: Sequence[str]) -> str:
-    """Objectives as the paper names them."""
+    """Objectives under the paper's names."""
     return ", ".join(PAPER_NAMES[name] for name in objectives)
 
 

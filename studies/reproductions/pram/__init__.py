@@ -1,4 +1,4 @@
-"""Reproduction of Marés (2013), chapter 4: transition matrices, and equations that make them."""
+"""Reproduction of Marés (2013), chapter 4: transition matrices, and equations that generate them."""
 
 from __future__ import annotations
 

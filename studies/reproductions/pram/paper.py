@@ -1,4 +1,4 @@
-"""Figures that chapter 4 of Marés (2013) prints, by data set."""
+"""Figures printed in chapter 4 of Marés (2013), by data set."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def ru_map(
     ours: Points,
     paper: Points,
 ) -> Figure:
-    """Fronts, the builders' matrices, what the paper's algorithms found here, and what the paper reports."""
+    """Fronts, the baselines' matrices, the results of the paper's algorithms here, and those that the paper reports."""
     with rc_context(STYLE):
         figure = Figure(figsize=(8.2, 6.4), layout="constrained")
         FigureCanvasAgg(figure)
@@ -116,7 +116,7 @@ PLACES: dict[str, tuple[tuple[float, float], Literal["left", "center", "right"]]
 
 
 def _named(panel: Axes, points: Points, marker: str, colour: str, label: str, place: str) -> None:
-    """Draw points with their names; each group's names stand on another side, so that neighbors stay readable."""
+    """Draw points with their names, on a different side for each group, so that neighbors stay readable."""
     values = np.array(list(points.values()))
     panel.scatter(
         values[:, 0], values[:, 1], marker=marker, s=42, zorder=5, label=label,

@@ -1,4 +1,4 @@
-"""The searches behind the reproduction of Marés (2013), chapter 4, each with its course."""
+"""Searches for the reproduction of Marés (2013), chapter 4, each with its progress over time."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Best(Callback):
 
 @dataclass(frozen=True)
 class Course:
-    """A search by one score: its problem, its last candidate, and what the best was after every generation."""
+    """A search by one score: its problem, its last candidate, and the best one after every generation."""
 
     problem: PRAMProblem | PRAMEquationProblem
     x: NDArray[Any]
@@ -109,7 +109,7 @@ class Course:
         return float(self.il[-1]), float(self.dr[-1])
 
     def fresh(self, files: int) -> dict[str, float]:
-        """Information loss and disclosure risk on files that the search has not seen."""
+        """Information loss and disclosure risk on files that the search has not used."""
         return self.problem.assess(self.x, ["il_categorical", "dr_categorical"], files=files)
 
 
@@ -138,7 +138,7 @@ def equation_course(
 
 
 def median(courses: Sequence[Course]) -> Course:
-    """The course that ends in the middle (the better of two middles)."""
+    """The course with the median result (the better of two)."""
     order = sorted(courses, key=lambda course: float(course.score[-1]))
     return order[(len(order) - 1) // 2]
 
@@ -146,7 +146,7 @@ def median(courses: Sequence[Course]) -> Course:
 def front(
     data: Microdata, attributes: Sequence[str], generations: int, diagonal: tuple[float, float] | None
 ) -> tuple[PRAMProblem, NDArray[Any], NDArray[np.float64]]:
-    """NSGA-II over expected information loss and disclosure risk, begun with the builders' matrices."""
+    """NSGA-II over expected information loss and disclosure risk, started from the baselines' matrices."""
     problem = PRAMProblem(data, columns=attributes, evaluation="expected", diagonal=diagonal)
     result = minimize(problem, NSGA2(pop_size=100, **problem.operators()), ("n_gen", generations), seed=1)
     order = np.argsort(result.F[:, 0])
@@ -155,11 +155,11 @@ def front(
 
 @dataclass(frozen=True)
 class Variant:
-    """One way to get a matrix in the invariance experiment, and what it does."""
+    """One way to get a matrix in the invariance experiment, and its effect."""
 
     name: str
     course: NDArray[np.float64]
-    """Fitness after every generation; empty where nothing was searched."""
+    """Fitness after every generation; empty if there was no search."""
     bivariate: float
     chi2: float
     ratios: NDArray[np.float64]
@@ -167,9 +167,9 @@ class Variant:
 
 
 def invariance(data: Microdata, attribute: str, against: str, generations: int, files: int) -> list[Variant]:
-    """The five matrices of Tables 4.8 to 4.11: from maximum entropy with 0.6, by Eq. 4.5 of five files.
+    """The five matrices of Tables 4.8 to 4.11: from maximum entropy with 0.6, by Eq. 4.5 for five files.
 
-    They are measured on as many fresh ``files``.
+    They are measured on as many new ``files``.
     """
     n = data.attribute(attribute).n_categories
     settings: list[tuple[str, dict[str, Any], bool]] = [

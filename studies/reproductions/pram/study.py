@@ -32,7 +32,7 @@ SOURCE = (
 )
 FRESH = 200
 
-SHORT = {  # names of the builders' matrices on the map
+SHORT = {  # names of the baselines' matrices on the map
     "frequency-based, p = 0.5": "frequency 0.5",
     "frequency-based, p = 0.8": "frequency 0.8",
     "diagonal by frequency, θ = 0.5": "θ 0.5",
@@ -51,10 +51,10 @@ CROSSINGS = (
 
 
 def reproduce(*, quick: bool, say: Callable[[str], None]) -> Report:
-    """Compute the tables and figures of chapter 4 again, the paper's figures beside ours."""
+    """Compute the tables and figures of chapter 4 again, with the paper's figures beside ours."""
     scale = QUICK if quick else FULL
     for case in (GERMAN, FLARE):
-        case.data()  # a file that is missing is missed now, not after the searches
+        case.data()  # a missing file is noticed now, not after the searches
     tables: list[ReportTable] = []
     drawn: list[Picture] = []
     by_mean: dict[str, Course] = {}
@@ -175,7 +175,7 @@ def _equations(case: Case, scale: Scale) -> dict[tuple[str, int], list[Course]]:
 
 
 def _cells(ours: tuple[float, float], paper: tuple[float, float], mean: float | None = None) -> tuple[Cell, ...]:
-    """IL, DR, the larger of them, and their mean where the paper prints one."""
+    """IL, DR, the larger of them, and their mean if the paper prints one."""
     pairs = [*zip(ours, paper, strict=True), (max(ours), max(paper))]
     if mean is not None:
         pairs.append((sum(ours) / 2, mean))

@@ -1,4 +1,4 @@
-"""Figures that chapter 5 of Marés (2013) prints: information loss and disclosure risk of its best protections."""
+"""Figures printed in chapter 5 of Marés (2013): information loss and disclosure risk of its best protections."""
 
 from __future__ import annotations
 

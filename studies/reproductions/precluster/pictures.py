@@ -55,7 +55,7 @@ def surfaces(grid: Grid, method: str) -> Figure:
 
 
 def _edges(values: Any) -> Any:
-    """Edges of cells around rising values."""
+    """Edges of cells around ascending values."""
     middle = (values[1:] + values[:-1]) / 2
     return np.concatenate([[values[0] - 0.5], middle, [values[-1] + 0.5]])
 

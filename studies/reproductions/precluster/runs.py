@@ -1,4 +1,4 @@
-"""Grids behind the reproduction of Marés (2013), chapter 5: every method, k and number of clusters measured."""
+"""Grids for the reproduction of Marés (2013), chapter 5: every method, k and number of clusters is measured."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class Scale:
     ks, clusters
         Settings of German credit.
     step
-        Of each so many settings one is measured for the other files and for random starts.
+        For the other files and for random starts, one in so many settings is measured.
     seeds
-        Of random starts.
+        Number of seeds of random starts.
     restarts
-        Starts of c-median.
+        Number of starts of c-median.
     large
-        Records of the largest file.
+        Number of records of the largest file.
     """
 
     ks: tuple[int, ...] = tuple(range(2, 51))
@@ -48,7 +48,7 @@ class Scale:
     large: int = 1_000_000
 
     def coarse(self, *, k_max: int = 50) -> Scale:
-        """Scale with fewer settings, and with a larger largest k."""
+        """Scale with fewer settings and a larger maximum of k."""
         more = range(self.ks[-1] + self.step, k_max + 1, self.step)
         return replace(self, ks=(*self.ks[:: self.step], *more), clusters=self.clusters[:: self.step], step=1)
 
@@ -78,7 +78,7 @@ class Case:
 
 
 class People(Case):
-    """Embedded people, with ages and hours as ordered intervals: in place of the Housing file."""
+    """Embedded people, with ages and hours as ordered intervals, used in place of the Housing file."""
 
     records = 1000
 
@@ -90,7 +90,7 @@ class People(Case):
 
 
 def ordered_people(table: Microdata, rows: NDArray[np.int64]) -> Microdata:
-    """Education, age by five years and hours by ten of some of the people."""
+    """Education, age in bands of five years and hours in bands of ten, for some of the people."""
     frame = pd.DataFrame({
         "education": [f"{code:02d}" for code in table.codes("education")[rows, 0]],
         "age": [f"{low:03d}" for low in (table.values("age")[rows, 0] // 5 * 5).astype(int)],
@@ -123,7 +123,7 @@ class Grid:
     untouched: tuple[float, float]
 
     def found(self, method: str, *, loss: int = LOSS, rule: int | None = SMALLEST) -> tuple[Best, ...]:
-        """All points of a method: loss and risk with their setting; with ``rule=None`` of both joining rules."""
+        """All points of a method: loss and risk with their setting; for both joining rules if ``rule=None``."""
         number = GLOBAL_MEDIAN if method == "global_median" else MDAV
         points = []
         for r in (SMALLEST, NEAREST) if rule is None else (rule,):
@@ -135,7 +135,7 @@ class Grid:
         return tuple(points)
 
     def best(self, method: str, *, loss: int = LOSS, rule: int | None = SMALLEST) -> Best:
-        """Most balanced protection of a method: the smallest larger one of loss and risk."""
+        """Most balanced protection of a method, for which the larger of loss and risk is smallest."""
         return min(self.found(method, loss=loss, rule=rule), key=lambda point: point.larger)
 
 
@@ -151,7 +151,7 @@ class Best:
 
     @property
     def larger(self) -> float:
-        """Larger one of loss and risk."""
+        """Larger of loss and risk."""
         return max(self.loss, self.risk)
 
     @property
@@ -166,7 +166,7 @@ class Best:
 
 
 def run_grid(case: Case, scale: Scale, *, say: Callable[[str], None], seed: int = 0, restarts: object = None) -> Grid:
-    """Measure every setting of a file; restarts of the scale unless others are named."""
+    """Measure every setting of a file; restarts are those of the scale unless given."""
     problem = case.problem(scale.restarts if restarts is None else restarts, seed)  # type: ignore[arg-type]
     top = problem.xu.astype(int)
     ks = tuple(k for k in scale.ks if k <= top[2])
@@ -214,7 +214,7 @@ def starts(case: Case, numbers: tuple[int, ...]) -> list[tuple[int, float, float
 
 @dataclass(frozen=True)
 class Large:
-    """Protection of a large file: what it took and what it lost."""
+    """Protection of a large file: its cost and its loss."""
 
     records: int
     method: str
@@ -236,7 +236,7 @@ def run_large(records: int, method: str, k: int, clusters: int) -> Large:
     codes = data.codes().astype(np.int64)
     options: Any = {"kinds": ["ordinal"] * codes.shape[1]}
     few: Any = {"clusters": 2, "method": method, "rng": np.random.default_rng(1)}
-    precluster(codes[:100], 2, **options, **few)  # compiles what the clock must not see
+    precluster(codes[:100], 2, **options, **few)  # compiles before the time is measured
     began = time.process_time()
     done = precluster(codes, k, clusters=clusters, method=method, rng=np.random.default_rng(1), **options)
     seconds = time.process_time() - began

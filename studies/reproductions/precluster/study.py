@@ -45,18 +45,18 @@ SOURCE = (
     'J. Marés (2013), "Categorical Data Protection on Statistical Datasets and Social Networks", PhD thesis, chapter 5.'
 )
 COMPARED = tuple(range(2, 11))
-PLAIN_K = 35  # of the file whose loss for clustering is shown: near the source's best
-FLARE_K = 100  # largest k of the file whose few categories hide many records
-RANDOM = 20  # starts that the source draws
+PLAIN_K = 35  # k of the file whose clustering loss is shown: near the source's best
+FLARE_K = 100  # largest k for the file whose few categories hide many records
+RANDOM = 20  # number of starts that the source draws
 RULES = ("the two smallest", "smallest and nearest")
 Paper = Mapping[str, tuple[float, float]]
 
 
 def reproduce(*, quick: bool, say: Callable[[str], None]) -> Report:
-    """Compute the tables and figures of chapter 5 again, the source's figures beside ours."""
+    """Compute the tables and figures of chapter 5 again, with the source's figures beside ours."""
     scale = QUICK if quick else FULL
     for case in (GERMAN, FLARE):
-        case.data()  # a file that is missing is missed now, not after the grids
+        case.data()  # a missing file is noticed now, not after the grids
     german = run_grid(GERMAN, scale, say=say)
     people = run_grid(PEOPLE, scale.coarse(), say=say)
     flare = run_grid(FLARE, scale.coarse(k_max=FLARE_K), say=say)
@@ -224,7 +224,7 @@ def _rules(german: Grid, people: Grid) -> ReportTable:
 
 
 def _drawn(scale: Scale, say: Callable[[str], None]) -> ReportTable:
-    """Best protections with 20 random starts, as the source has them, one row per seed."""
+    """Best protections with 20 random starts, as in the source, one row per seed."""
     coarse = scale.coarse()
     rows: list[tuple[Entry, ...]] = []
     for seed in range(1, scale.seeds + 1):

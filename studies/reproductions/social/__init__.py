@@ -1,4 +1,4 @@
-"""Reproduction of Marés (2013), chapter 6: k-anonymous attributes of a social graph whose links stay."""
+"""Reproduction of Marés (2013), chapter 6: k-anonymous attributes of a social graph with unchanged links."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ SETS = {
 
 @dataclass(frozen=True)
 class Scale:
-    """Size of the study: values of K, draws of each, and candidates of the front."""
+    """Scale of the study: values of K, draws of each, and candidates of the front."""
 
     ks: tuple[int, ...]
     draws: int
@@ -37,7 +37,7 @@ FULL = Scale(tuple(range(2, 21)), 5, 4_000)
 
 @dataclass(frozen=True)
 class Case:
-    """Graph of the printed size, with what the source prints of it."""
+    """Graph of the printed size, with the figures that the source prints for it."""
 
     title: str
     nodes: int
@@ -48,7 +48,7 @@ class Case:
 
     @cached_property
     def dataset(self) -> datasets.Dataset:
-        """The stand-in."""
+        """The dataset that stands in for the source's."""
         return datasets.crawl(self.nodes, self.links)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Statements of Marés (2013), section 6.5, beside what the runs show; those that do not hold are named as such."""
+"""Statements of Marés (2013), section 6.5, compared with the runs; statements that do not hold are marked."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from sdc_problems.studies.reproductions.report import ReportTable
 from sdc_problems.studies.reproductions.social.runs import SETS, Measured
 
 NOISE = 3.0
-"""Standard errors of a difference of two means by which curves may go the other way."""
+"""Standard errors of a difference of two means that are tolerated against a statement."""
 TOPICS = ("topic 1", "topic 2", "topic 3")
 
 
 class Against(NamedTuple):
-    """Evidence against a statement on curves: the largest difference the other way, and its standard error."""
+    """Evidence against a statement on curves: the largest difference in the other direction, and its standard error."""
 
     difference: float
     error: float
@@ -36,19 +36,19 @@ def above(
     errors: tuple[float, float] = (0.0, 0.0),
     where: str = "",
 ) -> list[Against]:
-    """Evidence against that one curve of means, with its standard error, is above another."""
+    """Evidence against the statement that one curve of means, with its standard error, is above another."""
     return [Against(max(0.0, float(np.max(low - high))), float(np.hypot(*errors)), where)]
 
 
 def rises(found: Measured, name: str, where: str = "", *, falls: bool = False) -> list[Against]:
-    """Evidence against that a curve rises (or falls) from K to K, and from the first to the last."""
+    """Evidence against the statement that a curve rises (or falls) from K to K, and from the first K to the last."""
     values = {**found.losses, **found.risks, **found.microdata}[name] * (-1.0 if falls else 1.0)
     error = found.errors[name]
     return above(values[1:], values[:-1], (error, error), where) + above(values[-1:], values[:1], where=where)
 
 
 def statements(first: Measured, second: Measured) -> ReportTable:
-    """Each statement, whether it holds on the stand-ins, and the figures that say so."""
+    """Each statement, whether it holds on the stand-ins, and the figures for it."""
     both = (first, second)
     place = first.risks["location"]
     rows = [
@@ -123,7 +123,7 @@ def _fastest(found: Measured, *, ratio: bool) -> bool:
 
 
 def _lowest(found: Measured) -> float:
-    """Share of the K at which aamil is the lowest loss."""
+    """Share of the values of K for which aamil is the lowest loss."""
     others = np.minimum(found.losses["cdil"], found.losses["dbil_graph"])
     return float((found.losses["aamil"] <= others).mean())
 
@@ -133,7 +133,7 @@ def _over(found: Measured, high: str, low: str) -> list[Against]:
 
 
 def _together(found: Measured) -> list[Against]:
-    """Fewer are found by more attributes, in every draw: without noise."""
+    """Evidence against the statement that more attributes find fewer nodes, in every draw, without noise."""
     risks = found.risks
     pairs = [*((name, "all topics") for name in TOPICS), ("all topics", "all attributes")]
     return [one for high, low in pairs for one in above(risks[high], risks[low])]

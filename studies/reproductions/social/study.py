@@ -1,4 +1,4 @@
-"""Marés (2013), chapter 6: k-anonymous attributes of a social graph; what its links still tell; and super-nodes."""
+"""Marés (2013), chapter 6: k-anonymous attributes of a social graph, what its links reveal, and super-nodes."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ SOURCE = (
     'J. Marés (2013), "Categorical Data Protection on Statistical Datasets and Social Networks", PhD thesis, chapter 6.'
 )
 PUBLIC = {"caltech36": "dorm", "lazega": "practice"}
-"""Public graphs, and the attribute whose homophily is told."""
+"""Public graphs, and the attribute whose homophily is measured."""
 
 
 def reproduce(*, quick: bool, say: Callable[[str], None]) -> Report:
-    """Compute the curves of Figures 6.10 to 6.15 on stand-ins, the statements on them, and what the chapter lacks."""
+    """Compute the curves of Figures 6.10 to 6.15 on stand-ins, check the statements, and add measures it lacks."""
     scale = QUICK if quick else FULL
     found = []
     for case in CASES:
@@ -64,7 +64,7 @@ def reproduce(*, quick: bool, say: Callable[[str], None]) -> Report:
 
 
 def setting(scale: Scale, quick: bool, absent: list[str]) -> tuple[str, ...]:
-    """Setting of the runs, and its differences from the source."""
+    """Setting of the runs, and how it differs from the source."""
     lines = [
         "The two graphs were crawled and never published, and Figures 6.10 to 6.15 carry no numbers: compared are the"
         " statements in words, on seeded graphs of the printed size (datasets.crawl).",
@@ -80,7 +80,7 @@ def setting(scale: Scale, quick: bool, absent: list[str]) -> tuple[str, ...]:
 
 
 def graphs() -> ReportTable:
-    """Structure of the stand-ins beside the printed one."""
+    """Structure of the stand-ins beside the printed structure."""
     rows = []
     for case in CASES:
         s = case.structure
@@ -108,7 +108,7 @@ def curves(case: Case, found: Measured) -> ReportTable:
 
 
 def _public(say: Callable[[str], None]) -> tuple[list[ReportTable], list[str]]:
-    """Table of what the chapter does not measure, on public graphs."""
+    """Tables of measures that the chapter does not have, on public graphs."""
     rows: list[tuple[Entry, ...]] = []
     absent = []
     for name, attribute in PUBLIC.items():

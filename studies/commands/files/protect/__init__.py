@@ -285,7 +285,7 @@ def command(
 
 
 def _refuse_report(report: Path, others: list[Path], overwrite: bool) -> None:
-    """Refuse a page where it cannot be written, before anything is computed."""
+    """Refuse a report that cannot be written, before anything is computed."""
     from sdc_problems.studies.release._transaction import Places
     from sdc_problems.studies.store.folder import refuse_own
 
@@ -301,13 +301,13 @@ def _refuse_report(report: Path, others: list[Path], overwrite: bool) -> None:
 
 
 def _trying(method: str) -> None:
-    """Say on a terminal which method has its turn."""
+    """Name the method that is being tried, on a terminal."""
     if sys.stderr.isatty():
         click.echo(f"trying {method} …", err=True)
 
 
 def _refuse_choosing(ctx: click.Context, method: str | None) -> None:
-    """Refuse options of a choice where a method is named."""
+    """Refuse options of the comparison of methods if a method is named."""
     from click.core import ParameterSource
 
     for name in ("allow_perturbed", "explain") if method is not None else ():
@@ -319,7 +319,7 @@ def _refuse_choosing(ctx: click.Context, method: str | None) -> None:
 
 
 def _hierarchies(given: tuple[str, ...], data: Microdata) -> tuple[dict[str, Hierarchy], list[Path]]:
-    """Hierarchies by column, as a study says them, and the files that they come from."""
+    """Hierarchies by column, in the form of a study, and their files."""
     if not given:
         return {}, []
     from sdc_problems.studies.study.data import HierarchySection, load_hierarchy

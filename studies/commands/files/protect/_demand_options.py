@@ -1,4 +1,4 @@
-"""Options of ``sdc protect`` for demands on the file; table of the costs of methods."""
+"""Options of ``sdc protect`` for demands on the file; table of the methods' costs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CHOOSING = (
     "allow_perturbed",
     "explain",
 )
-"""Options that a choice turns into a method and its own."""
+"""Options that the comparison turns into a method and its own options."""
 
 
 class Amount(ParamType):
@@ -41,7 +41,7 @@ class Amount(ParamType):
     name = "N%|N records"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Read a share as a float, a count as an int; a bare number could be either and is refused."""
+        """Read a share as a float and a count as an int; a bare number could be either and is refused."""
         if not isinstance(value, str):
             return value
         text = value.strip()
@@ -65,7 +65,7 @@ POSITIVE = click.FloatRange(min=0, min_open=True)
 
 
 def demand_options(function: F) -> F:
-    """Options for demands on classes, and for the means that are allowed."""
+    """Options for demands on classes, and for what may be done to meet them."""
     for option in reversed([
         click.option("--k", type=int, help="Fewest records in a class."),
         click.option("--l", type=int, help="Fewest sensitive values in a class."),
@@ -119,7 +119,7 @@ def show_costs(done: Protected, explain: bool) -> None:
 
 
 def repeating_line(ctx: click.Context, done: Protected) -> str:
-    """The command line that makes the same file by the chosen method, without the comparison."""
+    """Command line that makes the same file by the chosen method, without the comparison."""
     assert done.choice is not None
     best = done.choice.chosen
     parts = ["sdc", "protect", str(ctx.params["file"]), "--method", best.method]

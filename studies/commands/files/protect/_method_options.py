@@ -1,4 +1,4 @@
-"""Options of ``sdc protect`` that are a method's own: made from the parameters of its function."""
+"""Options of ``sdc protect`` for the named method, made from the parameters of its function."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _flag(name: str) -> str:
 
 
 def _kinds(hint: Any) -> list[Any]:
-    """Types that a value may have, without None."""
+    """Types that a value may have, except None."""
     if hint is UNKNOWN:
         return [str]
     if typing.get_origin(hint) in (Union, types.UnionType):
@@ -80,7 +80,7 @@ class OptionValue(ParamType):
         self.name = "|".join([{"int": "integer", "str": "text"}.get(word, word) for word in plain] + many)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Read the value as the first of its types that fits."""
+        """Read the value as the first of the types that it fits."""
         if not isinstance(value, str):
             return value
         for kind in (k for k in self.kinds if typing.get_origin(k)):
@@ -139,7 +139,7 @@ def _listed(text: str, kind: Any) -> list[Any] | None:
     if inner not in (int, float):
         return words
     if len(words) < 2:
-        return None  # a single number is for the other types
+        return None  # a single number is left to the other types
     try:
         return [inner(word) for word in words]
     except ValueError:
@@ -169,7 +169,7 @@ def as_typed(options: Mapping[str, Any]) -> list[str]:
 
 
 class MethodCommand(click.Command):
-    """A command whose further options are those of the method that ``--method`` names."""
+    """Command that also has the options of the method that ``--method`` names."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the options of the method; an unknown one is refused with the methods that have it."""
@@ -183,7 +183,7 @@ class MethodCommand(click.Command):
             raise SDCError(self._refusal(ctx, error.option_name)) from None
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Own options and the method's."""
+        """Options of the command and of the method."""
         return [*super().get_params(ctx), *ctx.meta.get("options", ())]
 
     def _refusal(self, ctx: click.Context, option: str) -> str:
@@ -243,7 +243,7 @@ def about(method: Method) -> list[str]:
 
 
 def listed(methods: Iterable[Method]) -> str:
-    """Table of methods: name, guarantee, what they do."""
+    """Table of methods: name, guarantee, description."""
     rows = [(m.name, m.guarantee or "-", m.title) for m in methods]
     width = max(len(name) for name, _, _ in rows)
     lines = [f"{name.ljust(width)}  {promise}  {title}" for name, promise, title in rows]

@@ -1,4 +1,4 @@
-"""Options of ``sdc protect`` on recipes: one that is applied, and the search for one."""
+"""Options of ``sdc protect`` for recipes: applying one, and searching for one."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ WRITTEN = "knee"
 
 
 class SearchFor(ParamType):
-    """Search for recipes, of all methods or of some: ``recipes`` or ``recipes:mdav,pram``."""
+    """Value of a search for recipes, with all methods or some: ``recipes`` or ``recipes:mdav,pram``."""
 
     name = "recipes[:METHODS]"
 
@@ -55,7 +55,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def recipe_options(function: F) -> F:
-    """Options that say which method each column gets, or have it found."""
+    """Options for a method per column, given or searched for."""
     function = click.option("--search", type=SearchFor(), help="Search for the best recipe and apply it.")(function)
     return click.option(
         "--recipe", type=click.Path(path_type=Path), metavar="FILE", help="Recipe: a method for each column."
@@ -63,7 +63,7 @@ def recipe_options(function: F) -> F:
 
 
 def for_recipe(ctx: click.Context, path: Path, roles: Mapping[str, Any]) -> tuple[Recipe, dict[str, Any]]:
-    """Recipe of a file, and roles of the columns that it knows; what the command line says of them comes first."""
+    """Recipe from a file, and the roles of its columns; roles on the command line take precedence."""
     from sdc_problems.methods import Recipe
 
     for name in SAID_BY_A_RECIPE:
@@ -81,7 +81,7 @@ def for_recipe(ctx: click.Context, path: Path, roles: Mapping[str, Any]) -> tupl
 
 @contextmanager
 def naming_recipe(path: Path | None) -> Iterator[None]:
-    """Let errors name the recipe that does not fit."""
+    """Make errors name a recipe that does not fit."""
     try:
         yield
     except SDCError as error:
@@ -94,16 +94,16 @@ def naming_recipe(path: Path | None) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Searched:
-    """Front of recipes, and the three of them that a person chooses among.
+    """Front of recipes, and the three of them that a person chooses from.
 
     Attributes
     ----------
     front
         The front.
     seconds
-        How long the search was to take.
+        Time limit of the search.
     slow
-        Methods that were left out for taking too long.
+        Methods that were left out because they take too long.
     """
 
     front: RecipeFront
@@ -124,11 +124,11 @@ class Searched:
 
     @property
     def seed(self) -> int | None:
-        """Seed with which the knee was measured; None if it draws nothing."""
+        """Seed with which the knee was measured; None if it draws no random numbers."""
         return self.front.problem.seed if self.recipe.random else None
 
     def payload(self, out: Path) -> dict[str, Any]:
-        """Content as JSON can hold it."""
+        """Content as plain values for JSON."""
         problem = self.front.problem
         places = places_of(out)
         return {
@@ -188,7 +188,7 @@ class Searched:
         screen.print()
 
     def last_words(self, file: Path, out: Path) -> None:
-        """Say how another of the three is applied."""
+        """Print how to apply another of the three."""
         from sdc_problems.studies.report.terminal import console, plain
 
         places = places_of(out)
@@ -201,7 +201,7 @@ class Searched:
 
 
 def places_of(out: Path) -> dict[str, Path]:
-    """Files of the three recipes, beside the protected one."""
+    """Files of the three recipes, next to the protected one."""
     words = {"safer": ".safer", WRITTEN: "", "more useful": ".more-useful"}
     return {name: out.with_name(f"{out.name}{word}.recipe.toml") for name, word in words.items()}
 
@@ -240,15 +240,15 @@ def searched(
     data
         The table.
     methods
-        Those to choose from; all if none is named.
+        Methods to choose from; all if none is named.
     hierarchies
-        By column.
+        Hierarchies by column.
     k, max_risk
-        What every recipe must reach in all columns together, as `protect` takes it.
+        Demands on every recipe for all columns together, as in `protect`.
     seconds
-        How long; 60 if not given.
+        Time limit; 60 by default.
     seed
-        Of the search and of what the methods draw; drawn if not given. It is the seed of the file.
+        Seed of the search and of the methods; by default drawn at random. It is the seed of the file.
     """
     from sdc_problems.algorithms.recipes import search_table
     from sdc_problems.studies.release._demand import Demand
