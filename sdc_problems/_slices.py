@@ -89,7 +89,6 @@ def watched(
         Largest number of elementary steps, if known: a small number needs no thread.
     part
         For a part of a larger computation: what is done already, what this part adds, and the total.
-        Where this is a part of more: what is done already, how much more this does, and how much there is in all.
     """
     from concurrent.futures import ThreadPoolExecutor
 

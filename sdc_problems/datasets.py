@@ -60,8 +60,8 @@ class Dataset:
     ----------
     data
         The microdata; for a graph, one record per vertex.
+    hierarchies
         Generalization hierarchy of each attribute; empty for files whose attributes have none.
-        Attribute to its generalization hierarchy; empty for files whose attributes have none.
     about
         Origin, license or citation, size and treatment of missing values, as one paragraph.
     edges

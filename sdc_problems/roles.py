@@ -124,8 +124,8 @@ class Scan:
     ----------
     records
         Number of records.
+    columns
         Facts about each column, in the order of the table.
-        The facts, in the order of the table.
     combinations
         For each number of columns, the columns that single out the most records; exact among `searched`. The first
         one singles out at least one record; the list ends where nearly all are singled out or more columns add nothing.

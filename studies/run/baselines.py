@@ -1,4 +1,4 @@
-"""Baselines of a run; their cost is limited to a share of the search's budget."""
+"""Baselines of a run; finding them may only cost a share of the search's budget."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from sdc_problems.studies.run.limits import Limits
 from sdc_problems.studies.study.schema import Plan
 
 SHARE = 0.1
-"""Cost that finding the best solution for each objective may have, as a share of the search's budget."""
+"""Cost that is allowed for finding the best solution for each objective, as a share of the search's budget."""
 
 SHORT = 2.0
-"""Seconds that nobody minds."""
+"""Seconds that are always allowed."""
 
 SEARCHING = 0.001
 """Seconds that a search takes at least for each solution that it measures."""
 
 
 def baselines_of(plan: Plan, *, exact: bool | None = None) -> tuple[dict[str, NDArray[Any]], str]:
-    """Baselines of a problem by name, and a note about those that are left out, empty if there are none.
+    """Baselines of a problem by name, and a note about those that are left out (empty if there are none).
 
-    The best solution for each objective is among them if all solutions can be measured within a share of the budget:
-    of the evaluations, if these are limited (by generations times population, too), and of the seconds, if they are.
-    A search with neither limit is not known to be longer than that, so they are left out.
+    The best solution for each objective is included if all solutions can be measured within a share of the budget:
+    of the evaluations, if these are limited (also by generations times population), and of the seconds, if they are.
+    A search without either limit may be shorter than that, so they are left out.
 
     Parameters
     ----------
     plan
         The problem, the search and its limits.
     exact
-        True: the best for each objective are found, whatever it costs; False: they are not, and not missed. By default
-        as the budget allows.
+        True: find the best solution for each objective, whatever it costs; False: leave them out without a note. By
+        default, as the budget allows.
     """
     problem = plan.problem
     found = problem.baselines()
@@ -53,7 +53,7 @@ def baselines_of(plan: Plan, *, exact: bool | None = None) -> tuple[dict[str, ND
 
 
 def enumeration(plan: Plan) -> str:
-    """Note that the exact front takes no longer than the search, empty where it does or nobody knows."""
+    """Note that the exact front takes no longer than the search; empty if it does, or if that is unknown."""
     problem = plan.problem
     seconds = None if isinstance(plan.algorithm, ExactFront) else problem.seconds_to_enumerate()
     n = _evaluations(plan.limits, plan.algorithm)
@@ -67,7 +67,7 @@ def enumeration(plan: Plan) -> str:
 
 
 def affordable(limits: Limits, algorithm: Any, n: int, seconds: float) -> bool:
-    """Whether measuring ``n`` candidates, which takes so long, is within the share of a search's budget."""
+    """Whether measuring ``n`` candidates, which takes this many seconds, is within the share of a search's budget."""
     least = _evaluations(limits, algorithm)
     if least is None and limits.seconds is None:
         return False
@@ -75,7 +75,7 @@ def affordable(limits: Limits, algorithm: Any, n: int, seconds: float) -> bool:
 
 
 def _evaluations(limits: Limits, algorithm: Any) -> int | None:
-    """Number of solutions that a search measures at most, if that is limited."""
+    """Largest number of solutions that a search measures, if that is limited."""
     evaluations = [limits.evaluations, getattr(algorithm, "max_evaluations", None)]
     pop_size = getattr(algorithm, "pop_size", None)
     if limits.generations is not None and pop_size is not None:

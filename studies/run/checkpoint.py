@@ -1,14 +1,14 @@
-"""Checkpoints: state of searches that are restored instead of replayed.
+"""Checkpoints: stored states of searches that are restored instead of replayed.
 
-A replay is served the measures and works everything else again. For a search whose own work is what takes the time,
-that is the whole time once more. Such an algorithm may have two methods::
+A replay takes the measures from the store and computes everything else again. For a search whose own computation takes
+most of the time, that would take all of it again. Such an algorithm may have two methods::
 
     def checkpoint(self) -> dict[str, NDArray]   # between two generations: everything that is not listed below
-    def restore(self, state: dict[str, NDArray]) -> None   # after setup; leaves the algorithm as it was
+    def restore(self, state: dict[str, NDArray]) -> None   # after setup; puts the algorithm back into this state
 
 The runner itself restores the random generator, the population with its measures, the optimum, the counters, the
-termination and a ``BoxArchive`` that a study has given it. Arrays hold numbers only and are read without pickle, as
-everything else.
+termination and a ``BoxArchive`` from a study. Arrays hold only numbers and are read without pickle, like everything
+else.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from sdc_problems.studies.store.writer import Generation
 
 
 def can_be_restored(algorithm: Any) -> bool:
-    """Whether an algorithm has the two methods."""
+    """Whether an algorithm has both methods."""
     return callable(getattr(algorithm, "checkpoint", None)) and callable(getattr(algorithm, "restore", None))
 
 
 def state_of(algorithm: Any) -> dict[str, NDArray[Any]] | None:
-    """Ask an algorithm for its state; None if it is one to be replayed."""
+    """Get the state of an algorithm; None if it is replayed instead."""
     if not can_be_restored(algorithm):
         return None
     return {name: np.asarray(array) for name, array in algorithm.checkpoint().items()}
 
 
 class Gatherer:
-    """Takes in stored generations one after the other and keeps the genomes that a restored algorithm needs."""
+    """Collects stored generations one after the other, and keeps the genomes that a restored algorithm needs."""
 
     def __init__(self, log: EvaluationLog, last: Generation) -> None:
         self.log = log
@@ -50,7 +50,7 @@ class Gatherer:
         self._genomes: dict[int, NDArray[Any]] = {}
 
     def add(self, generation: Generation) -> None:
-        """Take in the next generation."""
+        """Add the next generation."""
         first = len(self.log)
         self.log.absorb(generation.arrays, generation.evaluated)
         needed = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *self._wanted.values()]))
@@ -69,7 +69,7 @@ class Gatherer:
 
 
 def restore(algorithm: Any, gathered: Gatherer, state: Mapping[str, NDArray[Any]]) -> None:
-    """Bring an algorithm that was just set up to the end of the last stored generation."""
+    """Put an algorithm that was just set up into the state at the end of the last stored generation."""
     last, log = gathered.last, gathered.log
     rng = _plain(json.loads(last.rng))
     algorithm.random_state.bit_generator.state = rng
@@ -84,14 +84,14 @@ def restore(algorithm: Any, gathered: Gatherer, state: Mapping[str, NDArray[Any]
         algorithm.archive.update(log.measures(gathered.numbers("archive"))["F"], gathered.genomes("archive"))
     algorithm.n_iter = last.number
     algorithm.restore(dict(state))
-    algorithm.random_state.bit_generator.state = rng  # again: it may have drawn numbers while it was put together
+    algorithm.random_state.bit_generator.state = rng  # again, because restoring may have drawn numbers
     algorithm._set_optimum()
     algorithm.termination.update(algorithm)
     algorithm.n_iter = last.number + 1
 
 
 def _plain(state: Any) -> Any:
-    """Bit generators want arrays where JSON has lists."""
+    """Convert lists from JSON to the arrays that bit generators need."""
     if isinstance(state, Mapping):
         return {key: _plain(value) for key, value in state.items()}
     if isinstance(state, Sequence) and not isinstance(state, str):

@@ -22,24 +22,24 @@ Arrays = dict[str, NDArray[Any]]
 
 
 class Diverged(SDCError):
-    """A replayed generation is not the stored one."""
+    """Error for a replayed generation that differs from the stored one."""
 
 
 class EvaluationLog:
-    """Solutions by number, the front among them, and what the current generation added.
+    """Solutions by number, the front among them, and the additions of the current generation.
 
-    A solution that comes again is not measured again. Genomes are known by a 128-bit digest, so that memory grows
-    by about 250 bytes a genome and not by its length. Where measuring tells that different genomes are one solution,
+    A repeated solution is not measured again. Genomes are identified by a 128-bit digest, so that memory grows
+    by about 250 bytes per genome and not with its length. If measuring shows that different genomes are one solution,
     it has one number, and is kept in the form that the problem gives it.
 
     Parameters
     ----------
     problem
-        Gives the genome's type and checks every row.
+        The problem, which gives the genome's type and checks every row.
     backend
-        Measures new rows.
+        Backend that measures new rows.
     rounded
-        For searches that propose real numbers: the nearest genome within the bounds is what is measured.
+        Whether the search proposes real numbers: the nearest genome within the bounds is then measured.
     """
 
     def __init__(self, problem: SDCProblem, backend: Backend, *, rounded: bool = False) -> None:
@@ -51,7 +51,7 @@ class EvaluationLog:
         self._front_F: NDArray[np.float64] = np.zeros((0, problem.n_obj))
         self._keys = keys_of(problem)
         self._count = 0
-        self._number: dict[bytes, int] = {}  # of every genome that was asked for, in whatever form
+        self._number: dict[bytes, int] = {}  # for every genome that was requested, in any form
         widths = {"F": problem.n_obj, "G": problem.n_ieq_constr, "H": problem.n_eq_constr}
         self._measures = {key: np.empty((64, widths[key])) for key in self._keys}  # rows beyond the count are spare
         self._stored: Arrays | None = None
@@ -62,7 +62,7 @@ class EvaluationLog:
         return self._count
 
     def begin(self, stored: Mapping[str, NDArray[Any]] | None = None) -> None:
-        """Start a generation; with ``stored`` its measures are served from there, and its genomes compared."""
+        """Begin a generation; with ``stored``, measures are taken from there, and genomes are compared with it."""
         self._new_X: list[NDArray[Any]] = []
         self._asked: list[NDArray[Any]] = []
         self._became: list[NDArray[np.int32]] = []
@@ -73,14 +73,14 @@ class EvaluationLog:
         self._served = 0
 
     def evaluate(self, X: NDArray[Any]) -> Arrays:
-        """Measure what the algorithm asks for; counted as evaluations, also when it was measured before."""
+        """Measure the rows that the algorithm requests; each counts as an evaluation, even if measured before."""
         numbers = self.numbers(X)
         self.evaluated += len(numbers)
         self._calls.append(numbers)
         return self.measures(numbers)
 
     def absorb(self, stored: Mapping[str, NDArray[Any]], evaluated: int) -> None:
-        """Take in the solutions of a stored generation without asking anybody; ``evaluated`` is its counter."""
+        """Add the solutions of a stored generation without measuring; ``evaluated`` is its counter."""
         self.begin(stored)
         self.numbers(stored.get("asked", stored["X"]))
         self.evaluated = evaluated
@@ -90,7 +90,7 @@ class EvaluationLog:
         return {key: table[numbers] for key, table in self._measures.items()}
 
     def numbers(self, X: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the solutions' numbers; unknown ones are measured and numbered."""
+        """Return the numbers of solutions; unknown ones are measured and numbered."""
         if self.rounded and len(X):
             X = np.clip(np.rint(np.asarray(X, dtype=float)), self.problem.xl, self.problem.xu)
         X = self.problem.genomes(X)
@@ -112,7 +112,7 @@ class EvaluationLog:
         return np.array([self._number[key] for key in keys], dtype=np.int64)
 
     def _take(self, keys: list[bytes], solutions: Arrays) -> None:
-        """Number new solutions and keep their measures."""
+        """Number new solutions and store their measures."""
         first = len(self)
         for name in self._measures:
             self._keep(name, solutions[name], first)
@@ -122,7 +122,7 @@ class EvaluationLog:
         self._update_front(solutions, first)
 
     def arrays(self) -> Arrays:
-        """Arrays that this generation added, to be stored."""
+        """Arrays added by this generation, to be stored."""
         start, end = self._first_new, len(self)
         none = np.zeros((0, self.problem.n_var), dtype=self.problem.dtype)
         asked = {}
@@ -138,7 +138,7 @@ class EvaluationLog:
         }
 
     def _expect_forms(self) -> None:
-        """Keep the form of each solution, too, from the first one on."""
+        """Also keep the form of each solution, starting with the first."""
         self._measures.setdefault("X", np.empty((64, self.problem.n_var), dtype=self.problem.dtype))
 
     def _keep(self, name: str, rows: NDArray[Any], first: int) -> None:
@@ -166,7 +166,7 @@ class EvaluationLog:
         return measures
 
     def _serve(self, X: NDArray[Any]) -> Arrays:
-        """Measures of the next rows from the stored generation, which must be the ones that were asked for then."""
+        """Measures of the next rows from the stored generation, which must hold exactly these rows."""
         assert self._stored is not None
         there = self._stored
         served = slice(self._served, self._served + len(X))
@@ -196,7 +196,7 @@ class EvaluationLog:
 
 
 class RecordingEvaluator(Evaluator):
-    """pymoo's evaluator, measuring through a log."""
+    """Evaluator for pymoo that measures through a log."""
 
     def __init__(self, log: EvaluationLog) -> None:
         super().__init__()
@@ -205,7 +205,7 @@ class RecordingEvaluator(Evaluator):
     def _eval(self, problem: Any, pop: Any, evaluate_values_of: list[str], **kwargs: Any) -> None:
         measures = self.log.evaluate(np.array([individual.X for individual in pop]))
         if self.log.rounded:
-            measures.pop("X", None)  # the search goes on with its real numbers
+            measures.pop("X", None)  # the search continues with its real numbers
         set_measures(pop, measures)
 
 

@@ -16,7 +16,7 @@ from sdc_problems.studies.store.writer import Generation
 
 
 def step(algorithm: Any, log: EvaluationLog, seed: int, number: int) -> Generation:
-    """One generation of a search: as many steps as the algorithm needs to count one (MOEA/D steps once per child)."""
+    """Run one generation: as many steps as the algorithm needs to count one (MOEA/D makes a step per child)."""
     start = time.perf_counter()
     before = algorithm.n_iter
     while algorithm.has_next():
@@ -27,14 +27,14 @@ def step(algorithm: Any, log: EvaluationLog, seed: int, number: int) -> Generati
     extra: dict[str, NDArray[Any]] = {}
     if algorithm.archive is not None:
         extra["archive"] = log.numbers(_genomes(algorithm.archive, log.problem)).astype(np.int32)
-    # Algorithms that measure on their own (local searches) show what they found as their optimum.
+    # Algorithms that measure on their own (local searches) report their results as their optimum.
     log.numbers(_genomes(algorithm.opt, log.problem))
     arrays = {**log.arrays(), "population": population.astype(np.int32), **extra}
     seconds = time.perf_counter() - start
     return Generation(
         seed=seed,
         number=number,
-        # Algorithms that follow single changes measure them on their own, and count them.
+        # Algorithms that follow single changes measure and count them on their own.
         evaluated=max(log.evaluated, algorithm.evaluator.n_eval),
         solutions=len(log),
         rng=_state(algorithm.random_state),
@@ -46,7 +46,7 @@ def step(algorithm: Any, log: EvaluationLog, seed: int, number: int) -> Generati
 
 
 def _genomes(members: Any, problem: SDCProblem) -> NDArray[Any]:
-    """``X`` of a population, or of an archive that has its genomes as ``X``."""
+    """``X`` of a population, or of an archive that holds its genomes as ``X``."""
     if members is None or len(members) == 0:
         return np.zeros((0, problem.n_var), dtype=problem.dtype)
     if hasattr(members, "get"):

@@ -10,17 +10,17 @@ from sdc_problems.studies.store.writer import Generation
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a search; it ends with whichever is met first.
+    """Limits of a search, which ends with the first one that is reached.
 
     Parameters
     ----------
     generations, evaluations
-        Counted by pymoo.
+        As counted by pymoo.
     seconds
-        Computing time over all sessions, without replays. The generations are the same whatever the time limit; how
-        many there are depends on the machine.
+        Computing time over all sessions, without replays. The generations are the same whatever the time limit; their
+        number depends on the machine.
     stalled
-        Generations in which the front has not changed.
+        Number of generations without a change of the front.
     """
 
     generations: int | None = None
@@ -29,7 +29,7 @@ class Limits:
     stalled: int | None = None
 
     def termination(self, own: Any = None) -> Any:
-        """Termination for pymoo: its part of the limits, together with an algorithm's own."""
+        """Termination for pymoo: its part of the limits, combined with an algorithm's own."""
         from pymoo.core.termination import NoTermination, TerminateIfAny
         from pymoo.termination import get_termination
 
@@ -59,7 +59,7 @@ class Progress:
         self._front = front
 
     def reason(self, algorithm: Any) -> str:
-        """Reason for which the search is over; empty while it is not."""
+        """Reason why the search is over; empty if it is not."""
         if algorithm.is_initialized and not algorithm.has_next():
             return self.forced if algorithm.termination.force_termination else "limit reached"
         if self.limits.seconds is not None and self.seconds >= self.limits.seconds:

@@ -1,4 +1,4 @@
-"""Node of a lattice as a solution: a person may walk to one that the search has not measured, and release it."""
+"""Nodes of a lattice as solutions: a node that the search has not measured can be shown and released as well."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from sdc_problems.studies.tasks import Task
 
 NODE = "node:"
-"""Beginning of the id of a node: its row follows, such as ``node:1,0,2``."""
+"""Beginning of a node's id, which is followed by its row, as in ``node:1,0,2``."""
 WALKED = "The search has not measured this node of the lattice: it was chosen by hand, and measured for the release."
 _ROW = re.compile(r"[0-9]{1,9}(,[0-9]{1,9}){0,499}")
 
 
 def solution_of(run: Run, task: Task | None, problem: SDCProblem | None, ident: str) -> Solutions:
-    """One solution with its genome: of the run by its id, or a node of the lattice by its row.
+    """One solution with its genome: one of the run by its id, or a node of the lattice by its row.
 
     Parameters
     ----------
     run, task, problem
-        The run, and its task and problem where the data are at hand.
+        The run, and its task and problem if the data are at hand.
     ident
         ``1-17``, ``baseline-<name>``, or ``node:1,0,2``. A node that the run has measured is the run's solution.
 
@@ -43,7 +43,7 @@ def solution_of(run: Run, task: Task | None, problem: SDCProblem | None, ident: 
         raise SDCError("a node is measured where the data of the run are at hand")
     x = row_of(task, problem, ident.removeprefix(NODE))
     key = node_keys(problem, x[None, :])[0]
-    x = problem.genome(np.frombuffer(key, dtype=np.int64))  # equal releases have one name
+    x = problem.genome(np.frombuffer(key, dtype=np.int64))  # equal releases have the same id
     known = measured_nodes(run, problem).get(key)
     if known is not None:
         return run.solution(known)
@@ -60,7 +60,7 @@ def solution_of(run: Run, task: Task | None, problem: SDCProblem | None, ident: 
 
 
 def row_of(task: Task, problem: SDCProblem, text: str) -> NDArray[Any]:
-    """Row of a node: a level for each quasi-identifier, and the threshold of suppression where there is one."""
+    """Row of a node: a level for each quasi-identifier, and the suppression threshold if there is one."""
     if not task.lattice:
         raise SDCError(f"solutions of {task.title!r} are not nodes of a lattice")
     if not _ROW.fullmatch(text):
@@ -80,7 +80,7 @@ def node_id(x: NDArray[Any]) -> str:
 
 
 def measured_nodes(run: Run, problem: SDCProblem) -> dict[bytes, str]:
-    """Ids of the run's solutions by their node; of equal ones the first."""
+    """Ids of the run's solutions by node; for equal ones, the first."""
     known: dict[bytes, str] = {}
     for solutions in (run.solutions(genomes=True), run.baselines()):
         if solutions.X is not None and len(solutions):
@@ -90,7 +90,7 @@ def measured_nodes(run: Run, problem: SDCProblem) -> dict[bytes, str]:
 
 
 def node_keys(problem: Any, X: NDArray[Any]) -> list[bytes]:
-    """Rows as bytes; equal releases are equal rows where the problem knows which are."""
+    """Rows as bytes; equal releases become equal rows if the problem can tell."""
     effective = getattr(problem, "effective", None)
     rows = np.asarray(X if effective is None else effective(X)).astype(np.int64)
     return [row.tobytes() for row in rows]

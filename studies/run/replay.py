@@ -1,11 +1,11 @@
-"""Replay of a stored search: every generation is worked again, served from the store, and compared.
+"""Replay of a stored search: every generation is computed again with measures from the store, and compared.
 
 An algorithm's state is thousands of Python objects that only a pickle could save, and a pickle from disk can run any
-code. So nothing of the algorithm is saved. A resumed search starts again from its seed; whatever it measures again is
-served from the store instead of being computed, and at every generation everything that is stored (solutions,
-population, front, counters, state of the random generator) must come out with the same digest. When the stored
-generations are used up the search has provably arrived where it was, and goes on. (A search whose own work is what
-takes the time can say its state in numbers, and is restored instead: see ``checkpoint``.)
+code. So nothing of the algorithm is saved. A resumed search starts again from its seed; its measures are taken from the
+store instead of being computed, and at every generation everything that is stored (solutions, population, front,
+counters, state of the random generator) must have the same digest. After the last stored generation, the search has
+provably reached the state where it stopped, and continues. (A search whose own computation takes most of the time can
+store its state in numbers, and is restored instead: see ``checkpoint``.)
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from sdc_problems.studies.store.writer import BEGINNING, Generation, RunWriter, 
 
 
 class Replay:
-    """Replay of the generations that earlier sessions stored, or restoring of the state that they left.
+    """Replay of the generations that earlier sessions stored, or restoration of their last state.
 
     Attributes
     ----------
     number, chain, last
         Number, chain digest and content of the last stored generation.
     interrupted
-        Whether it was asked to stop before the end of what is stored.
+        Whether it was asked to stop before the end of the stored generations.
     """
 
     def __init__(self, writer: RunWriter, seed: int, stop: Callable[[], bool]) -> None:
@@ -44,7 +44,7 @@ class Replay:
         self.interrupted = False
 
     def work_again(self, algorithm: Any, log: EvaluationLog, progress: Progress) -> None:
-        """Work every stored generation again, with its measures; each must come out as it was stored."""
+        """Compute every stored generation again with its measures; the result must be as stored."""
         for stored, expected in self.writer.generations(self.seed):
             if self.stop():
                 self.interrupted = True
@@ -62,7 +62,7 @@ class Replay:
             self._take(stored, expected, progress)
 
     def restore(self, algorithm: Any, log: EvaluationLog, progress: Progress) -> None:
-        """Take in every stored generation and give the algorithm its state back."""
+        """Read every stored generation, and restore the algorithm's state."""
         last = self.writer.last(self.seed)
         if last is None:
             return
@@ -108,7 +108,7 @@ def _diverged(seed: int, number: int, what: str) -> SDCError:
 
 
 def check_measures(last: Generation, problem: SDCProblem, backend: Backend) -> None:
-    """Measure a few stored solutions again: the rest of the run must be measured as its beginning was."""
+    """Measure a few stored solutions again: the rest of the run must be measured in the same way as its beginning."""
     few = slice(0, 4)
     X = last.arrays["X"][few]
     if not len(X):

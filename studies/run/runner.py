@@ -1,7 +1,7 @@
-"""Runner of a study: its seeds side by side, and the ways in which it can stop and go on.
+"""Runner of a study: its seeds side by side, and how it can be stopped and continued.
 
-The seeds of a study are independent. With several workers they run in processes of their own; workers that are left
-over measure the candidates of each. Every process writes its own generations; the store is where they meet.
+The seeds of a study are independent. With several workers, they run in separate processes; additional workers measure
+the candidates of each. Every process writes its own generations to the common store.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ class Outcome:
     folder
         The run folder.
     endings
-        One per seed that was worked on.
+        One per seed that was run.
     interrupted
-        Whether it was asked to stop before its end; everything up to there is stored.
+        Whether it was asked to stop before its end; everything until then is stored.
     """
 
     folder: Path
@@ -75,19 +75,20 @@ def work(
     folder
         The run folder.
     workers
-        Processes; by default as the study says.
+        Number of processes; by default that of the study.
     scheduler
-        Dask scheduler. Never taken from the folder, which may be a stranger's: who names a scheduler can have code run.
+        Dask scheduler. It is never taken from the folder, which may come from a stranger: a scheduler can run any code.
     built
         The study, if ``start`` or ``reopen`` has just built it.
     made_with
-        Versions that the run was begun with, if they may be others.
+        Versions with which the run was begun, if they may differ.
     exact_baselines
-        Whether the best solution for each objective is found first; by default if it costs a share of the budget only.
+        Whether to find the best solution for each objective first; by default only if it costs a share of the budget.
     tell
-        Takes a line about what happens.
+        Called with one line about each event.
     stopped
-        Whether to stop after the current generation, as Ctrl-C does where signals are heard: in the main thread.
+        Function that says whether to stop after the current generation, as Ctrl-C does if signals can be received (in
+        the main thread).
     """
     folder = check_folder(folder)
     if built is None:
@@ -114,7 +115,7 @@ def work(
             return Outcome(folder, (), False)
         jobs = min(workers, len(seeds))
         if scheduler is not None:
-            # One client for the whole session: it starts a local cluster, and clears the workers at the end.
+            # One client for the whole session: it starts a local cluster, and cleans up the workers at the end.
             backend = stack.enter_context(open_backend(made.problem, workers=workers, scheduler=scheduler))
             scheduler = backend.scheduler
             stack.callback(backend.forget)
@@ -127,7 +128,7 @@ def work(
 
 
 def _take_over_changes(writer: RunWriter, folder: Path, study: Study) -> None:
-    """Go on further than was planned: new limits open finished seeds again, new seeds are added."""
+    """Continue further than planned: new limits reopen finished seeds, new seeds are added."""
     values = study.values()
     with Run(folder) as run:
         before, seeds = run.study, run.seeds
@@ -161,14 +162,14 @@ def _keep_baselines(
 def interruptions(
     tell: Callable[[str], None], stopped: Callable[[], bool] = lambda: False
 ) -> Iterator[Callable[[], bool]]:
-    """Let Ctrl-C (or a polite kill) end the session after the current generations; a second one ends it now.
+    """Let Ctrl-C (or SIGTERM) end the session after the current generations; a second one ends it at once.
 
     Parameters
     ----------
     tell
-        Takes a line about what happens.
+        Called with one line about each event.
     stopped
-        Whether somebody else asks for that.
+        Function that says whether to stop for another reason.
     """
     asked = False
     if threading.current_thread() is not threading.main_thread():
@@ -237,7 +238,7 @@ class _Crew:
                     " safe: continue with `sdc resume`, perhaps with fewer workers"
                 ) from None
             except BaseException:
-                # The others are asked to end with their generation; a second Ctrl-C ends them at once.
+                # The others are asked to stop after their generation; a second Ctrl-C ends them at once.
                 asked.set()
                 for future in pending:
                     future.cancel()

@@ -1,4 +1,4 @@
-"""Search of one seed: its loop over generations, each stored as it ends; a resume begins with a replay."""
+"""Search of one seed: its loop over generations, each stored when it ends; a resumed search begins with a replay."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from sdc_problems.studies.store.writer import RunWriter
 
 @dataclass(frozen=True)
 class Ending:
-    """Ending of a session of a search; ``reason`` is empty when it was interrupted and can go on.
+    """End of a session of a search; ``reason`` is empty if it was interrupted and can be continued.
 
-    ``missed`` says which bounds of the problem the nearest solution misses, where none meets them all.
+    ``missed`` names the bounds that the nearest solution misses, if no solution meets them all.
     """
 
     seed: int
@@ -47,25 +47,25 @@ def search(
     ends: bool = False,
     stop: Callable[[], bool] = lambda: False,
 ) -> Ending:
-    """Run, or resume, one seed until its limits are met or ``stop()`` says so between two generations.
+    """Run or resume one seed until its limits are reached, or ``stop()`` is true between two generations.
 
     Parameters
     ----------
     writer
-        Where it is stored.
+        Writer of the run.
     seed, problem, algorithm, limits
-        What is searched, how, and for how long.
+        Seed, problem, algorithm and limits of the search.
     backend
-        What measures.
+        Backend that measures.
     rounded
         Whether the algorithm proposes real numbers.
     ends
-        Whether the algorithm's own termination counts, too: it has a budget of its own.
+        Whether the algorithm's own termination also counts, because it has its own budget.
     stop
-        Asked between two generations.
+        Called between two generations.
     """
     log = EvaluationLog(problem, backend, rounded=rounded)
-    # Some of pymoo's default arguments are objects that a search changes (SPEA2's survival): work on a copy, always.
+    # Some of pymoo's default arguments are objects that a search changes (SPEA2's survival): always work on a copy.
     algorithm = copy.deepcopy(algorithm)
     termination = limits.termination(algorithm.termination if ends else None)
     algorithm.setup(problem, termination=termination, seed=seed, evaluator=RecordingEvaluator(log), verbose=False)
@@ -101,7 +101,7 @@ def search(
 
 
 def _missed(problem: SDCProblem, log: EvaluationLog) -> str:
-    """Bounds that the solution nearest to them misses, and by how much; empty where a solution meets them all."""
+    """Bounds that the nearest solution misses, and by how much; empty if a solution meets them all."""
     if not problem.requirements or not len(log):
         return ""
     G = np.maximum(log.measures(np.arange(len(log)))["G"], 0.0)

@@ -1,4 +1,4 @@
-"""Start of a run, and its reopening: the study and the data must be those that it was begun with."""
+"""Start and reopening of a run: its study and data must be those with which it was begun."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from sdc_problems.studies.study.schema import LARGEST_FILE, Built, Study
 from sdc_problems.studies.tasks import find_task
 
 CHANGEABLE = ("title", "termination", "require", "run")
-"""Sections that may change while a run goes on: they do not change what a generation is."""
+"""Sections that may change in an unfinished run, because they do not change any generation."""
 
 CONTINUABLE = (0, 2)
-"""Oldest version whose runs this one goes on with: before, objectives and options had other names."""
+"""Oldest version whose runs can be continued: before it, objectives and options had other names."""
 
 
 class Untrue(SDCError):
-    """Contradiction between a run and its study or data: nothing of the run is shown."""
+    """Contradiction between a run and its study or data, after which nothing of the run is shown."""
 
 
 def start(study: Study, text: str, folder: Path) -> Built:
-    """Build the study, to be sure that it can be built, and make its run folder."""
+    """Build the study, to be sure that this works, and make its run folder."""
     if Path(folder).exists():
         raise SDCError(f"{str(folder)!r} already exists: continue it with `sdc resume`, or choose another --out")
     built = study.build()
@@ -66,14 +66,14 @@ def start(study: Study, text: str, folder: Path) -> Built:
 
 @contextmanager
 def removed_unless_begun(folder: Path) -> Iterator[None]:
-    """Remove a run folder that was just made if what follows fails before a generation is stored.
+    """Remove a run folder that was just made if the rest fails before a generation is stored.
 
-    It holds nothing, and would be in the way of the corrected study.
+    It is empty, and would be in the way of the corrected study.
     """
     try:
         yield
     except Exception:
-        with suppress(SDCError), RunLock(folder), Run(folder) as run:  # not if another process has taken it up
+        with suppress(SDCError), RunLock(folder), Run(folder) as run:  # not if another process works on it
             begun = any(state.generations for state in run.progress())
             if not begun:
                 shutil.rmtree(folder, ignore_errors=True)
@@ -81,7 +81,7 @@ def removed_unless_begun(folder: Path) -> Iterator[None]:
 
 
 def again(folder: Path) -> tuple[Study, str]:
-    """Study of a run folder, to repeat the run: relative paths start where they did when the run was made."""
+    """Study of a run folder, to repeat the run: relative paths start in the same folder as when the run was made."""
     folder = check_folder(folder)
     with Run(folder) as run:
         home = Path(run.meta["folder"])
@@ -100,9 +100,9 @@ def reopen(folder: Path, *, data: Path | None = None, search: bool = True) -> tu
     folder
         The run folder.
     data
-        Where its file is now, if it was moved; that of the links lies beside it.
+        Current path of its file, if it was moved; that of the links is next to it.
     search
-        Whether the search is to go on; who reads the run only need not build it.
+        Whether the search will be continued; to read the run only, it need not be built.
     """
     folder = check_folder(folder)
     with Run(folder) as run:
@@ -123,7 +123,7 @@ def reopen(folder: Path, *, data: Path | None = None, search: bool = True) -> tu
     values = tomllib.loads(text)
     if data is not None:
         section = {**values["data"], "file": str(resolved(data))}
-        if section.get("edges") is not None:  # links move with the records
+        if section.get("edges") is not None:  # links are moved with the records
             section["edges"] = str(resolved(data).parent / Path(section["edges"]).name)
         values = {**values, "data": section}
     study = Study.from_values(values, folder=Path(meta["folder"]))
@@ -148,7 +148,7 @@ def reopen(folder: Path, *, data: Path | None = None, search: bool = True) -> tu
 
 
 def _check_facts(built: Built, meta: Mapping[str, Any], folder: Path) -> None:
-    """Refuse a run that says something else of its data or objectives than is true: its numbers would be misread."""
+    """Refuse a run whose facts about its data or objectives are not true: its numbers would be misread."""
     counted, made = _data_facts(built), _problem_facts(built.problem)
     said = {
         **{name: meta["data"].get(name) for name in counted},
@@ -170,13 +170,13 @@ def _read_as(objectives: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _data_facts(built: Built) -> dict[str, Any]:
-    """Counts of the table, as a run says them."""
+    """Counts of the table, in the form stored in a run."""
     data = built.table.data
     return {"records": data.n_records, "dropped": data.n_dropped, "columns": len(data.names)}
 
 
 def _problem_facts(problem: SDCProblem) -> dict[str, Any]:
-    """Facts of the problem that decide how its numbers are read."""
+    """Facts about the problem that determine how its numbers are read."""
     return {
         "class": type(problem).__name__,
         "n_var": int(problem.n_var),
@@ -186,9 +186,9 @@ def _problem_facts(problem: SDCProblem) -> dict[str, Any]:
 
 
 def check_continuable(meta: Mapping[str, Any], folder: Path) -> None:
-    """Refuse to go on with a run of a version with other names; it can still be read under them."""
+    """Refuse to continue a run of a version with other names; it can still be read under these."""
     version = str(meta["versions"].get("sdc-problems"))
-    numbers = re.fullmatch(r"(\d+)\.(\d+)[\w.+]{0,30}", version)  # nothing else of a stranger's folder is repeated
+    numbers = re.fullmatch(r"(\d+)\.(\d+)[\w.+]{0,30}", version)  # nothing else of a stranger's folder is printed
     if numbers and tuple(map(int, numbers.groups())) >= CONTINUABLE and tuple(meta["format"]) >= SEALED:
         return
     made = f"sdc-problems {version}" if numbers else "another version"
@@ -204,7 +204,7 @@ def _where(built: Built) -> str:
 
 
 def _decisive(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the part of a study that decides what each generation is, as JSON would keep it."""
+    """Return the part of a study that determines every generation, in the form that JSON keeps."""
     try:
         plain: dict[str, Any] = json.loads(json.dumps({k: v for k, v in given.items() if k not in CHANGEABLE}))
     except TypeError as error:
@@ -213,7 +213,7 @@ def _decisive(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _difference(before: Any, after: Any, place: str = "") -> str:
-    """Say where two nested tables differ first; empty if they do not."""
+    """First difference between two nested tables, in words; empty if there is none."""
     if isinstance(before, dict) and isinstance(after, dict):
         for key in [*before, *(k for k in after if k not in before)]:
             where = f"{place}.{key}" if place else str(key)

@@ -1,6 +1,6 @@
-"""pymoo's algorithms as searches: which of their arguments a study may set, and within which bounds.
+"""pymoo's algorithms as searches: the arguments that a study may set, and their bounds.
 
-pymoo annotates hardly any argument and checks few: types and bounds stand here. Defaults are those of its constructors.
+pymoo annotates and checks few of its arguments, so types and bounds are here. Defaults are those of its constructors.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pydantic import Field
 from sdc_problems.studies.searches.search import Search, Share, Size
 from sdc_problems.studies.study.options import Argument
 
-# pymoo's algorithms that are no searches for a study, and why.
+# pymoo's algorithms that cannot be searches of a study, and why.
 REFUSED = {
     "CMOPSO": "in pymoo 0.6.2 it draws numbers from generators of its own: no run of it could be repeated",
     "PINSGA2": "it asks a person questions while it runs",

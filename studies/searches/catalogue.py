@@ -1,4 +1,4 @@
-"""Searches that a study can name, pymoo's and ours, and how one is made for a problem."""
+"""Searches that a study can name, of pymoo and of this package, and their construction for a problem."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 GROUP = "sdc_problems.searches"
-"""Entry point group of other packages' searches; each entry is named as its search and leads to a `Search`."""
+"""Entry point group for searches of other packages; each entry has the name of its search and leads to a `Search`."""
 
 
 FOR_EVERY_TASK = (
@@ -38,9 +38,9 @@ FOR_EVERY_TASK = (
 
 
 def available_searches() -> dict[str, Search]:
-    """Every search by name: those for every task (most are pymoo's), those that tasks and other packages bring along.
+    """Every search by name: those for every task (most are pymoo's), and those of tasks and other packages.
 
-    One that cannot be loaded is left out with a warning.
+    A search that cannot be loaded is left out with a warning.
     """
     found = {search.name: search for search in FOR_EVERY_TASK}
     for task in available_tasks().values():
@@ -48,7 +48,7 @@ def available_searches() -> dict[str, Search]:
             known = found.get(search.name)
             if known is None:
                 found[search.name] = replace(search, tasks=(task.name,))
-            elif known.target == search.target and known.tasks is not None:  # one search of several tasks
+            elif known.target == search.target and known.tasks is not None:  # the same search for several tasks
                 found[search.name] = replace(known, tasks=(*known.tasks, task.name))
     for name, entry in entries(GROUP, found).items():
         try:
@@ -98,7 +98,7 @@ def build_search(
     operators: Mapping[str, Any],
     epsilon: Sequence[float] | None,
 ) -> Any:
-    """Make the algorithm, with the problem's operators or those that the study puts in their place."""
+    """Make the algorithm, with the problem's operators or those that the study names instead."""
     from sdc_problems.studies.searches.operators import BaselinesFirst, chosen_operators
 
     search = find_search(name)
@@ -130,7 +130,7 @@ def _check_fit(
     operators: Mapping[str, Any],
     epsilon: Sequence[float] | None,
 ) -> None:
-    """Say before anything runs why an algorithm cannot be used for a problem."""
+    """Say why an algorithm cannot be used for a problem, before anything runs."""
     name = search.name
     if search.tasks is not None and task not in search.tasks:
         raise SDCError(f"algorithm {name} is for the task {' or '.join(search.tasks)}, not for {task}")
@@ -151,7 +151,7 @@ def _check_fit(
 def _directions(n_obj: int, count: int) -> NDArray[np.float64]:
     from pymoo.util.ref_dirs import get_reference_directions
 
-    if n_obj == 2:  # evenly spaced, at no cost
+    if n_obj == 2:  # evenly spaced directions cost nothing
         return np.asarray(get_reference_directions("das-dennis", 2, n_partitions=count - 1))
     return np.asarray(get_reference_directions("energy", n_obj, count, seed=1))
 

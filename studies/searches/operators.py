@@ -1,4 +1,4 @@
-"""Operators by name, with options read from their own signatures, and a first population that begins with baselines."""
+"""Operators by name, with options from their signatures, and a first population that begins with baselines."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KINDS: dict[str, type[Any]] = {"sampling": Sampling, "crossover": Crossover, "mu
 
 
 def chosen_operators(section: Mapping[str, Any], task: str) -> dict[str, Any]:
-    """Make the operators of an operators section: ``crossover = {name = "...", prob = 0.8}`` and so on."""
+    """Make the operators of a section such as ``crossover = {name = "...", prob = 0.8}``."""
     made = {}
     for kind, given in section.items():
         if kind not in KINDS:
@@ -45,7 +45,7 @@ def chosen_operators(section: Mapping[str, Any], task: str) -> dict[str, Any]:
 
 
 class BaselinesFirst(Sampling):
-    """Baselines, then as many of another sampling's solutions as are missing.
+    """Sampling of baselines first, then of another sampling's solutions.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class Start(Section):
-    """Beginning of the first population."""
+    """Source of the first population."""
 
     start: Literal["random", "baselines"] = Field(
         default="random", description="Whether the first population begins with the problem's baselines."
@@ -44,7 +44,7 @@ STUDY_OPTIONS: dict[str, type[Section]] = {
     "directions": Directions,
     "reference_points": ReferencePoints,
 }
-"""Options that are no argument of a constructor: a study's own words for a sampling and for arrays."""
+"""Options that are not arguments of a constructor: a study's own way to give a sampling or arrays."""
 
 
 @dataclass(frozen=True)
@@ -54,35 +54,35 @@ class Search:
     Attributes
     ----------
     name
-        How a study names it.
+        Its name in a study.
     title
-        What it is.
+        A short description.
     target
         Its class, as ``"module:Class"``; imported when it is first needed.
     parameters
-        Arguments of the constructor that a study may set; if None, all those that a study file can say.
+        Arguments of the constructor that a study may set; if None, all that a study file can express.
     without
-        Arguments that it may not.
+        Arguments that a study may not set.
     arguments
         Types and descriptions of arguments that have none.
     defaults
         Defaults of arguments that have none.
     study
-        Which of ``STUDY_OPTIONS`` it has on top.
+        Names of its additional ``STUDY_OPTIONS``.
     operators
-        What it takes of the operators.
+        Operators that it takes.
     own
-        Whether it has operators of its own, so that it gets only those that a study names.
+        Whether it has its own operators, so that it gets only those that a study names.
     real
         Whether it proposes real numbers, which are rounded.
     archive
-        Whether a study may give it a box archive; some have their own.
+        Whether a study may give it a box archive; some searches have their own.
     ends
-        Whether it has a budget of its own, so that a study needs no [termination].
+        Whether it has its own budget, so that a study needs no [termination].
     objectives
-        How many objectives it is for.
+        Numbers of objectives that it can handle.
     tasks
-        Names of the tasks that bring it along, the only ones it is for; all if None.
+        Names of the tasks to which it belongs and for which alone it is made; all tasks if None.
     """
 
     name: str
@@ -108,7 +108,7 @@ class Search:
 
     @functools.cached_property
     def options(self) -> type[Section]:
-        """Model of its options: the constructor's, and those of a study's own."""
+        """Model of its options: those of the constructor, and the additional ones of a study."""
         return options_model(
             self.load(),
             only=self.parameters,

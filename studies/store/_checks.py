@@ -1,7 +1,7 @@
 """Checks of the contents of a run's database, which may be damaged or come from a stranger.
 
-The digests of the generations tell whether what is stored is what was computed; before them, each value must be of its
-kind, so that a damaged folder is a sentence and not a failure somewhere behind.
+The digests of the generations show whether the stored results are those that were computed. Before that, each value
+must have the right type, so that a damaged folder gives an error message and not a failure elsewhere.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import numpy as np
 
 from sdc_problems.errors import SDCError
 
-_CLOCK = "BETWEEN 0 AND 1e12"  # seconds; infinity is none, and NaN is stored as NULL
+_CLOCK = "BETWEEN 0 AND 1e12"  # seconds; excludes infinity, and NaN is stored as NULL
 
-# For each column the type that SQLite has stored, and what else holds for it.
+# For each column, the type that SQLite has stored, and further conditions.
 COLUMNS: dict[str, dict[str, tuple[str, str]]] = {
     "meta": {"key": ("text", ""), "value": ("text", "")},
     "seeds": {
@@ -68,7 +68,7 @@ def wrong_column(db: sqlite3.Connection) -> str | None:
 
 
 def check_facts(meta: Mapping[str, Any]) -> None:
-    """Refuse facts of a run (``meta``) of which one is not of its kind."""
+    """Refuse facts of a run (``meta``) if one of them is invalid."""
     for key, kind in _FACTS.items():
         if not kind(meta.get(key)):
             raise SDCError(f"its {key!r} is not valid")

@@ -1,8 +1,8 @@
 """Run folder: making it, checking one that a stranger may have made, and writing files in it.
 
-The folder holds ``study.toml`` (the study as it was given), ``run.sqlite`` (everything that was computed) and
-whatever pictures and tables were made from it. Nothing in it is ever executed or unpickled, and no link in it is
-followed: a link could lead a write out of the folder.
+The folder holds ``study.toml`` (the study as given), ``run.sqlite`` (everything that was computed) and the
+pictures and tables made from it. Nothing in it is ever executed or unpickled, and no link in it is
+followed, because a link could redirect a write to a place outside the folder.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from sdc_problems.studies.store.seal import seal_baselines, seal_facts, seal_see
 STUDY = "study.toml"
 LOCK = "run.lock"
 OWN = (STUDY, LOCK, DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", f"{DATABASE}-journal")
-"""Files that a run is: nothing else is ever written over them."""
+"""Files that make up a run: no other file is ever written over them."""
 
 
 def check_folder(path: Path) -> Path:
-    """Resolve a run folder; a link, or a file that sdc never writes there, is refused before anything is opened."""
+    """Resolve a run folder; refuse a link, or a file that sdc never writes there, before anything is opened."""
     folder = resolved(path)
     if not folder.is_dir():
         near = [p.name for p in folder.parent.iterdir() if p.is_dir()] if folder.parent.is_dir() else []
@@ -38,7 +38,7 @@ def check_folder(path: Path) -> Path:
         if inside.exists() and not inside.is_file():
             raise SDCError(f"{name} in {str(path)!r} is not a regular file")
     if (folder / f"{DATABASE}-journal").exists():
-        # SQLite acts on such a file when it opens the database, up to deleting files that it names.
+        # SQLite acts on such a file when it opens the database, and may even delete files that it names.
         raise SDCError(
             f"{str(path)!r} contains {DATABASE}-journal, which sdc never writes: remove it if you trust the folder"
         )
@@ -55,13 +55,13 @@ def inside(folder: Path, name: str) -> Path:
 
 
 def refuse_own(path: Path) -> None:
-    """Refuse to write over a file that a run is."""
+    """Refuse to overwrite a file that makes up a run."""
     if path.name in OWN and (path.parent / DATABASE).is_file():
         raise SDCError(f"{str(path)!r} is a file of the run itself: choose another name")
 
 
 def refuse_run(folder: Path) -> None:
-    """Refuse a run folder as the place of other files: what is there belongs to the run."""
+    """Refuse to write other files into a run folder: its content belongs to the run."""
     there = folder.absolute()
     for place in (there, *there.parents):
         if (place / DATABASE).is_file():
@@ -69,7 +69,7 @@ def refuse_run(folder: Path) -> None:
 
 
 def write_atomically(path: Path, content: bytes | str, *, private: bool = False) -> None:
-    """Write a file so that a reader finds the old or the new content, never a part; a link there is replaced.
+    """Write a file so that readers find the old or the new content, never a part; a link is replaced.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def write_atomically(path: Path, content: bytes | str, *, private: bool = False)
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        if not private:  # as mkstemp makes it; otherwise it gets the permissions of an ordinary new file
+        if not private:  # mkstemp makes private files; others get the permissions of an ordinary new file
             mask = os.umask(0)
             os.umask(mask)
             Path(temporary).chmod(0o666 & ~mask)

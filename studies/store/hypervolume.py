@@ -13,7 +13,7 @@ FloatArray = NDArray[np.float64]
 
 
 def nondominated(F: FloatArray) -> NDArray[np.bool_]:
-    """Mark the rows that no other row dominates; of equal rows the first.
+    """Mask of the rows that no other row dominates; of equal rows, only the first.
 
     Examples
     --------
@@ -32,16 +32,16 @@ def nondominated(F: FloatArray) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class Box:
-    """Box of the hypervolume: from the best value of each objective to the reference point (minimised)."""
+    """Box of the hypervolume: from the best value of each objective to the reference point (minimized)."""
 
     ideal: FloatArray
     reference: FloatArray
 
     @classmethod
     def around(cls, worst_of: Sequence[FloatArray], best_of: Sequence[FloatArray]) -> Box:
-        """From the best of everything found to the worst of what a search starts from.
+        """Box from the best of all solutions found to the worst of those from which a search starts.
 
-        The reference point does not move while a search goes on, so that the hypervolume can only grow.
+        The reference point does not move during a search, so that the hypervolume can only grow.
         """
         start = np.vstack(worst_of)
         return cls(np.vstack([start, *best_of]).min(axis=0), start.max(axis=0))
@@ -55,7 +55,7 @@ class Box:
         0.75
         """
         width = self.reference - self.ideal
-        kept = width > 0  # an objective that never varies says nothing
+        kept = width > 0  # ignore an objective that never varies
         if not kept.any():
             return 0.0 if len(F) == 0 else 1.0
         scaled = (np.asarray(F, dtype=float)[:, kept] - self.ideal[kept]) / width[kept]

@@ -15,12 +15,12 @@ from sdc_problems.studies.store.folder import LOCK, inside
 
 
 class RunLock:
-    """Lock of a run folder: one process at a time works on a run, and the lock ends with its process.
+    """Lock of a run folder: only one process at a time works on a run, and the lock ends with the process.
 
     Attributes
     ----------
     token
-        Random text that only this holder has; the database takes writes of the newest holder's token only.
+        Random text that only this holder has; the database accepts writes only with the newest holder's token.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -46,7 +46,7 @@ class RunLock:
                 f" {str(self._path.parent)!r}; wait until it has finished, or see `sdc status`"
             )
         descriptor = self._file.fileno()
-        try:  # past Python's buffer, which would try again, and fail again, when the file is closed
+        try:  # bypass Python's buffer, which would try, and fail, again when the file is closed
             os.ftruncate(descriptor, 0)
             os.write(descriptor, f"process {os.getpid()}".encode())
         except OSError as error:
@@ -63,7 +63,7 @@ class RunLock:
 
 
 def is_worked_on(folder: Path) -> bool:
-    """Whether a process holds the run's lock (on Windows, where one cannot look, whether one wrote its number)."""
+    """Whether a process holds the run's lock (on Windows, where it cannot be tested, whether one wrote its number)."""
     try:
         file = inside(folder, LOCK).open("r")
     except OSError:
@@ -81,7 +81,7 @@ def is_worked_on(folder: Path) -> bool:
 
 
 def _patiently(file: IO[str]) -> bool:
-    """Try a few times: who only looks whether a run is worked on holds its lock for a moment."""
+    """Try a few times, because a process that only checks the lock holds it for a moment."""
     for _ in range(5):
         if _try_lock(file):
             return True
@@ -94,7 +94,7 @@ def _try_lock(file: IO[str]) -> bool:
         import msvcrt
 
         try:
-            file.seek(1 << 20)  # beyond the text, which others read
+            file.seek(1 << 20)  # beyond the text, which other processes read
             msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
         except OSError:
             return False

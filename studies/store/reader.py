@@ -1,6 +1,6 @@
-"""Reader of a run: fronts, histories, solutions and aggregates, while it goes on or long after.
+"""Reader of a run: fronts, histories, solutions and aggregates, during the run or long after.
 
-Everything here only reads, so that a page, a plot and a command can look at a run that another process is writing.
+It only reads, so that a page, a plot and a command can look at a run that another process is writing.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from sdc_problems.studies.store.writer import STORED, stored_generation
 
 FloatArray = NDArray[np.float64]
 BASELINE = "baseline-"
-_ANYWHERE = ("title", "termination", "run")  # parts of a study that change nothing of what a generation is
+_ANYWHERE = ("title", "termination", "run")  # parts of a study that do not change any generation
 
 
 class Run:
@@ -64,7 +64,7 @@ class Run:
 
     def __init__(self, folder: str | Path) -> None:
         self.path = check_folder(Path(folder))
-        self._lock = RLock()  # one connection, shared by the threads of a server
+        self._lock = RLock()  # for the connection, which the threads of a server share
         self._records: dict[int, SeedRecord] = {}
         try:
             self._db = open_database(self.path / DATABASE)
@@ -87,7 +87,7 @@ class Run:
             raise SDCError(f"{DATABASE} in {str(folder)!r} cannot be read: {error!r}") from None
         self._signs = np.array([1.0 if axis.sense == "min" else -1.0 for axis in self.axes])
 
-    # -- how far it is --------------------------------------------------------------------------------------------
+    # -- state ----------------------------------------------------------------------------------------------------
 
     @property
     def name(self) -> str:
@@ -107,7 +107,7 @@ class Run:
 
     @property
     def original(self) -> FloatArray | None:
-        """Natural values of the unprotected data; None (or NaN in places) where they are not defined."""
+        """Objective values of the unprotected data, in natural units; None (or NaN) where they are not defined."""
         stored = self.meta["problem"].get("original")
         if stored is None:
             return None
@@ -132,15 +132,15 @@ class Run:
 
     @property
     def finished(self) -> bool:
-        """Whether every seed came to its end."""
+        """Whether every seed is finished."""
         return all(state.status == "finished" for state in self.progress())
 
     def fingerprint(self) -> str:
-        """One digest of what the run found, and of what it is about: equal runs have equal fingerprints.
+        """Digest of a run's results and of what they mean: equal runs have equal fingerprints.
 
-        It covers every seed's generations (by the last one's chained digest) and ending, the baselines, and what is
-        said of data, problem, objectives, search and requirements; not where and when it was made, nor its limits.
-        Seals can be made anew by who may write in the folder; a fingerprint that was noted elsewhere cannot.
+        It covers every seed's generations (by the last one's chained digest) and ending, the baselines, and the facts
+        on data, problem, objectives, search and requirements; not the place, time or limits of the run.
+        Whoever can write to the folder can make new seals, but cannot change a fingerprint that was noted elsewhere.
         """
         baselines = [(name, digest(unpack(a))) for name, a in self._rows("SELECT * FROM baselines ORDER BY name")]
         facts: list[Any] = [[[s.seed, s.generations, s.chain] for s in self.progress()], baselines]
@@ -153,7 +153,7 @@ class Run:
         return hashlib.sha256(json.dumps(facts, sort_keys=self.sealed).encode()).hexdigest()
 
     def verify(self) -> None:
-        """Check every stored generation against its digest, which chains onto the one before, and the baselines."""
+        """Check every stored generation against its digest, which is chained to the one before, and the baselines."""
         for seed in self.seeds:
             self._record(seed)
         self.baselines(genomes=False)
@@ -166,7 +166,7 @@ class Run:
         except (ValueError, TypeError, RecursionError):
             raise self._damaged("sessions.versions") from None
 
-    # -- what it found --------------------------------------------------------------------------------------------
+    # -- results --------------------------------------------------------------------------------------------------
 
     def solutions(self, seeds: Iterable[int] | None = None, *, genomes: bool = False) -> Solutions:
         """Everything that was measured, in the order of measurement, one seed after the other.
@@ -174,9 +174,9 @@ class Run:
         Parameters
         ----------
         seeds
-            Of these seeds only.
+            Seeds to read; by default all.
         genomes
-            Whether to read ``X``, too (it may be large).
+            Whether to read ``X`` as well (it may be large).
         """
         parts = []
         for seed in self._chosen(seeds):
@@ -197,7 +197,7 @@ class Run:
         return Solutions.concatenate(parts, len(self.axes))
 
     def front(self, seed: int | None = None, *, genomes: bool = False) -> Solutions:
-        """Feasible solutions that no other one dominates, of one seed or of all together; of equals the first found.
+        """Feasible non-dominated solutions, of one seed or of all together; among equals, the first found.
 
         They are ordered by their objectives.
         """
@@ -256,7 +256,7 @@ class Run:
             raise SDCError(f"no solution {ident!r}: seed {seed} has {count} solutions so far, counted from 0")
         return self._pick(int(seed), np.array([int(number)]), genomes=True)
 
-    # -- how it went ----------------------------------------------------------------------------------------------
+    # -- history --------------------------------------------------------------------------------------------------
 
     def box(self) -> Box | None:
         """Box for the hypervolume: reference point at the worst of the baselines and first generations."""
@@ -288,7 +288,7 @@ class Run:
         )
 
     def aggregates(self, box: Box | None = None, *, points: int = 200) -> Aggregates:
-        """Hypervolume over all seeds at equal numbers of evaluations, as far as every begun seed has come."""
+        """Hypervolume over all seeds at equal numbers of evaluations, as far as every seed that has begun."""
         box = box or self.box()
         histories = [h for h in (self.history(s, box) for s in self.seeds) if len(h.generation)]
         if not histories:
@@ -316,18 +316,18 @@ class Run:
     def __repr__(self) -> str:
         return f"<Run {self.name!r}: {len(self.seeds)} seeds, objectives ({', '.join(a.name for a in self.axes)})>"
 
-    # -- inside ---------------------------------------------------------------------------------------------------
+    # -- internal -------------------------------------------------------------------------------------------------
 
     @contextmanager
     def _snapshot(self) -> Iterator[None]:
-        """One state of the database for a whole block, whatever another process writes meanwhile."""
+        """Consistent state of the database for a whole block, even if another process writes meanwhile."""
         with self._lock:
             try:
                 self._db.execute("BEGIN")
                 try:
                     yield
                 finally:
-                    if self._db.in_transaction:  # SQLite ends it by itself on some errors
+                    if self._db.in_transaction:  # SQLite ends it on some errors
                         self._db.execute("ROLLBACK")
             except sqlite3.DatabaseError as error:
                 raise SDCError(f"{DATABASE} in {str(self.path)!r} cannot be read: {error}") from None
@@ -352,7 +352,7 @@ class Run:
         return chosen
 
     def _record(self, seed: int) -> SeedRecord:
-        """Record of a seed; generations that were added since the last look are read and verified now."""
+        """Record of a seed; generations added since the last call are read and verified now."""
         self._chosen([seed])
         with self._snapshot():
             record = self._records.setdefault(seed, SeedRecord())
@@ -398,7 +398,7 @@ class Run:
         return np.vstack(blocks) if blocks else np.zeros((0, self.n_var), dtype=self.meta["problem"]["dtype"])
 
     def _some_genomes(self, seed: int, numbers: NDArray[Any], record: SeedRecord) -> NDArray[Any]:
-        """Genomes of a few solutions: only the generations in which they were born are read."""
+        """Genomes of a few solutions: only the generations in which they were measured are read."""
         rows: list[NDArray[Any]] = [np.zeros(0)] * len(numbers)
         born = record.born()
         first = {g: (record.solutions[i - 1] if i else 0) for i, g in enumerate(record.generation)}

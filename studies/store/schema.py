@@ -54,8 +54,8 @@ def connection(database: Path, *, write: bool = False) -> Iterator[sqlite3.Conne
 def open_database(database: Path, *, write: bool = False) -> sqlite3.Connection:
     """Open a run's database: nothing in its schema is trusted, and a reader never needs to write.
 
-    A writer uses a write-ahead log: readers see the last complete generation while a run goes on, and after a crash
-    of the process the log is complete. A reader in a folder that it may not write to reads the file as it stands, or
+    A writer uses a write-ahead log: readers see the last complete generation during a run, and after a crash of the
+    process the log is complete. In a folder that it may not write to, a reader reads the file in its current state, or
     a private copy together with its log.
     """
     uri = database.resolve().as_uri()
@@ -97,12 +97,12 @@ def _into_memory(database: Path) -> sqlite3.Connection:
 
 
 def check_schema(db: sqlite3.Connection, path: Path) -> dict[str, Any]:
-    """Read the run's facts; refuse a database that is damaged, newer, or holds anything besides its tables."""
+    """Read the run's facts; refuse a database that is damaged, newer, or holds anything but its tables."""
     try:
         found = {
             name: sql
             for kind, name, sql in db.execute("SELECT type, name, sql FROM sqlite_master")
-            if not (kind == "index" and sql is None)  # the primary keys' own indices
+            if not (kind == "index" and sql is None)  # except indices of primary keys
         }
         meta = {}
         if "meta" in found and found["meta"] == SCHEMA["meta"]:
@@ -131,7 +131,7 @@ def check_schema(db: sqlite3.Connection, path: Path) -> dict[str, Any]:
 
 @contextmanager
 def guarded(what: str) -> Iterator[None]:
-    """Turn failures of SQLite into a sentence: what was not saved, and that the rest is safe."""
+    """Turn failures of SQLite into a sentence: what was not saved, and that everything else is safe."""
     try:
         yield
     except sqlite3.OperationalError as error:

@@ -1,11 +1,11 @@
-"""Seals of a run: digests of its facts, of how far each seed came, and of the baselines.
+"""Seals of a run: digests of its facts, of each seed's last state, and of the baselines.
 
-Chained digests notice a generation that was changed; that the last ones were cut off, they do not; nor do they know of
-the facts that say what the numbers mean: data, study, objectives and their senses.
+Chained digests detect a changed generation, but not that the last generations were removed; nor do they cover
+the facts that give the numbers their meaning: data, study, objectives and their senses.
 
-Seals guard against accidents and casual edits. They have no key: whoever may write in the folder and knows this module
-can make them anew. Then the run's fingerprint is another one, which is printed at the end of a run, by ``status``, and
-in every certificate: it is to be compared with one that was noted elsewhere.
+Seals protect against accidents and casual edits. They have no key: whoever can write to the folder and knows this
+module can make new ones. The run then has another fingerprint. The fingerprint is printed at the end of a run, by
+``status``, and in every certificate, and should be compared with one that was noted elsewhere.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from sdc_problems.errors import SDCError
 from sdc_problems.studies.store.serializer import digest, unpack
 
 SEALED = (1, 2)
-"""First format of which all that is shown and released is sealed. (1.1 was never published.)"""
-_UNSEALED = "0.1."  # the published versions before
+"""First format in which all that is shown and released is sealed. (1.1 was never published.)"""
+_UNSEALED = "0.1."  # earlier published versions
 _SEAL = "seal-"
 _FACTS = "seal-facts"
 _BASELINES = "seal-baselines"
@@ -29,7 +29,7 @@ _SEED = "seal-seed-"
 
 
 def is_sealed(meta: Mapping[str, Any]) -> bool:
-    """Whether a run has seals; one that calls itself older than they are must have nothing that came with them."""
+    """Whether a run has seals; a run of an older version must have nothing that came with them."""
     if tuple(meta["format"]) >= SEALED:
         return True
     newer = any(key.startswith(_SEAL) for key in meta) or any("meaning" in o for o in meta["problem"]["objectives"])
@@ -44,22 +44,22 @@ def is_sealed(meta: Mapping[str, Any]) -> bool:
 
 
 def seal_facts(db: sqlite3.Connection) -> None:
-    """Seal what the run says of itself, and its sessions, as they stand; in the transaction that changes them."""
+    """Seal the run's facts and sessions in their current state, in the transaction that changes them."""
     _put(db, _FACTS, _facts(db))
 
 
 def seal_seed(db: sqlite3.Connection, seed: int) -> None:
-    """Seal a seed as it stands; in the transaction that changes it."""
+    """Seal a seed in its current state, in the transaction that changes it."""
     _put(db, f"{_SEED}{seed}", _seed(db, seed))
 
 
 def seal_baselines(db: sqlite3.Connection) -> None:
-    """Seal the baselines as they stand; in the transaction that adds them."""
+    """Seal the baselines in their current state, in the transaction that adds them."""
     _put(db, _BASELINES, _baselines(db))
 
 
 def check_facts_sealed(db: sqlite3.Connection) -> None:
-    """Refuse facts that are not as they were stored."""
+    """Refuse facts that have changed since they were stored."""
     if _kept(db, _FACTS) != _facts(db):
         raise SDCError(
             "its data, study, objectives, versions or sessions differ from what was stored; the run's"
@@ -68,7 +68,7 @@ def check_facts_sealed(db: sqlite3.Connection) -> None:
 
 
 def check_seed(db: sqlite3.Connection, seed: int) -> None:
-    """Refuse a seed whose last generation, state or ending is not as it was stored."""
+    """Refuse a seed whose last generation, state or ending has changed since it was stored."""
     if _kept(db, f"{_SEED}{seed}") != _seed(db, seed):
         raise SDCError(
             f"seed {seed}: its last generation, state or ending differs from what was stored; the run's"
@@ -77,7 +77,7 @@ def check_seed(db: sqlite3.Connection, seed: int) -> None:
 
 
 def check_baselines(db: sqlite3.Connection) -> None:
-    """Refuse baselines that are not as they were stored."""
+    """Refuse baselines that have changed since they were stored."""
     if _kept(db, _BASELINES) != _baselines(db):
         raise SDCError(
             "the baselines differ from what was stored; the run's database was changed or damaged, so nothing is"
@@ -86,7 +86,7 @@ def check_baselines(db: sqlite3.Connection) -> None:
 
 
 def check_seeds(meta: Mapping[str, Any], seeds: Iterable[int]) -> None:
-    """Refuse a run that has lost a seed, or that got one from elsewhere."""
+    """Refuse a run with a missing or an added seed."""
     if {key for key in meta if key.startswith(_SEED)} != {f"{_SEED}{seed}" for seed in seeds}:
         raise SDCError("the seeds differ from what was stored; the run's database was changed or damaged")
 

@@ -1,4 +1,4 @@
-"""Serializer of arrays: npz without pickle, read as if a stranger had written it, and a digest."""
+"""Serializer of arrays: npz without pickle, read as untrusted input, and a digest."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sdc_problems.errors import SDCError
 
-LARGEST = 2**31  # bytes that one packed blob may unfold to: a guard against archives made to exhaust the memory
+LARGEST = 2**31  # most bytes of one unpacked blob: protects against archives made to exhaust the memory
 _KINDS = "biuf"
 
 
@@ -39,14 +39,14 @@ def pack(arrays: Mapping[str, NDArray[Any]]) -> bytes:
 
 
 def unpack(blob: bytes, *, largest: int = LARGEST) -> dict[str, NDArray[Any]]:
-    """Read what ``pack`` wrote; anything else (objects, wrong lengths, archives that explode) is an SDCError.
+    """Read the output of ``pack``; anything else (objects, wrong lengths, archives that expand too far) is an SDCError.
 
     Parameters
     ----------
     blob
         Bytes of an npz file.
     largest
-        Number of bytes the arrays may take together.
+        Most bytes of all arrays together.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(blob)) as archive:
@@ -73,12 +73,12 @@ def _array(data: bytes) -> NDArray[Any]:
     if len(data) - start != math.prod(shape) * dtype.itemsize:
         raise SDCError("stored arrays are damaged: an array's length is not what its header says")
     array = np.frombuffer(data, dtype=dtype, offset=start)
-    # frombuffer gives a read-only view; callers get their own array, in this machine's byte order.
+    # frombuffer gives a read-only view; callers get a new array, in this machine's byte order.
     return array.reshape(shape, order="F" if fortran else "C").astype(dtype.newbyteorder("="), order="C")
 
 
 def digest(arrays: Mapping[str, NDArray[Any]]) -> str:
-    """SHA-256 over names, types, shapes and values: the same on every platform, whatever the compression.
+    """SHA-256 of names, types, shapes and values: the same on every platform, whatever the compression.
 
     Examples
     --------

@@ -20,14 +20,14 @@ BoolArray = NDArray[np.bool_]
 
 
 class Axis(Objective):
-    """Objective as a run keeps it: with its meaning, so that a report of the run needs no other table.
+    """Objective as stored in a run: with its meaning, so that a report of the run needs no other table.
 
-    A run made by an earlier version has the names of that version, and no meaning.
+    In a run of an earlier version, it has the name in that version, and no meaning.
     """
 
     @classmethod
     def stored(cls, facts: Mapping[str, Any]) -> Axis:
-        """Read what was stored; an infinite bound is stored as null."""
+        """Read a stored objective; an infinite bound is stored as null."""
         low, high = facts["bounds"]
         return cls(
             str(facts["name"]),
@@ -43,7 +43,7 @@ class Axis(Objective):
 
 
 def objective_facts(objective: Objective) -> dict[str, Any]:
-    """Facts of an objective that are stored, as JSON can hold them."""
+    """Facts about an objective to store, as plain values for JSON."""
     return {
         "name": objective.name,
         "label": objective.label,
@@ -102,7 +102,7 @@ class Solutions:
 
     @classmethod
     def concatenate(cls, parts: Sequence[Solutions], n_obj: int) -> Solutions:
-        """One after the other; of no parts, an empty table."""
+        """Join tables in order; without any, an empty table."""
         if not parts:
             none = np.zeros(0, dtype=np.int64)
             return cls((), none, none, np.zeros((0, n_obj)), np.zeros((0, n_obj)), np.zeros(0, dtype=bool))
@@ -144,7 +144,7 @@ class Aggregates:
 
 
 class SeedRecord:
-    """Record of a seed as far as it was read: it grows with the run, so that a live reader reads only what is new."""
+    """Record of a seed, as far as it was read: it grows with the run, so that a live reader reads only new data."""
 
     def __init__(self) -> None:
         self.chain = BEGINNING
@@ -159,7 +159,7 @@ class SeedRecord:
         self._together: tuple[int, FloatArray, IntArray, BoolArray] | None = None
 
     def add(self, stored: Generation, chain: str, n_obj: int) -> None:
-        """Take in the next generation, checking that it has its digest and fits those before it."""
+        """Add the next generation, after checking its digest and that it follows those before it."""
         check_stored(stored, chain, self.chain)
         arrays, generation, solutions = stored.arrays, stored.number, stored.solutions
         F, front = arrays.get("F"), arrays.get("front")

@@ -1,4 +1,4 @@
-"""Versions of the software, and digests of the data, of a result."""
+"""Versions of the software and digests of the data behind a result."""
 
 from __future__ import annotations
 

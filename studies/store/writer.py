@@ -1,4 +1,4 @@
-"""Writer of a run: every generation is one transaction, and its digest chains onto the one before."""
+"""Writer of a run: every generation is one transaction, with a digest that is chained to the one before."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ BEGINNING = "0" * 64
 
 @dataclass(frozen=True)
 class Generation:
-    """Generation of a seed, as it is stored.
+    """Generation of a seed in the form in which it is stored.
 
     Parameters
     ----------
     seed, number
-        Which one; generations count from 1.
+        The seed and the generation's number, from 1.
     evaluated
-        Candidates the algorithm asked for so far.
+        Number of candidates that the algorithm has requested so far.
     solutions
-        Different solutions measured so far; they are numbered from 0 in the order of their measurement.
+        Number of different solutions measured so far; they are numbered from 0 in the order of measurement.
     rng
         State of the algorithm's random generator, as JSON with sorted keys.
     arrays
-        ``X``, ``F`` (and ``G``, ``H`` where the problem has constraints) of the solutions new in this generation;
+        ``X``, ``F`` (and ``G``, ``H`` if the problem has constraints) of the solutions that are new in this generation;
         ``calls`` and ``call_sizes``: the numbers of the solutions in every evaluation, in order; ``population``,
         ``front`` and, for an algorithm with an archive, ``archive``: numbers of solutions at the generation's end.
     seconds, measuring
-        Time of the generation and the part of it spent measuring. The clock is no part of the digest.
+        Time of the generation, and the part of it that was spent measuring. Times are not a part of the digest.
     state
         State of an algorithm that is restored instead of replayed (see ``studies.run.checkpoint``); only the last one
         of a seed is kept.
@@ -60,14 +60,14 @@ class Generation:
     def chain(self, previous: str) -> str:
         """Digest of this generation and, through ``previous``, of all before it.
 
-        The state is left out: it is not kept of any generation but the last, and has a digest of its own.
+        The state is left out: it is kept only for the last generation, and has its own digest.
         """
         facts = json.dumps([previous, self.seed, self.number, self.evaluated, self.solutions, self.rng])
         return hashlib.sha256(f"{facts}{digest(self.arrays)}".encode()).hexdigest()
 
 
 def check_stored(stored: Generation, expected: str, previous: str) -> None:
-    """Refuse a stored generation whose digest is not the one that was stored with it."""
+    """Refuse a generation that does not match the digest stored with it."""
     if stored.chain(previous) != expected:
         raise SDCError(
             f"seed {stored.seed}, generation {stored.number}: the stored values do not have the digest that was stored"
@@ -76,7 +76,7 @@ def check_stored(stored: Generation, expected: str, previous: str) -> None:
 
 
 def now() -> str:
-    """UTC, to the millisecond."""
+    """Current time in UTC, to the millisecond."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
@@ -90,7 +90,7 @@ def stored_generation(seed: int, row: Sequence[Any]) -> Generation:
 
 
 def state_digest(state: Mapping[str, NDArray[Any]], chain: str) -> str:
-    """Digest of a state and of everything that led to it."""
+    """Digest of a state and of all generations that led to it."""
     return hashlib.sha256(f"{chain}{digest(state)}".encode()).hexdigest()
 
 
@@ -103,7 +103,7 @@ class RunWriter:
         The run folder.
     token
         The lock's token: a process that lost its lock to another one (its machine was suspended, its parent died)
-        finds another token in the database and stops before it writes.
+        finds another token in the database, and stops before it writes.
     """
 
     def __init__(self, folder: Path, token: str) -> None:
@@ -115,7 +115,7 @@ class RunWriter:
 
     @classmethod
     def take(cls, folder: Path, lock: RunLock, *, versions: Mapping[str, str], workers: str) -> RunWriter:
-        """Begin a session: from here on only holders of this lock's token can write."""
+        """Begin a session: from now on, only holders of this lock's token can write."""
         with guarded("the beginning of the session"):
             writer = cls(folder, lock.token)
             with writer._transaction(fenced=False):
@@ -148,19 +148,19 @@ class RunWriter:
         return chain
 
     def mark(self, seed: int, status: str, reason: str = "") -> None:
-        """Say that a seed is ``waiting``, ``running``, or ``finished`` and why it ended."""
+        """Set a seed's status: ``waiting``, ``running``, or ``finished`` with the reason."""
         with guarded(f"the end of seed {seed}"), self._transaction():
             self._db.execute("UPDATE seeds SET status = ?, reason = ? WHERE seed = ?", (status, reason, seed))
             seal_seed(self._db, seed)
 
     def revise(self, study: Mapping[str, Any]) -> None:
-        """Keep a study whose limits, requirements, title or seeds have changed."""
+        """Store a study whose limits, requirements, title or seeds have changed."""
         with guarded("the changed study"), self._transaction():
             self._db.execute("UPDATE meta SET value = ? WHERE key = 'study'", (json.dumps(study),))
             seal_facts(self._db)
 
     def add_seeds(self, seeds: Sequence[int]) -> None:
-        """Add seeds behind the others."""
+        """Add seeds after the others."""
         if not seeds:
             return
         with guarded("the new seeds"), self._transaction():
@@ -171,7 +171,7 @@ class RunWriter:
                 seal_seed(self._db, seed)
 
     def add_baselines(self, baselines: Mapping[str, Mapping[str, NDArray[Any]]]) -> None:
-        """Keep the solutions that need no search, with their measures."""
+        """Store the solutions that need no search, with their measures."""
         with guarded("the baselines"), self._transaction():
             self._db.executemany(
                 "INSERT OR REPLACE INTO baselines VALUES (?, ?)", [(n, pack(a)) for n, a in baselines.items()]
@@ -189,7 +189,7 @@ class RunWriter:
         return None if row is None else stored_generation(seed, row)
 
     def state(self, seed: int, generation: int, chain: str) -> dict[str, NDArray[Any]] | None:
-        """Return the algorithm's own state at the end of a seed's last generation, if it gave one."""
+        """Return the algorithm's own state at the end of a seed's last generation, if it has one."""
         row = self._db.execute("SELECT generation, arrays, digest FROM states WHERE seed = ?", (seed,)).fetchone()
         if row is None:
             return None
@@ -207,7 +207,7 @@ class RunWriter:
         return str(status)
 
     def close(self) -> None:
-        """Close; the last one to close leaves a single file behind."""
+        """Close; when the last connection is closed, a single file remains."""
         self._db.close()
 
     def __enter__(self) -> RunWriter:
@@ -245,5 +245,5 @@ class _Transaction:
             self._rollback()
 
     def _rollback(self) -> None:
-        if self._db.in_transaction:  # SQLite rolls back by itself on some errors
+        if self._db.in_transaction:  # SQLite rolls back on some errors
             self._db.execute("ROLLBACK")

@@ -132,15 +132,15 @@ class Table:
     Attributes
     ----------
     data, hierarchies
-        The records and the hierarchies of their attributes.
+        The records, and the hierarchies of their attributes.
     digest
-        SHA-256 over both, whatever file they came from.
+        SHA-256 of both, whatever file they came from.
     file
-        The file, None for a table by name.
+        The file; None for a table by name.
     graph
-        The records with their links, None for a table without.
+        The records with their links; None for a table without links.
     edges
-        The file of the links, if they have one of their own.
+        The file of the links, if it is a separate one.
     """
 
     data: Microdata
@@ -209,11 +209,11 @@ def _from_file(section: DataSection, file: Path) -> Microdata:
 
 
 def written_as(section: DataSection, file: Path) -> dict[str, str]:
-    """Delimiter and encoding of a table's file: as the study says, or as they are found."""
+    """Delimiter and encoding of a table's file, given in the study or detected."""
     from sdc_problems._tables.look import found_delimiter, found_encoding
 
     encoding = section.encoding
-    plain = not holds_links(file) and format_of(file) is None  # others say themselves how they are written
+    plain = not holds_links(file) and format_of(file) is None  # other formats define them
     if encoding is None:
         encoding = found_encoding(file) if plain else "utf-8"
     else:
@@ -225,7 +225,7 @@ def written_as(section: DataSection, file: Path) -> dict[str, str]:
 
 
 def _reading(section: DataSection, file: Path) -> dict[str, Any]:
-    """Options of the reader of a table; a delimiter that was found is said unless it is the usual one."""
+    """Options for reading a table; a detected delimiter is reported unless it is the usual one."""
     written = written_as(section, file)
     if section.delimiter is None and written["delimiter"] != ",":
         found = json.dumps(written["delimiter"])
@@ -237,7 +237,7 @@ def _reading(section: DataSection, file: Path) -> dict[str, Any]:
 
 
 def load_hierarchy(how: HierarchySection, data: Microdata, name: str, folder: Path) -> Hierarchy:
-    """Make the hierarchy of a column as a study says it; a file's path starts at `folder`."""
+    """Make the hierarchy of a column from a study's section; a relative path starts at `folder`."""
     from sdc_problems.hierarchy import Hierarchy
 
     if how.file is not None:
@@ -253,7 +253,7 @@ def load_hierarchy(how: HierarchySection, data: Microdata, name: str, folder: Pa
 
 
 def _check_dates(widths: Sequence[object], data: Microdata, name: str) -> None:
-    """Say which record has no date where bands of dates are asked for."""
+    """Name the record that has no date if bands of dates are wanted."""
     from sdc_problems._tables.dates import NO_DATE, are_dates, no_date
 
     labels = data.attribute(name).labels

@@ -1,4 +1,4 @@
-"""Links of a study's data section: whose records are the nodes of a social graph."""
+"""Links of a study's data section, whose records are then the nodes of a social graph."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ARGUMENT = re.compile(r"\b(id|source|target|weight|directed|self_loops|repeated
 
 
 class LinksSection(Section):
-    """Reading of links: columns of the file of links, and what its lines mean."""
+    """Options for reading links: columns of the file of links, and the meaning of its lines."""
 
     id: str = Field(default="id", description="Column of the records that links name them by; it is never released.")
     source: str | None = Field(default=None, description="Column of a link's first end; by default found by its name.")
@@ -36,12 +36,12 @@ class LinksSection(Section):
 
 @contextmanager
 def said_as(how: Callable[[str, str], str]) -> Iterator[None]:
-    """Let errors of the graph's readers name what a person can write.
+    """Make errors of the graph's readers name the options that a person can set.
 
     Parameters
     ----------
     how
-        Function of an argument's name and its value (which may be empty): what the person writes.
+        Function from an argument's name and value (which may be empty) to the option as a person writes it.
     """
     try:
         yield
@@ -61,16 +61,16 @@ def read_graph(
     table: Mapping[str, Any],
     how: Callable[[str, str], str] = _key,
 ) -> SocialGraph:
-    """Read people and their links.
+    """Read persons and their links.
 
     Parameters
     ----------
     file
-        The records: CSV; or GraphML or GML, which hold the links as well.
+        The records: CSV; or GraphML or GML, which also hold the links.
     edges
-        The links, if they are in a file of their own.
+        The links, if they are in a separate file.
     links
-        How they are read.
+        Options for reading them.
     table
         Options of `Microdata.from_csv`.
     how

@@ -1,8 +1,8 @@
-"""Options of a section of a study file, derived from a constructor: their types, defaults and descriptions are its own.
+"""Options of a section of a study file, derived from a constructor with its types, defaults and descriptions.
 
 A task's options are those of its problem's constructor, a search's those of its algorithm's, an operator's those of its
-class. What a study file cannot say (data, functions, arrays) is no option, and neither is what decides only how fast
-something is computed: that is for ``[run]``.
+class. Anything that a study file cannot express (data, functions, arrays) is not an option. Neither is anything that
+only affects speed, which belongs to ``[run]``.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from sdc_problems.errors import SDCError
 from sdc_problems.studies.study.validation import Section
 
 RESOURCES = frozenset({"threads", "workers", "memory"})
-"""Parameters that decide how fast something is computed, never what."""
+"""Parameters that only affect how fast something is computed."""
 STUDY_SECTIONS = frozenset({"require"})
-"""Parameters that a study file has a section of its own for."""
+"""Parameters for which a study file has a separate section."""
 _PLAIN = (int, float, bool, str, type(None))
 
 
 @dataclass(frozen=True)
 class Argument:
-    """Type of an option as pydantic takes it, with its bounds, and what it is, if the docstring does not say it."""
+    """Type of an option for pydantic, with its bounds, and its description if the docstring has none."""
 
     kind: Any
     help: str = ""
@@ -49,23 +49,23 @@ def options_model(
     defaults: Mapping[str, Any] | None = None,
     more: type[Section] | tuple[type[Section], ...] = Section,
 ) -> type[Section]:
-    """Model of a section: one field for each parameter that a study file can say.
+    """Model of a section: one field for each parameter that a study file can express.
 
     Parameters
     ----------
     target
         The class or function.
     only
-        Names of the parameters to take, in this order; all if not given.
+        Names of the parameters to take, in this order; by default all.
     without
         Names to leave out.
     arguments
-        Types, with their bounds, of parameters whose annotation does not say them, and descriptions of those that have
+        Types, with bounds, for parameters whose annotation does not give them, and descriptions for those that have
         none.
     defaults
         Defaults of parameters that have none.
     more
-        Models whose fields come on top.
+        Models whose fields are added.
 
     Examples
     --------
@@ -107,9 +107,9 @@ def _field(kind: Any, text: str, default: Any) -> tuple[Any, Any]:
 
 
 def option_type(hint: Any) -> Any:
-    """Type that the value of a parameter has in a study file; None if a file cannot say it.
+    """Type of a parameter's value in a study file; None if a file cannot express it.
 
-    Of several types those are left out that stand beside one a file can say: arrays, and a person's own objectives.
+    In a union, types that a file cannot express are left out: arrays, and objectives that a person wrote.
 
     Examples
     --------
@@ -150,14 +150,14 @@ def _holding(outer: type, inner: Any, then: Callable[[Any], Any] = lambda kind: 
 
 
 def given(options: Section, *, without: Sequence[str] = ()) -> dict[str, Any]:
-    """Options as keyword arguments; what is None is left to the constructor."""
+    """Options as keyword arguments; those that are None are left to the constructor."""
     values = {name: getattr(options, name) for name in type(options).model_fields if name not in without}
     return {name: value for name, value in values.items() if value is not None}
 
 
 @contextmanager
 def refused_as(place: str, names: Sequence[str]) -> Iterator[None]:
-    """Say where in the study file the option is that a constructor refuses.
+    """Make errors of a constructor name the place of the option in the study file.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""The study file: which data, problem, search, limits and seeds; checked as a whole before anything is computed.
+"""Schema of the study file (data, problem, search, limits and seeds), checked as a whole before anything is computed.
 
-``sdc schema`` prints its JSON Schema, ``sdc schema --example TASK`` a study of each task.
+``sdc schema`` prints its JSON Schema, ``sdc schema --example TASK`` a study for each task.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sdc_problems.studies.searches.search import Search
     from sdc_problems.studies.tasks import Task
 
-LARGEST_FILE = 10_000_000  # bytes: no study file is longer
+LARGEST_FILE = 10_000_000  # bytes: far above any study file
 _UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 
 
@@ -64,7 +64,7 @@ class TerminationSection(Section):
         return self.generations is None and self.evaluations is None and self.time is None and self.stalled is None
 
     def limits(self) -> Limits:
-        """As the search takes them."""
+        """Limits in the form that the search takes."""
         time = None if self.time is None else seconds(self.time)
         return Limits(self.generations, self.evaluations, time, self.stalled)
 
@@ -101,7 +101,7 @@ class RunSection(Section):
     @field_validator("seeds", mode="wrap")
     @classmethod
     def _number_or_list(cls, value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
-        """One sentence where pydantic has one for each alternative."""
+        """Replace pydantic's errors, one for each alternative, by a single sentence."""
         try:
             return handler(value)
         except ValidationError:
@@ -167,7 +167,7 @@ class StudySections(Section):
 
 @dataclass(frozen=True)
 class Plan:
-    """Plan of a search; ``rounded`` where it proposes real numbers, ``ends`` where it has a budget of its own."""
+    """Plan of a search; ``rounded`` if it proposes real numbers, ``ends`` if it has its own budget."""
 
     problem: SDCProblem
     algorithm: Any
@@ -178,9 +178,9 @@ class Plan:
 
 @dataclass(frozen=True)
 class Built:
-    """Built study: its table, its problem, and the plan of its search, made when it is first asked for.
+    """Built study: its table, its problem, and the plan of its search, made when it is first used.
 
-    A search may start with the problem's baselines, which takes its time: who only reads a run does not ask for it.
+    A search may start with the problem's baselines, which take time; reading a run does not need them.
     """
 
     study: Study
@@ -204,7 +204,7 @@ class Study:
     problem_options, algorithm_options
         The task's and the search's own options.
     folder
-        Folder that relative paths in it start from.
+        Folder from which its relative paths start.
     """
 
     sections: StudySections
@@ -214,7 +214,7 @@ class Study:
 
     @classmethod
     def from_file(cls, path: str | Path) -> tuple[Study, str]:
-        """Read a study file; return the study and the text."""
+        """Read a study file; return the study and its text."""
         path = Path(path)
         try:
             text = input_file(path, largest=LARGEST_FILE).read_text(encoding="utf-8-sig")
@@ -232,7 +232,7 @@ class Study:
         """Read the text of a study file."""
         try:
             values = tomllib.loads(text)
-        except (ValueError, RecursionError) as error:  # of the former: no TOML, or a number of thousands of digits
+        except (ValueError, RecursionError) as error:  # ValueError: invalid TOML, or a number of thousands of digits
             table = Path(name).suffix.lower() in (".csv", ".tsv", ".txt", ".parquet")
             hint = "; a table is named in a study file, as file in its [data] (sdc schema --example)" if table else ""
             raise SDCError(f"{name} is not TOML: {error}{hint}") from None
@@ -257,7 +257,7 @@ class Study:
         return cls(sections, problem, algorithm, folder)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the sections: models of options are derived where they are needed, no module has them."""
+        """Pickle only the sections: models of options are made when needed and belong to no module."""
         return Study._of, (self.sections, self.folder)
 
     @property
@@ -276,7 +276,7 @@ class Study:
         return self.sections.title or f"{self.task}, {self.algorithm_name}"
 
     def values(self) -> dict[str, Any]:
-        """The study with every default filled in, as plain values; what does not change the result is left out."""
+        """The study with every default filled in, as plain values; without those that do not affect the result."""
         whole = self.sections.model_dump(mode="json", exclude_none=True)
         whole["problem"] = {"task": self.task, **self.problem_options.model_dump(mode="json", exclude_none=True)}
         whole["algorithm"] = {
@@ -291,7 +291,7 @@ class Study:
         return hashlib.sha256(json.dumps(self.values(), sort_keys=True).encode()).hexdigest()
 
     def build(self, *, search: bool = True) -> Built:
-        """Load the data, and make the problem and, unless it is only read, the algorithm."""
+        """Load the data, and make the problem and, unless the run is only read, the algorithm."""
         from sdc_problems.objective import by_name
         from sdc_problems.requirement import read_requirements
         from sdc_problems.studies.tasks import find_task
@@ -306,11 +306,11 @@ class Study:
 
             instance(self.sections.instance).check(problem)
         if search:
-            _ = built.plan  # what is wrong with it is said now
+            _ = built.plan  # errors in it are reported now
         return built
 
     def plan(self, problem: SDCProblem) -> Plan:
-        """Add the algorithm and its limits to a problem that was made before."""
+        """Add the algorithm and its limits to an existing problem."""
         from sdc_problems.studies.searches.catalogue import build_search, find_search
 
         epsilon = None if self.sections.archive is None else self.sections.archive.epsilon
@@ -353,7 +353,7 @@ def json_schema() -> dict[str, Any]:
         for name, choice in found.items():
             try:
                 one = choice.options.model_json_schema(ref_template="#/$defs/{model}")
-            except SDCError as error:  # another package's: the others stay usable
+            except SDCError as error:  # from another package; the others remain usable
                 warnings.warn(str(error), stacklevel=2)
                 continue
             definitions.update(one.pop("$defs", {}))

@@ -1,4 +1,4 @@
-"""Study sections as pydantic models whose errors are sentences: where, what, and the nearest known key."""
+"""Sections of a study as pydantic models whose errors are sentences with the place and the nearest known key."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ FORMERLY = {
     "mutation_rate": "mutation_prob",
     "rate": "prob_var",
 }
-"""Names that options had in earlier versions, with those they have now."""
+"""Earlier names of options, with the current ones."""
 
-LONGEST = 60  # characters of a name or value that a message repeats
+LONGEST = 60  # most characters of a name or value that a message quotes
 
 Model = TypeVar("Model", bound="Section")
 
 
 class Section(BaseModel):
-    """A table of a study file: unknown keys are refused, numbers in quotes are not numbers."""
+    """A table of a study file: unknown keys are refused, and numbers in quotes are not numbers."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 def validated(model: type[Model], values: Mapping[str, Any], place: str) -> Model:
-    """Check a table; every problem is in the one SDCError, each with its place.
+    """Check a table; the SDCError lists every error with its place.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def validated(model: type[Model], values: Mapping[str, Any], place: str) -> Mode
 
 
 def shown(value: object) -> str:
-    r"""A value from a file as a message may show it: short, on one line, with nothing that steers a terminal.
+    r"""A value from a file in the form that a message may show: short, on one line, without control characters.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def _dotted(path: list[str]) -> str:
 
 
 def _owner(model: type[BaseModel], path: list[Any]) -> type[BaseModel] | None:
-    """Find the model that a nested key belongs to, through dictionaries and optional sections."""
+    """Model to which a nested key belongs, found through dictionaries and optional sections."""
     current: Any = model
     for step in path:
         if not (isinstance(current, type) and issubclass(current, BaseModel)):

@@ -1,4 +1,4 @@
-"""Tasks that a study can name: a folder each."""
+"""Tasks that a study can name, one folder each."""
 
 from __future__ import annotations
 

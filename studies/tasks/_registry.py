@@ -1,4 +1,4 @@
-"""Registry of tasks: ours in one table, those of other packages by entry points.
+"""Registry of tasks: those of this package in a table, those of other packages by entry points.
 
 A task is a folder with a `Task`, and a line here. Another package registers its `Task` in the entry point group
 ``sdc_problems.tasks`` under the task's name.
@@ -16,7 +16,7 @@ from sdc_problems.studies.study.validation import shown
 from sdc_problems.studies.tasks._task import Task
 
 GROUP = "sdc_problems.tasks"
-"""Entry point group of other packages' tasks; each entry is named as its task and leads to a `Task`."""
+"""Entry point group for tasks of other packages; each entry has the name of its task and leads to a `Task`."""
 
 BUILT_IN = {
     "pbg": "sdc_problems.studies.tasks.generalization:TASK",
@@ -38,7 +38,7 @@ def _built_in(name: str) -> Task:
 
 
 def available_tasks() -> dict[str, Task]:
-    """Every task by name, those of other packages last; one that cannot be loaded is left out with a warning."""
+    """Every task by name, those of other packages last; a task that cannot be loaded is left out with a warning."""
     found = {name: _built_in(name) for name in BUILT_IN}
     for name, entry in entries(GROUP, BUILT_IN).items():
         try:
@@ -60,7 +60,7 @@ def find_task(name: str) -> Task:
         ...
     sdc_problems.errors.SDCError: task 'generalisation' is unknown (known: pbg: how far to generalise each ...)
     """
-    if isinstance(name, str) and name in BUILT_IN:  # a study file may hold anything there
+    if isinstance(name, str) and name in BUILT_IN:  # in a study file, it may be anything
         return _built_in(name)
     others = entries(GROUP, BUILT_IN)
     if isinstance(name, str) and name in others:
@@ -69,5 +69,5 @@ def find_task(name: str) -> Task:
 
 
 def titles() -> str:
-    """Names of all tasks with what they decide: nobody guesses ``pbg``."""
+    """Names of all tasks with their titles, because names such as ``pbg`` cannot be guessed."""
     return "; ".join(f"{name}: {task.title[0].lower()}{task.title[1:]}" for name, task in available_tasks().items())

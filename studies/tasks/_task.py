@@ -1,4 +1,4 @@
-"""Task that a study can name: its problem, and what studies, releases, reports and the page have to know of it."""
+"""Task that a study can name: its problem, and what studies, releases, reports and the page need to know about it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sdc_problems.studies.study.data import Table
 
 GIVEN = ("data", "graph", "hierarchies")
-"""Arguments of a problem that come from the study's table; all others are the task's options."""
+"""Arguments of a problem that come from the study's table; all others are options of the task."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,45 +39,45 @@ class Task:
     Parameters
     ----------
     name
-        How a study names it.
+        Its name in a study.
     title
         What it decides, in a few words.
     problem
         The problem's class as ``"module:Class"``, imported when it is first needed. Its constructor takes the table as
-        ``data``, or the table with its links as ``graph``, and if it names that as ``hierarchies`` one for each
-        quasi-identifier, or those that there are if it has a default; its other parameters are the task's options, with
-        the types, defaults and descriptions that stand there.
+        ``data``, or the table with its links as ``graph``. If it has a parameter ``hierarchies``, it gets one for each
+        quasi-identifier, or, if that parameter has a default, those that exist. Its other parameters are the task's
+        options, with their types, defaults and descriptions.
     operators
-        Modules whose classes fit the encoding; a study may name those in place of the problem's own.
+        Modules whose classes fit the encoding; a study may name these instead of the problem's own.
     example
         A study file of this task.
     guarantees
-        Function of the problem, the solution and the released file, read back as text: each promise with what was
-        counted in the file. It trusts the problem for names of columns and for promised numbers only.
+        Function of the problem, the solution and the released file, read back as text: each promise with its count
+        in the file. It takes only names of columns and promised numbers from the problem.
     original
-        Function of the problem: natural values of the unprotected data by objective, without those that are not
+        Function of the problem: natural values of the unprotected data by objective, except objectives that are not
         defined for it.
     pictures
-        Function of the problem and the solution: what releasing it does, as pictures of the types in
+        Function of the problem and the solution: the effect of releasing it, as pictures of the types in
         ``report/picture_types.py``.
     arguments
-        Types and bounds of options that their constructor's signature cannot say.
+        Types and bounds of options that the constructor's signature does not give.
     searches
         Searches that are made for this task.
     random
         Whether a release draws random numbers, so that its seed must be kept secret.
     suppressed_rows
-        Function of the problem, the solution and a released table, as it is or read back as text, with as many records
-        as the original: marks those that are in it with stars because they are suppressed. A task that has one may
+        Function of the problem, the solution and a released table, unchanged or read back as text, with as many records
+        as the original: a mask of those that have stars because they are suppressed. A task with this function may
         leave records out, and its problem's ``release`` takes ``suppressed="drop"`` or ``"star"``.
     most_records
-        Records up to which a search ends in hours and within 4 GiB; more are refused when the problem is made. None
-        where ten million are.
+        Most records for which a search ends within hours and 4 GiB; with more, making the problem is refused. None
+        if ten million records are feasible.
     clusters
         Function of the problem and the solution: the cluster of each record, for a task whose records have links. Its
         problem has them as ``graph``, and they are released with the table.
     lattice
-        Whether a solution is a node of a lattice of levels. Then any node can be walked to, measured and released by
+        Whether a solution is a node of a lattice of levels. Any node can then be shown, measured and released by
         its row, whether or not the search has found it.
     """
 
@@ -104,7 +104,7 @@ class Task:
 
     @property
     def seeded(self) -> bool:
-        """Whether a release has a secret seed: of its protection, or of the random order of linked records."""
+        """Whether a release has a secret seed, for its protection or for the random order of linked records."""
         return self.random or self.clusters is not None
 
     @functools.cached_property
@@ -119,11 +119,11 @@ class Task:
 
     @functools.cached_property
     def options(self) -> type[Section]:
-        """Model of its options: the parameters of the problem's constructor that a study file can say."""
+        """Model of its options: the parameters of the problem's constructor that a study file can express."""
         return options_model(self.problem_class, without=GIVEN, arguments=self.arguments)
 
     def build(self, table: Table, options: Section) -> SDCProblem:
-        """Make the problem of a loaded table.
+        """Make the problem for a loaded table.
 
         Parameters
         ----------
@@ -156,7 +156,7 @@ class Task:
             return self.problem_class(**arguments)
 
     def unprotected(self, problem: SDCProblem) -> list[float | None]:
-        """Natural values of the data as they are, one per objective; None where an objective says nothing of them."""
+        """Natural values of the unprotected data, one per objective; None where an objective is not defined."""
         known = self.original(problem)
         values = [known.get(objective.name) for objective in problem.objectives]
         return [None if value is None or not np.isfinite(value) else float(value) for value in values]
@@ -177,11 +177,11 @@ class Task:
         problem, x
             The problem and the solution.
         seed
-            Of a protection that draws random numbers.
+            Seed of a protection that draws random numbers.
         suppressed
             Ignored by a task that suppresses nothing.
         coded
-            Whether columns of text may be coded, as `SDCProblem.coded_release` has them.
+            Whether text columns may be coded, as in `SDCProblem.coded_release`.
         """
         options: dict[str, Any] = {"suppressed": suppressed} if self.suppresses else {}
         return (problem.coded_release if coded else problem.release)(x, seed=seed, **options)
@@ -203,7 +203,7 @@ class Task:
 
 
 def _hierarchies(table: Table, *, every: bool) -> dict[str, Any]:
-    """Hierarchies of the quasi-identifiers; each must have one if ``every`` says so."""
+    """Hierarchies of the quasi-identifiers; with ``every``, each must have one."""
     if not every:
         return {name: h for name, h in table.hierarchies.items() if name in table.data.quasi_identifiers}
     for name in table.data.quasi_identifiers:

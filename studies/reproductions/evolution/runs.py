@@ -74,8 +74,8 @@ class Course:
         Smallest, mean and largest score of each generation, that of the start first.
     first, last
         Loss and risk of each file, at the start and at the end.
+    crossover, mutation
         Mean CPU seconds of a generation of each kind.
-        Mean CPU seconds of such a generation.
     seconds
         CPU seconds of all generations.
     best

@@ -43,9 +43,9 @@ def guarantees(problem: Any, x: NDArray[Any], frame: pd.DataFrame) -> list[Guara
 
 
 def suppressed_rows(problem: Any, x: NDArray[Any], frame: pd.DataFrame) -> NDArray[np.bool_]:
-    """Mark the records that are in a file with stars for all their quasi-identifiers because they are suppressed.
+    """Mask of the records that have stars for all their quasi-identifiers because they are suppressed.
 
-    Where everything is generalized to "*" nothing is suppressed: there is one class only.
+    If everything is generalized to "*", nothing is suppressed, because there is only one class.
     """
     if not problem.figures(x)["suppressed"]:
         return np.zeros(len(frame), dtype=bool)

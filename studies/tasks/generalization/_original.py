@@ -6,7 +6,7 @@ from typing import Any
 
 
 def original(problem: Any) -> dict[str, float]:
-    """Natural values of the bottom of the lattice, where nothing may be suppressed."""
+    """Natural values of the bottom of the lattice, without suppression."""
     whole = type(problem)(
         problem.data,
         problem.hierarchies,

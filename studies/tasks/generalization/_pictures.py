@@ -1,4 +1,4 @@
-"""Picture of a generalization: the node's levels, and its neighbors in the lattice with what they score."""
+"""Picture of a generalization: the node's levels, and the objectives of its neighbors in the lattice."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sdc_problems.studies.report.picture_types import Lattice, Levels, Neighbour
 
 
 def pictures(problem: Any, x: NDArray[Any]) -> list[Lattice]:
-    """Draw the level of each attribute; below it is said which classes are suppressed."""
+    """Draw the level of each attribute, with a caption on the suppressed classes."""
     hierarchies = [problem.hierarchies[name] for name in problem.attributes]
     steps = [
         (j, step)
@@ -44,5 +44,5 @@ def pictures(problem: Any, x: NDArray[Any]) -> list[Lattice]:
 
 
 def _said(level: str) -> str:
-    """Level in words: a column is blanked, records are suppressed."""
+    """Level in words: a column is blanked, or records are suppressed."""
     return "blanked" if level == "suppressed" else level

@@ -1,4 +1,4 @@
-"""Values of the unprotected data: nothing is lost, and every record is linked but those that have a twin."""
+"""Values of the unprotected data: nothing is lost, and every record without a twin is linked."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def original(problem: Any) -> dict[str, float]:
-    """Natural values of the data as they are."""
+    """Natural values of the unprotected data."""
     codes = problem.data.codes(problem.attributes)
     unique = np.unique(codes, axis=0, return_counts=True)[1] == 1
     dld = 100.0 * float(unique.sum()) / len(codes)  # a record with a twin is not strictly closest to itself

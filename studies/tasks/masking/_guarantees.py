@@ -1,4 +1,4 @@
-"""Guarantees of a file that varied cell by cell: all records, nothing else changed, values as the original has them.
+"""Guarantees of a masked file: all records, no other columns changed, and only values that the original can have.
 
 No smallest class is among them: records may be unique in such a file.
 """
@@ -16,11 +16,11 @@ from sdc_problems.studies.release.guarantees import Guarantee, all_records, at_m
 if TYPE_CHECKING:
     import pandas as pd
 
-ROUNDING = 1e-6  # of a unit: what a number may be away from its decimals as it is written
+ROUNDING = 1e-6  # of a unit: largest difference of a written number from its decimals
 
 
 def guarantees(problem: Any, x: NDArray[Any], frame: pd.DataFrame) -> list[Guarantee]:
-    """Count the records, the cells changed in other columns, values that the original cannot have, and broken sums."""
+    """Count the records, the cells changed in other columns, impossible values, and broken sums."""
     found = [all_records(problem, frame)]
     if not found[0].holds:
         return found
@@ -56,7 +56,7 @@ def guarantees(problem: Any, x: NDArray[Any], frame: pd.DataFrame) -> list[Guara
 
 
 def _outside(problem: Any, values: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Mask of the cells that no code of their column stands for; a sum that is computed may be any number."""
+    """Mask of the cells for which their column has no code; a computed sum may be any number."""
     units = problem.units(values)
     whole = np.abs(units - np.rint(units)) <= ROUNDING * np.maximum(np.abs(units), 1.0)
     low, high = problem.unit_range

@@ -1,4 +1,4 @@
-"""Values of the unprotected data: the untouched file, measured as every other."""
+"""Values of the unprotected data: those of the untouched file, measured like any other."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def original(problem: Any) -> dict[str, float]:
-    """Natural values of the data as they are."""
+    """Natural values of the unprotected data."""
     row = problem.untouched[None, :].astype(problem.dtype)
     values = problem.natural(problem.evaluate(row, return_values_of=["F"]))[0]
     return {objective.name: float(value) for objective, value in zip(problem.objectives, values, strict=True)}

@@ -1,4 +1,4 @@
-"""Pictures of a file that varied cell by cell: what changed, before and after, and who finds records in it."""
+"""Pictures of a masked file: what changed, values before and after, and which intruders find records in it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from sdc_problems.studies.report.picture_types import Bars, Line, Lines, Matrix,
 from sdc_problems.studies.report.small_counts import LEAST
 from sdc_problems.studies.report.text import number
 
-LARGEST = 60  # categories of a matrix that is still a picture
-SINGLE = 6  # columns that have a curve of their own
+LARGEST = 60  # most categories of a matrix that can be drawn
+SINGLE = 6  # most columns that get a separate curve
 DISTANCES = tuple(float(d) for d in np.arange(0.0, 3.01, 0.25))
-DEALT = 200_000  # pairs of records that say how far values lie apart that were dealt out anew
+DEALT = 200_000  # pairs of records that show how far shuffled values would be apart
 
 
 def pictures(problem: Any, x: NDArray[Any]) -> list[Picture]:
-    """Draw the cells changed, values before and after, and the records found again by each attack."""
+    """Draw the changed cells, values before and after, and the records found again by each attack."""
     figures = problem.figures(x)
     before, after = problem.original(), problem.protected(x)
     found: list[Picture] = [_changed(problem, x, len(before))]
@@ -39,7 +39,7 @@ def pictures(problem: Any, x: NDArray[Any]) -> list[Picture]:
 
 
 def _changed(problem: Any, x: NDArray[Any], n: int) -> Bars:
-    """Percent of the cells changed per column; columns with one to four are named, not drawn."""
+    """Percentage of changed cells per column; columns with one to four are named, not drawn."""
     changed = problem.decode(x).changed
     few = [name for name, count in changed if 0 < count < LEAST]
     drawn = [(name, 100.0 * count / n) for name, count in changed if name not in few]
@@ -59,7 +59,7 @@ def _changed(problem: Any, x: NDArray[Any], n: int) -> Bars:
 
 
 def _attacks(problem: Any, figures: Any) -> Bars:
-    """Percent found again by each intruder, those that no score counts among them."""
+    """Percentage of records found again by each intruder, including those that no score counts."""
     named = [(name, how) for name, how in problem.attacks.items() if name in figures]
     cells = " Guessing counts cells, not records." if "guess" in figures else ""
     return Bars(
@@ -83,14 +83,14 @@ def _scale(before: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _within(distances: NDArray[np.float64]) -> tuple[float, ...]:
-    """Percent of values that moved at most so far; a few more or fewer than none or all are not told apart."""
+    """Percentage of values that moved at most so far; small numbers of values are not told apart from none, or all."""
     n = len(distances)
     counts = [int((distances <= d).sum()) for d in DISTANCES]
     return tuple(0.0 if c < LEAST else 100.0 if n - c < LEAST else round(100.0 * c / n, 1) for c in counts)
 
 
 def _moved(names: Iterable[str], before: NDArray[np.float64], after: NDArray[np.float64]) -> Lines:
-    """Distance of values from the original ones of their records, beside values that were dealt out anew."""
+    """Distance of values from their record's original ones, beside that of shuffled values."""
     scale = _scale(before)
     apart = np.abs(after - before) / scale
     rng = np.random.default_rng(0)
@@ -136,7 +136,7 @@ def _distribution(names: Iterable[str], before: NDArray[np.float64], after: NDAr
 
 
 def _families(before: NDArray[np.float64], after: NDArray[np.float64]) -> Bars:
-    """Probabilistic loss of each family of statistics."""
+    """Probabilistic loss for each family of statistics."""
     from sdc_problems.evaluators import pil_components
 
     parts = pil_components(before, after)
@@ -180,12 +180,12 @@ def _correlations(names: Iterable[str], before: NDArray[np.float64], after: NDAr
 
 
 def _guarded(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Counts, those of one to four as none."""
+    """Counts, with those of one to four set to zero."""
     return np.where(counts < LEAST, 0, counts)
 
 
 def _transitions(name: str, labels: tuple[str, ...], before: NDArray[np.int64], after: NDArray[np.int64]) -> Matrix:
-    """Matrix of where the records of each category went, in whole percents; fewer than five are not drawn."""
+    """Matrix of where the records of each category went, in whole percent; fewer than five are not drawn."""
     m = len(labels)
     counts = np.bincount(before * m + after, minlength=m * m).reshape(m, m)
     total = np.maximum(counts.sum(axis=1, keepdims=True), 1)

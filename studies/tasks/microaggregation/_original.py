@@ -1,4 +1,4 @@
-"""Values of the unprotected data: nothing is lost, and a record is linked in proportion to how many are like it."""
+"""Values of the unprotected data: nothing is lost, and each record is linked in proportion to how many are like it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def original(problem: Any) -> dict[str, float]:
-    """Natural values of the data as they are."""
+    """Natural values of the unprotected data."""
     from sdc_problems.evaluators.linkage.distance import distance_linkage
 
     points, codes = problem.points(), problem.data.codes(problem.attributes)

@@ -1,4 +1,4 @@
-"""Picture of a partition: how many groups there are of each size, never who is in them."""
+"""Picture of a partition: the number of groups of each size, but never who is in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Guarantees of a randomized file: values moved as the matrices allow, and nothing else changed."""
+"""Guarantees of a randomized file: values moved only as the matrices allow, and nothing else changed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def guarantees(problem: Any, x: NDArray[Any], frame: pd.DataFrame) -> list[Guarantee]:
-    """Nothing but the chosen attributes changed, and they only along moves that the matrices allow."""
+    """Check that only the chosen attributes changed, and only by moves that the matrices allow."""
     found = [all_records(problem, frame)]
     if not found[0].holds:
         return found

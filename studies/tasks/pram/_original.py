@@ -6,7 +6,7 @@ from typing import Any
 
 
 def original(problem: Any) -> dict[str, float]:
-    """Natural values of the identity, whatever limits the problem has."""
+    """Natural values of the identity matrices, whatever limits the problem has."""
     from sdc_problems.problems.pram import PRAMProblem
 
     names = [objective.name for objective in problem.objectives]

@@ -1,4 +1,4 @@
-"""Pictures of transition matrices: where each value goes, how many records move, and the equation that makes them."""
+"""Pictures of transition matrices: where each value goes, how many records move, and the equation of the matrices."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sdc_problems.studies.report.picture_types import Formula, Matrix, Picture
 from sdc_problems.studies.report.text import number
 
-LARGEST = 200  # categories: a larger matrix is no picture, and the sentences say the most important of it
+LARGEST = 200  # most categories of a matrix that can be drawn; the sentences describe the main parts of a larger one
 
 
 def pictures(problem: Any, x: NDArray[Any]) -> list[Picture]:
@@ -29,7 +29,7 @@ def pictures(problem: Any, x: NDArray[Any]) -> list[Picture]:
 
 def _matrix(name: str, P: NDArray[np.float64], counts: NDArray[np.int64], labels: tuple[str, ...]) -> Matrix:
     ends = [number(float(f"{end:.3f}")) for end in (P.diagonal().min(), P.diagonal().max())]
-    ends = list(dict.fromkeys(ends))  # equal ones are said once
+    ends = list(dict.fromkeys(ends))  # without repetitions
     return Matrix(
         title=f"{name}: where each value goes",
         caption="The cells of a row show the probability that its value is released as each other one. A"

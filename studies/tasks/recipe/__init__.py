@@ -1,4 +1,4 @@
-"""Recipes: which methods protect which columns, and how strongly."""
+"""Recipes: the methods that protect each column, and their strength."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values of the unprotected data: every column as it is."""
+"""Values of the unprotected data: every column unchanged."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def original(problem: Any) -> dict[str, float]:
-    """Natural values of the data as they are."""
+    """Natural values of the unprotected data."""
     row = problem.encode([])[None, :]
     values = problem.natural(problem.evaluate(row, return_values_of=["F"]))[0]
     return {objective.name: float(value) for objective, value in zip(problem.objectives, values, strict=True)}

@@ -1,4 +1,4 @@
-"""Picture of a recipe: a table of its columns, each with its method, its settings, and what it costs."""
+"""Picture of a recipe: a table of its columns, each with its method, its settings, and its cost."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sdc_problems.studies.report.picture_types import Table
 
 
 def pictures(problem: Any, x: NDArray[Any]) -> list[Table]:
-    """List the columns by step, those that stay as they are last."""
+    """List the columns by step, unchanged ones last."""
     costs = problem.column_costs(x)
     lines = []
     recipe = problem.decode(x)

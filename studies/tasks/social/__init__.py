@@ -1,4 +1,4 @@
-"""Social graphs: which people share their attributes, with their links."""
+"""Social graphs: which persons share their attributes, and their links."""
 
 from __future__ import annotations
 

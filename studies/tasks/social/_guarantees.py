@@ -1,4 +1,4 @@
-"""Guarantees of a table of nodes: all are there, and k; those of the links are every linked release's."""
+"""Guarantees of a table of nodes: all nodes, and k; the guarantees of links are the same for all linked releases."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import numpy as np
 
 
 def original(problem: Any) -> dict[str, float]:
-    """Natural values of the graph as it is, of the objectives that the problem has."""
+    """Natural values of the unprotected graph, for the objectives of the problem."""
     found: dict[str, float] = {}
     names = tuple(o.name for o in problem.measured_objectives if o.name not in ("k", "l"))
     if names:

@@ -1,4 +1,4 @@
-"""Pictures of a clustering of nodes: mixing before and after, clusters, and what an intruder learns who knows links."""
+"""Pictures of a clustering of nodes: mixing before and after, clusters, and what links reveal to an intruder."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from sdc_problems.microdata import Kind
 from sdc_problems.studies.report.picture_types import Bars, Graph, Link, Node, Picture, State
 from sdc_problems.studies.report.small_counts import LEAST
 
-MOST_CATEGORIES = 9  # of an attribute in the picture of mixing; the rest is joined
-MOST_CLUSTERS = 60  # that are drawn with their links
-STEPS = 150  # of the layout of clusters
+MOST_CATEGORIES = 9  # of an attribute in the picture of mixing; the others are joined
+MOST_CLUSTERS = 60  # drawn with their links
+STEPS = 150  # of the layout algorithm for clusters
 
 
 def pictures(problem: Any, x: NDArray[Any]) -> list[Picture]:
-    """Draw what becomes common, and what links still tell."""
+    """Draw how categories mix and what links still reveal."""
     labels = problem.labels(x)
     sizes = np.bincount(labels)
     return [
@@ -31,7 +31,7 @@ def pictures(problem: Any, x: NDArray[Any]) -> list[Picture]:
 
 
 def betrayed(problem: Any, labels: NDArray[np.int64]) -> Bars:
-    """Shares of the nodes that fewer than k look like, by what an intruder knows."""
+    """Shares of the nodes with fewer than k look-alikes, by the intruder's knowledge."""
     n, told = len(labels), problem.exposure
     code, number = problem.engine.values(labels)
     numbers = [np.unique(column, return_inverse=True)[1] for column in number.T]
@@ -66,13 +66,13 @@ def mixing(problem: Any, x: NDArray[Any], labels: NDArray[np.int64]) -> list[Gra
     """Links between the categories of the attribute that they follow most, before and after."""
     strength, names = np.abs(problem.engine.homophily_before), problem.attributes
     plain = [name not in problem.hierarchies for name in names]
-    j = int(np.argmax(np.where(plain, strength, strength - 2.0)))  # places with a hierarchy have too many categories
+    j = int(np.argmax(np.where(plain, strength, strength - 2.0)))  # columns with hierarchies have too many categories
     before, after = (_texts(problem, frame, names[j]) for frame in (problem.data.frame(), problem.release(x)))
     kinds, count = np.unique(before, return_counts=True)
     order = np.lexsort((kinds, -count))
     shown = [str(kinds[i]) for i in order[:MOST_CATEGORIES] if count[i] >= LEAST]
     while shown and 0 < min((~np.isin(texts, shown)).sum() for texts in (before, after)) < LEAST:
-        shown.pop()  # the rest is as large as it must be
+        shown.pop()  # until the rest is large enough
     if len(shown) < 2:
         return []
     shown = sorted(shown)
@@ -94,7 +94,7 @@ def mixing(problem: Any, x: NDArray[Any], labels: NDArray[np.int64]) -> list[Gra
 
 
 def _texts(problem: Any, frame: Any, name: str) -> NDArray[Any]:
-    """Categories of a column as text; quarters of the original's range of numbers."""
+    """Categories of a column as text; numbers in quarters of the original's range."""
     if problem.data.attribute(name).kind is Kind.NUMERIC:
         cuts = np.quantile(problem.data.values(name)[:, 0], [0.25, 0.5, 0.75])
         at = np.searchsorted(cuts, frame[name].to_numpy(dtype=np.float64), side="right")
@@ -120,7 +120,7 @@ def _state(problem: Any, name: str, texts: NDArray[Any], shown: list[str]) -> St
 
 
 def clusters(problem: Any, labels: NDArray[np.int64], sizes: NDArray[np.int64]) -> list[Graph]:
-    """Clusters with the links between them, as a release of super-nodes shows them; none if they are many."""
+    """Clusters with the links between them, as in a release of super-nodes; none if there are too many."""
     if not 1 < len(sizes) <= MOST_CLUSTERS:
         return []
     ends = np.sort(labels[problem.graph.edges], axis=1)
