@@ -1,4 +1,4 @@
-"""Verdict on a pair of files: disclosure risk and information loss of the protected one."""
+"""Verdict on a protected file: its disclosure risk and its information loss against the original."""
 
 from __future__ import annotations
 

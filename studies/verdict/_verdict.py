@@ -1,6 +1,6 @@
-"""The verdict on a protected file: every measure that applies, grouped, each with its range and a plain sentence.
+"""Verdict on a protected file: every measure that applies, in groups, each with its range and a plain sentence.
 
-It names columns and counts records; it never repeats a cell of either file.
+It names columns and counts records; it never quotes a cell of either file.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 VERDICT_SCHEMA = "sdc.verdict/2"
 
-#: Distinct records up to which the probabilistic linkage is worth its time.
+#: Most distinct records for which probabilistic linkage is worth its time.
 LINKAGE_LIMIT = 2000
 
 
@@ -37,23 +37,23 @@ class Verdict:
     n_records: int
     n_suppressed: int
     n_dropped: int
-    """Records of the file that were left out for missing values before anything was measured."""
+    """Number of records that were left out because of missing values, before anything was measured."""
     columns: tuple[tuple[str, str, str, str], ...]
     """Name, role, kind and fate of the columns that were measured."""
     measures: tuple[Measure, ...]
     skipped: tuple[Skipped, ...]
     notes: tuple[str, ...]
     weakest: int | None
-    """Records that an intruder with the quasi-identifiers finds again for certain; None where that is not known."""
+    """Number of records that an intruder who knows the quasi-identifiers is certain to find; None if unknown."""
     risk: str
     """The disclosure risk in a sentence."""
     utility: str
     """The information loss in a sentence."""
     compared: bool = True
-    """Whether two files were compared, or one was looked at alone."""
+    """Whether two files were compared, or only one was measured."""
 
     def value(self, name: str, of: str = "") -> float | None:
-        """A measure's number by its name; None if it did not apply."""
+        """Value of a measure by its name; None if it does not apply."""
         for measure in self.measures:
             if measure.name == name and (not of or measure.of == of):
                 return measure.value
@@ -66,7 +66,7 @@ class Verdict:
         return table_view(caption, ["", "measure", "value", "unit"], rows, notes=[self.risk, self.utility])
 
     def payload(self) -> dict[str, Any]:
-        """Everything as JSON can hold it."""
+        """Everything as plain values for JSON."""
         return {
             "schema": VERDICT_SCHEMA,
             "records": self.n_records,
@@ -113,44 +113,44 @@ def verdict(
     leaf_counts: Mapping[str, Leaves] | None = None,
     missing_as_star: bool | None = None,
 ) -> Verdict:
-    """Measure what a protected file gives away and what it has lost.
+    """Measure the disclosure risk and the information loss of a protected file.
 
     Parameters
     ----------
     original
         The table before protection; its kinds decide which measures apply.
     protected
-        The table after it: the same columns but the direct identifiers, and the same records, in the same rows
+        The table after it: the same columns except direct identifiers, and the same records, in the same rows
         unless `rows` or `shuffled` says otherwise. Quasi-identifiers may hold generalized labels; a suppressed cell is
-        ``*`` or missing. If not given, the risk of the original as it is, as far as that needs no other file.
+        ``*`` or missing. If it is not given, the risk of the unprotected original is measured.
     quasi_identifiers, sensitive
         Names of columns; by default those with these roles in the original.
     population
         A table of the population with the quasi-identifiers, written as in the original.
     weights
-        Column of the original with sampling weights: persons of the population that a record stands for.
+        Column of the original with sampling weights: the number of persons that a record represents.
     households
-        Column of the original that says who lives together: if one is found, all are.
+        Column of the original that says who lives together: if one member is found, all are.
     same_rows
-        The rows are known to correspond, although a column looks shuffled.
+        Whether the rows are known to correspond although a column looks shuffled.
     rows
-        Record of the original that each row of the protected table is, counted from 0 in the file or frame that the
-        original was read from. Records that are not named were left out.
+        Record of the original that each row of the protected table is, counted from 0 in the file or frame from which
+        the original was read. Records that are not named were left out.
     shuffled
-        The rows do not correspond and nothing says how: only what needs no pairs is measured.
+        Whether the rows do not correspond, in an unknown order: only measures that need no pairs are taken.
     linkage_limit
         Most records for which the probabilistic linkage is computed.
     leaf_counts
-        Leaves of the hierarchies behind generalized columns (``studies.verdict.leaves``). Without them GLM is taken
-        over the values that occur, under a name of its own.
+        Leaves of the hierarchies behind generalized columns (``studies.verdict.leaves``). Without them, GLM is computed
+        over the values that occur, under another name.
     missing_as_star
-        Cells that were missing in the original already may stand for every value; else they are a value of their own.
-        By default as the original says (``missing="star"``).
+        Whether cells that are missing in the original may stand for every value; otherwise they are a separate value.
+        By default as in the original (``missing="star"``).
 
     Returns
     -------
     Verdict
-        Also for files of one kind of value only: what does not apply is listed with the reason.
+        Also for files with values of only one kind: measures that do not apply are listed with the reason.
 
     Examples
     --------
@@ -170,7 +170,7 @@ def verdict(
     limit = whole(linkage_limit, "linkage_limit", least=1)
     compared = protected is not None
     table = as_protected(_measured(original, (*quasi, *private)) if protected is None else protected)
-    del protected  # a table of ten million records is not held twice
+    del protected  # a table of ten million records must not be in memory twice
     if rows is not None:
         check_roles(original, table, quasi, private)
         table = placed(original, table, np.asarray(rows, dtype=np.int64), quasi)
@@ -212,20 +212,20 @@ def verdict(
 
 
 class _Besides(NamedTuple):
-    """Columns that no measure looks at, and their cells in the records that are left: all that is kept of them."""
+    """Columns that no measure covers, with their cells in the remaining records: only these are kept."""
 
     names: list[str]
     codes: list[NDArray[np.int32]]
 
     @classmethod
     def of(cls, original: Microdata, table: Microdata, report: Report, used: Sequence[str | None] = ()) -> _Besides:
-        """Those of a published table."""
+        """Take these columns of a published table."""
         declared = [c.name for c in (*report.pairing.quasi_identifiers, *report.pairing.sensitive)]
         names = [name for name in table.names if name not in (*declared, *used, *original.identifiers)]
         return cls(names, [table.attribute(name).codes for name in names])
 
     def singled_out(self, report: Report) -> tuple[int, int]:
-        """Count the published records that they single out, alone and with the other columns."""
+        """Number of published records that these columns single out, alone and with the other columns."""
         alone, n_alone = column_labels(codes[report.kept] for codes in self.codes)
         together, n_together = column_labels([alone, report.classes])
 
@@ -236,7 +236,7 @@ class _Besides(NamedTuple):
 
 
 def _known_besides(report: Report, besides: _Besides) -> list[str]:
-    """Measure of the columns that have no role, and what the headline says of them."""
+    """Add the measure of the columns without a role, and return its sentences for the headline."""
     names = besides.names
     if not names:
         return []
@@ -257,7 +257,7 @@ def _verdict(
     original: Microdata, report: Report, weakest: int | None, risk: str, utility: str, *, compared: bool = True
 ) -> Verdict:
     pairing = report.pairing
-    left_out = pairing.n_records - len(pairing.suppressed)  # only where records are not paired
+    left_out = pairing.n_records - len(pairing.suppressed)  # nonzero only if records are not paired
     return Verdict(
         n_records=pairing.n_records,
         n_suppressed=int(pairing.suppressed.sum()) + left_out,
@@ -321,7 +321,7 @@ def _others(data: Microdata, measured: Sequence[str]) -> list[str]:
 
 
 def _measured(data: Microdata, names: Sequence[str]) -> pd.DataFrame:
-    """The columns that are measured, as a protected file that nothing was done to."""
+    """The measured columns in the form of an unchanged protected file."""
     return coded_frame(data)[[name for name in data.names if name in names]]
 
 
@@ -341,7 +341,7 @@ def _utility(report: Report, *, all_measured: bool = True) -> str:
         cells = report.n * len(report.quasi)
         lost.append(f"{report.n_stars:,} of {cells:,} cells are starred ({100 * report.n_stars / cells:.3g} %)")
     if not lost and report.has("unchanged_cells") and report.value("unchanged_cells") < 100:
-        changed = 100 - report.value("unchanged_cells")  # exchanged values leave each column's statistics as they were
+        changed = 100 - report.value("unchanged_cells")  # exchanged values do not change a column's statistics
         lost.append(f"{changed:.3g} % of the cells of the quasi-identifiers have other values")
     suppressed = report.pairing.n_records - report.n
     if suppressed:

@@ -20,21 +20,21 @@ from sdc_problems.studies.verdict.parts import Report
 
 AGENCY = "Risk as agencies report it"
 _SPECIAL = 3  # most attributes of a combination
-_WORK = 5_000_000_000  # comparisons of a population with the classes of a file
+_WORK = 5_000_000_000  # most comparisons of a population with the classes of a file
 
 
 @dataclass(frozen=True)
 class Beyond:
-    """Knowledge besides the file, of the records of the original in their order.
+    """Knowledge besides the file about the original's records, in their order.
 
     Attributes
     ----------
     population
         A table of the population with the quasi-identifiers; None if there is none.
     weights
-        Persons that each record stands for; None if not known.
+        Number of persons that each record represents; None if unknown.
     households
-        Number of each record's household; None if not known.
+        Number of each record's household; None if unknown.
     """
 
     population: Microdata | None = None
@@ -43,7 +43,7 @@ class Beyond:
 
 
 def beyond(original: Microdata, *, population: Microdata | None, weights: str | None, households: str | None) -> Beyond:
-    """Knowledge beyond the file, by the columns that hold it.
+    """Read the knowledge besides the file from the columns that hold it.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def beyond(original: Microdata, *, population: Microdata | None, weights: str | 
 
 
 def agency(report: Report, beyond: Beyond) -> None:
-    """Take the measures that agencies and the peers' reports have."""
+    """Take the measures that agencies use."""
     classes = report.classes
     sizes = evaluators.class_sizes(classes)
     n, groups = report.n, len(np.unique(classes))
@@ -104,7 +104,7 @@ def agency(report: Report, beyond: Beyond) -> None:
 
 
 def special(report: Report) -> None:
-    """Special uniques, and the attributes that make them."""
+    """Measure special uniques, and the attributes that cause them."""
     names = [column.name for column in report.quasi]
     if len(names) < 2:
         report.skip(AGENCY, "special uniques (SUDA2)", "one quasi-identifier has no combinations")
@@ -136,7 +136,7 @@ def special(report: Report) -> None:
 def by_weights(
     report: Report, classes: NDArray[np.int64], sizes: NDArray[np.int64], weights: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Risk in a sample whose population is known by its weights; returns that of each record."""
+    """Measure the risk in a sample whose population is known by weights; return the risk of each record."""
     risk = evaluators.individual_risk(classes, weights)
     stands_for = evaluators.population_counts(classes, weights)
     n, total = report.n, float(risk.sum())
@@ -165,7 +165,7 @@ def by_weights(
 
 
 def in_population(report: Report, sizes: NDArray[np.int64], population: Microdata) -> None:
-    """Risk by a table of the population itself."""
+    """Measure the risk by a table of the population itself."""
     fits = population_fits(report, population)
     if fits is None:
         report.skip(
@@ -209,7 +209,7 @@ def _journalist(report: Report, stands_for: NDArray[np.float64]) -> None:
 
 
 def in_households(report: Report, risk: NDArray[np.float64], households: NDArray[np.int64]) -> None:
-    """Risk that somebody of a household is found: then all of it is."""
+    """Measure the risk that a member of a household is found, because then all are."""
     together = evaluators.household_risk(risk, households)
     report.add(
         AGENCY, "household_risk_max", "household risk, highest", 100 * float(together.max()),
@@ -224,10 +224,10 @@ def in_households(report: Report, risk: NDArray[np.float64], households: NDArray
 
 
 def population_fits(report: Report, population: Microdata) -> NDArray[np.int64] | None:
-    """Persons of a population that each published record may be; None where that is too much work.
+    """Number of persons of a population that each published record may be; None if that is too much work.
 
-    A label stands for the values that were published under it, an interval for all in it, a star for every value. A
-    value that never was in the original fits only intervals and stars.
+    A label stands for the values that were published under it, an interval for all values in it, a star for every
+    value. A value that does not occur in the original fits only intervals and stars.
     """
     names = [column.name for column in report.quasi]
     lacking = [name for name in names if name not in population.names]
@@ -250,7 +250,7 @@ def population_fits(report: Report, population: Microdata) -> NDArray[np.int64] 
 
 
 def _fitting(column: PairedColumn, report: Report, texts: list[str]) -> dict[int, NDArray[np.bool_]]:
-    """For each label that is published, which values of the population it may stand for."""
+    """Mask of the values of the population that each published label may stand for."""
     place = {text: code for code, text in enumerate(column.labels[: column.n_categories])}
     codes = np.array([place.get(text, -1) for text in texts])
     parsed = parse_numbers(texts) if column.kind is Kind.NUMERIC else None

@@ -1,7 +1,8 @@
-"""Attacks on perturbed values that no usual score counts, and what the values of single records are still worth.
+"""Attacks on perturbed values that the usual scores do not count, and the remaining usefulness of single records.
 
-A search that lowers a score finds files that the score does not see through: rows shifted against each other,
-categories renamed, sums that no longer add up. These measures are taken of every file with perturbed quasi-identifiers.
+A search that minimizes a score finds files that are bad in ways that the score does not see: rows shifted against each
+other, categories renamed, sums that no longer add up. These measures are taken for every file with perturbed
+quasi-identifiers.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ RISK = "Disclosure between the files"
 LOSS = "Information loss"
 
 MOST_RECORDS = 20_000
-"""Records up to which every record is compared with those of near ranks."""
+"""Most records for which every record is compared with those of near ranks."""
 
 
 def attacks(report: Report) -> None:
-    """Copies, linkage within ranks and guesses; notes where a file gives away what linkage does not see."""
+    """Measure copies, linkage within ranks and guesses; note where a file reveals what linkage does not detect."""
     if not report.perturbed:
         report.skip(RISK, "copies, rank linkage, guesses", "all values of the quasi-identifiers are original values")
         return
@@ -35,7 +36,7 @@ def attacks(report: Report) -> None:
 
 
 def records(report: Report) -> None:
-    """Change of single values, of regressions between columns, and sums that no longer hold."""
+    """Measure the change of single values and of regressions between columns, and sums that no longer hold."""
     numbers = _perturbed(report, report.numeric)
     if not numbers:
         return
@@ -70,7 +71,7 @@ def records(report: Report) -> None:
 
 
 def _perturbed(report: Report, columns: list[PairedColumn]) -> list[PairedColumn]:
-    """These columns, if one of them is perturbed and there are two records to compare."""
+    """These columns, if one of them is perturbed and there are at least two records to compare."""
     told = any(column in report.perturbed for column in columns)
     return columns if told and int(report.whole(columns).sum()) > 1 else []
 

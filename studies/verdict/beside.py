@@ -1,4 +1,4 @@
-"""Files beside a protected one: its certificate, and the private file that says which record each row is."""
+"""Files next to a protected one: its certificate, and the private file that says which record each row is."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def certificate_of(protected: str | os.PathLike[str]) -> dict[str, Any] | None:
-    """Certificate beside a protected file; None if there is none of this very file.
+    """Certificate next to a protected file; None if there is none for exactly this file.
 
-    It may come from a stranger: nothing in it can be relied on to have the right type.
+    It may come from a stranger: do not rely on the type of anything in it.
     """
     path = Path(protected)
     try:
@@ -37,14 +37,14 @@ def says_shuffled(certificate: dict[str, Any] | None) -> bool:
 
 
 def rows_of_file(protected: Path, named: Path | None = None) -> NDArray[np.int64] | None:
-    """Record of the original, counted from 0, of each row of a protected file; None if nothing says so.
+    """Record of the original, counted from 0, of each row of a protected file; None if this is unknown.
 
     Parameters
     ----------
     protected
         The protected file.
     named
-        Its rows file; by default ``<protected>.rows.csv``, if it is there.
+        Its rows file; by default ``<protected>.rows.csv``, if it exists.
     """
     if named is None:
         named = protected.with_name(f"{protected.name}.rows.csv")

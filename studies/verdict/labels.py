@@ -1,4 +1,4 @@
-"""Labels in protected files: what stands for a suppressed cell."""
+"""Labels in protected files that stand for a suppressed cell."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Leaves of hierarchies under published labels: what the general loss metric counts.
+"""Leaves of hierarchies under published labels, which the general loss metric counts.
 
-They come from hierarchies, or from the certificate of a release, which carries the counts of the labels it published.
+They come from hierarchies, or from the certificate of a release, which has the counts for the published labels.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _LARGEST = 2**53
 
 @dataclass(frozen=True)
 class Leaves:
-    """Leaves of a column's hierarchy: how many there are, and how many each label covers.
+    """Leaves of a column's hierarchy: their number, and the number under each label.
 
     Attributes
     ----------
     total
-        Leaves of the hierarchy.
+        Number of leaves of the hierarchy.
     labels
-        Leaves under each published label; a value that is not here covers itself.
+        Number of leaves under each published label; a value that is not listed covers only itself.
     """
 
     total: int
@@ -38,10 +38,10 @@ class Leaves:
 
     @classmethod
     def of(cls, hierarchy: Hierarchy, published: Iterable[str]) -> Leaves:
-        """Count the leaves under the labels that a column was published with.
+        """Count the leaves under the labels with which a column was published.
 
-        They are read at the lowest level that knows them all. Where they are of several levels, a label of more than
-        one covers what it covers at the highest.
+        They are read at the lowest level that has them all. If they are from different levels, a label of several
+        levels is read at the highest.
 
         Examples
         --------
@@ -61,17 +61,17 @@ class Leaves:
         return cls(hierarchy.n_values, {text: known[text] for text in sorted(shown & known.keys()) if known[text] > 1})
 
     def payload(self) -> dict[str, Any]:
-        """The counts as a certificate holds them."""
+        """The counts in the form stored in a certificate."""
         return {"leaves": self.total, "labels": dict(self.labels)}
 
 
 def leaf_counts(hierarchies: Mapping[str, Hierarchy], published: Mapping[str, Iterable[str]]) -> dict[str, Leaves]:
-    """Leaves of each column that has a hierarchy, from the texts that were published in it."""
+    """Leaves of each column that has a hierarchy, for the labels published in it."""
     return {name: Leaves.of(hierarchies[name], texts) for name, texts in published.items() if name in hierarchies}
 
 
 def certified(protected: str | os.PathLike[str]) -> dict[str, Leaves] | None:
-    """Leaf counts in the certificate beside a protected file; None if there is no certificate of this very file.
+    """Leaf counts in the certificate next to a protected file; None if there is no certificate for exactly this file.
 
     A certificate may come from a stranger: anything in it that is not a count is an error.
     """

@@ -1,4 +1,4 @@
-"""Verdict on a released graph: the table of its nodes, and what its links tell and have kept."""
+"""Verdict on a released graph: the table of its nodes, and what its links reveal and have kept."""
 
 from __future__ import annotations
 
@@ -47,25 +47,25 @@ def graph_verdict(
     rows: ArrayLike | None = None,
     **options: Any,
 ) -> Verdict:
-    """Measure what a released graph gives away and what it has lost: `verdict` of its nodes, and its links.
+    """Measure the risk and the loss of a released graph: `verdict` of its nodes, and measures of its links.
 
-    Without a release it is what the original gives away as it is.
+    Without a release, measure the risk of the unprotected original.
 
     Parameters
     ----------
     original
-        People and their links before protection; the roles are those of its table.
+        Persons and their links before protection; the roles are those of its table.
     nodes
         The released nodes: one row each, or one per super-node with its ``size`` and ``inner_links``.
     edges
         Their links: ``source``, ``target``, and between super-nodes ``links``, their number.
     id
-        Column of the identifiers in both; that of the original if not given.
+        Column of the identifiers in both; by default that of the original.
     rows
-        Record of the original that each row of the nodes is. If not given nothing is said of who is who, as it should
-        be for everybody but the holder of the data.
+        Record of the original that each row of the nodes is. Without it, measures that need to know who is who are
+        left out; nobody but the holder of the data should know it.
     **options
-        Further ones of `verdict`.
+        Further options of `verdict`.
 
     Returns
     -------
@@ -105,7 +105,7 @@ def graph_verdict(
         more: _GroupMeasures | _NodeMeasures = _GroupMeasures(original, people, sizes, inner, between, released)
     else:
         records = None if rows is None else np.asarray(rows, dtype=np.int64)
-        options = {**options, "shuffled": records is None}  # the order of nodes says nothing
+        options = {**options, "shuffled": records is None}  # the order of nodes means nothing
         found = verdict(original.data, table, rows=records, **options)
         more = _NodeMeasures(original, table, released, records, found.value("k"))
     measures, skipped = more.taken()
@@ -126,7 +126,7 @@ def _ends(ids: Sequence[object], edges: pd.DataFrame) -> NDArray[np.int64]:
 
 
 def _counts(column: pd.Series[Any]) -> NDArray[np.int64]:
-    """Whole numbers from 0 of a column."""
+    """Integers ≥ 0 from a column."""
     import pandas as pd
 
     numbers = pd.to_numeric(column.astype(str), errors="coerce").to_numpy(dtype=np.float64)
@@ -138,13 +138,13 @@ def _counts(column: pd.Series[Any]) -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class _Measures:
-    """Measures of a released graph beside its original."""
+    """Measures of a released graph against its original."""
 
     original: SocialGraph
     table: pd.DataFrame
 
     def codes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Categories of the quasi-identifiers of both; numbers by the deciles of the original."""
+        """Categories of the quasi-identifiers in both; numbers by the deciles of the original."""
         import pandas as pd
 
         data = self.original.data
@@ -190,7 +190,7 @@ class _NodeMeasures(_Measures):
     k: float | None
 
     def taken(self) -> tuple[list[Measure], list[Skipped]]:
-        """Measures of a graph whose nodes are people."""
+        """Measures of a graph whose nodes are persons."""
         graph, n = self.original, len(self.table)
         if n != graph.n_nodes:
             raise SDCError(f"the released graph has {n:,} nodes and the original {graph.n_nodes:,}")
@@ -220,7 +220,7 @@ class _NodeMeasures(_Measures):
         return [*measures, *self._paired(old, new[order])], []
 
     def told(self, links: NDArray[np.int64], arcs: int, *, after: bool = True) -> list[Measure]:
-        """Measures of what links tell; beside the structure that of the original, if they are those of a release."""
+        """Measures of what links reveal; for the links of a release, with the structure of the original beside."""
         graph, n = self.original, len(self.table)
         k = max(int(self.k or 2), 2)
         told = exposure(links, n, k, directed=graph.directed, egos=arcs <= EGO_ARCS)
@@ -253,7 +253,7 @@ class _NodeMeasures(_Measures):
         return found
 
     def _order(self, links: NDArray[np.int64]) -> NDArray[np.int64] | None:
-        """Row of the release of each original node, if it is known and all links are those of the original."""
+        """Row in the release of each original node, if it is known and all links are those of the original."""
         if self.records is None:
             return None
         order = np.empty(len(self.records), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Information loss in a verdict: numbers, categories, detail and associations; and the published scores."""
+"""Information loss in a verdict: numbers, categories, detail and associations, and the published scores."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SCORE = "Scores of the literature"
 
 
 def all_losses(report: Report) -> None:
-    """Take every measure of information loss that applies, in the order in which they are shown."""
+    """Take every measure of information loss that applies, in the order of display."""
     numbers(report)
     records(report)
     categories(report)
@@ -35,7 +35,7 @@ def all_losses(report: Report) -> None:
 
 
 def numbers(report: Report) -> None:
-    """IL1 … IL5 and the probabilistic loss of the columns that are still numbers."""
+    """IL1 … IL5 and the probabilistic loss of the columns that are still numeric."""
     if int(report.whole(report.numeric).sum()) < 2 if report.numeric else True:
         report.skip(LOSS, "IL, PIL", no_number(report))
         return
@@ -129,9 +129,9 @@ def detail(report: Report) -> None:
 
 
 def general_loss(report: Report, columns: list[PairedColumn], without: str) -> None:
-    """GLM by the leaves of the hierarchies if they are known for every label, else over the values that occur.
+    """GLM by the leaves of the hierarchies if they are known for every label, otherwise over the values that occur.
 
-    The two are different quantities: a band of ten years may hold six ages that occur. Each has a name of its own.
+    These are different quantities, with different names: a band of ten years may contain only six ages that occur.
     """
     suppressed = report.pairing.suppressed
     known = [c.known_counts(report.leaf_counts.get(c.name)) for c in columns]
@@ -161,7 +161,7 @@ def general_loss(report: Report, columns: list[PairedColumn], without: str) -> N
 
 
 def sensitive(report: Report) -> None:
-    """Whether the sensitive attributes were touched."""
+    """Measure whether the sensitive attributes were changed."""
     for column in report.pairing.sensitive:
         if column.fate is Fate.UNCHANGED:
             continue
@@ -218,7 +218,7 @@ def _chi2(report: Report, column: PairedColumn, z: np.ndarray) -> float:
 
 
 def scores(report: Report) -> None:
-    """The two published scores, which are for all-number and for all-category files."""
+    """The two published scores, one for files of numbers and one for files of categories."""
     if report.generalised:
         report.skip(SCORE, "classical and categorical score", no_distance(report, "distance to the original"))
         return
@@ -238,7 +238,7 @@ def scores(report: Report) -> None:
         )
         return
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the linkage has said so in the notes
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the linkage has reported it in the notes
         il, dr, what = _score_of_numbers(report) if report.numeric else _score_of_categories(report)
     mean, worst = evaluators.score_mean(il, dr), evaluators.score_max(il, dr)
     upper = None if report.numeric else 100.0
@@ -275,7 +275,7 @@ def _probabilistic_score(report: Report) -> None:
 
 
 def _guarded_score(report: Report) -> None:
-    """Score of categorical files whose risk counts guesses, too."""
+    """Score of categorical files with a risk that also counts guesses."""
     X, Y, kinds, sizes = _categories(report)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -1,6 +1,6 @@
-"""Pairing of an original and a protected file: the same records in the same order, and the fate of each column.
+"""Pairing of an original and a protected file: the same records in the same order, and the change of each column.
 
-Nothing here prints a cell: errors name columns and rows only.
+Nothing here prints a cell: errors name only columns and rows.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ if TYPE_CHECKING:
 
 
 class Fate(StrEnum):
-    """Fate of a column under protection."""
+    """Kind of change of a column by protection."""
 
     UNCHANGED = "unchanged"
     PERTURBED = "perturbed"
     """Other values of the original's domain, or other numbers."""
     GENERALISED = "generalised"
-    """Labels that stand for several original values."""
+    """Labels that stand for several values of the original."""
     STARRED = "starred"
-    """The original's values, but for some cells that are starred or missing."""
+    """The original's values, except that some cells are starred or missing."""
 
 
 @dataclass(frozen=True, eq=False)
 class PairedColumn:
-    """One column of both files: category ids that are equal exactly where the cells are."""
+    """One column of both files, as category ids that are equal if and only if the cells are."""
 
     name: str
     kind: Kind
@@ -58,11 +58,11 @@ class PairedColumn:
     n_categories: int
     """Distinct values of the original."""
     tables: tuple[NDArray[np.float64], NDArray[np.float64]] | None
-    """The numbers of the ids in each file, where the kind is numeric and the protected cells are; NaN for stars."""
+    """Numbers for the ids in each file, if the kind is numeric and the protected cells are numbers; NaN for stars."""
     stars: NDArray[np.bool_]
-    """Which protected cells are starred or missing: compatible with every value."""
+    """Mask of the protected cells that are starred or missing, which are compatible with every value."""
     misplaced: bool = False
-    """Whether labels are named after intervals that do not hold their values: then they are mere names."""
+    """Whether labels look like intervals but do not contain their values, so that they are only names."""
 
     @property
     def numeric(self) -> bool:
@@ -71,7 +71,7 @@ class PairedColumn:
 
     @property
     def numbers(self) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-        """Both columns as numbers, NaN in starred cells; None where they are not."""
+        """Both columns as numbers, NaN in starred cells; None if they are not numeric."""
         return None if self.tables is None else (self.tables[0][self.original], self.tables[1][self.protected])
 
     @property
@@ -82,8 +82,8 @@ class PairedColumn:
     def leaves(self) -> NDArray[np.int32]:
         """Number of original values that occur under each record's protected label.
 
-        A label that is an original value stands for itself, a starred cell for all, an interval for the original
-        values in it; any other for those that were published under it.
+        A label that is an original value stands for itself, a starred cell for all values, an interval for the original
+        values in it, and any other label for the values that were published under it.
         """
         count = np.zeros(len(self.labels), dtype=np.int32)
         np.add.at(count, pair_counts(self.protected, self.original).first, 1)
@@ -98,16 +98,16 @@ class PairedColumn:
         return self.spread(count, self.n_categories)
 
     def known_leaves(self, leaves: Leaves | None) -> tuple[NDArray[np.int32], int] | None:
-        """Leaves of the column's hierarchy under each record's label, and all of them.
+        """Leaves of the column's hierarchy under each record's label, and the number of all leaves.
 
-        A value of the original is a leaf and a star stands for all, also where no hierarchy is known. None if a label
-        is neither, nor one whose leaves are known.
+        A value of the original is a leaf and a star stands for all leaves, even if no hierarchy is known. None if a
+        label is neither of these and its leaves are not known.
         """
         found = self.known_counts(leaves)
         return None if found is None else (self.spread(*found), found[1])
 
     def known_counts(self, leaves: Leaves | None) -> tuple[NDArray[np.int32], int] | None:
-        """Leaves of the column's hierarchy under each label, and all of them; None as for `known_leaves`."""
+        """Leaves of the column's hierarchy under each label, and the number of all; None as in `known_leaves`."""
         total = self.n_categories if leaves is None else leaves.total
         count = np.zeros(len(self.labels), dtype=np.int32)
         shown = np.zeros(len(self.labels), dtype=np.bool_)
@@ -120,15 +120,15 @@ class PairedColumn:
         return count, total
 
     def spread(self, count: NDArray[np.int32], total: int) -> NDArray[np.int32]:
-        """Leaves under each record's label, of the leaves under each label and all of them."""
+        """Leaves under each record's label, from those under each label and their total."""
         found = count[self.protected]
         found[self.stars] = total
         return found
 
     def sets(self, kept: NDArray[np.bool_]) -> list[NDArray[np.int64] | range]:
-        """Original values that each label may stand for, as an intruder can know: which values were published so.
+        """Original values that each label may stand for, as far as an intruder can know: those published under it.
 
-        A label that is an original value stands for itself too, an interval for the original values in it. Stars are
+        A label that is an original value also stands for itself, an interval for the original values in it. Stars are
         left out: they stand for every value.
         """
         shown = kept & ~self.stars
@@ -142,7 +142,7 @@ class PairedColumn:
             named = code >= self.n_categories and not self.misplaced
             interval = parse_interval(self.labels[code]) if named else None
             if interval is not None and numbers is not None:
-                found[code] = interval.range_of(numbers)  # the published ones are in it
+                found[code] = interval.range_of(numbers)  # which includes the published ones
             else:
                 found[code] = np.union1d(values, [code]) if code < self.n_categories else values
         return found
@@ -156,7 +156,7 @@ class Pairing:
     quasi_identifiers: tuple[PairedColumn, ...]
     sensitive: tuple[PairedColumn, ...]
     suppressed: NDArray[np.bool_]
-    """Records whose quasi-identifiers are all suppressed, while others' are not."""
+    """Mask of the records whose quasi-identifiers are all suppressed, if those of others are not."""
     notes: tuple[str, ...]
 
 
@@ -171,10 +171,10 @@ def read_protected(
     numeric: Collection[str] = (),
     known: Mapping[str, Collection[str]] | None = None,
 ) -> Microdata:
-    """Read a protected file: every column as text labels, missing cells as suppressed ones.
+    """Read a protected file: every column as text labels, with missing cells as suppressed ones.
 
-    Numbers of the columns that are ``numeric`` in the original, and labels of their intervals, may be written with a
-    point or with the marks given; labels that are ``known`` are taken as they are.
+    Numbers of columns that are ``numeric`` in the original, and labels of their intervals, may be written with a
+    point or with the given marks; ``known`` labels are not converted.
     """
     if format_of(path) is not None:
         return as_protected(read_frame(path)[0])
@@ -235,7 +235,7 @@ def _grouped(texts: Sequence[str], numbers: NDArray[Any], decimal: str, thousand
 def placed(
     original: Microdata, protected: Microdata, records: NDArray[np.int64], quasi_identifiers: Sequence[str]
 ) -> Microdata:
-    """Protected records in the rows of the original; those that were left out have stars for quasi-identifiers.
+    """Put protected records into the rows of the original; left-out records get stars as quasi-identifiers.
 
     Parameters
     ----------
@@ -244,9 +244,9 @@ def placed(
     protected
         The table after it, in any order.
     records
-        Record of the original's file that each row is, counted from 0.
+        Record of the original's file for each row, counted from 0.
     quasi_identifiers
-        Columns of which nothing is known of a record that was left out.
+        Columns that are unknown for a record that was left out.
     """
     if len(records) != len(protected):
         raise SDCError(
@@ -288,21 +288,21 @@ def _coded(table: Microdata, name: str) -> tuple[NDArray[Any], list[str]]:
 
 
 def without_gaps(protected: Microdata, original: Microdata, data: Microdata) -> Microdata:
-    """Protected records without those that were left out of the original, as a column with a role has a gap there."""
+    """Protected records without those that were left out of the original because of a gap in a column with a role."""
     named = [*data.quasi_identifiers, *data.sensitive, *data.identifiers]
     gaps = original.frame()[named].isna().any(axis=1).to_numpy()
     return as_protected(protected.frame()[~gaps].reset_index(drop=True))
 
 
 def as_protected(table: Microdata | pd.DataFrame) -> Microdata:
-    """Take the table itself, or a data frame as ``read_protected`` would read it."""
+    """Return the table itself, or convert a data frame as ``read_protected`` would read it."""
     if isinstance(table, Microdata):
         return table
     import pandas as pd
 
     if not isinstance(table, pd.DataFrame):
         raise SDCError(f"the protected table must be a Microdata or a pandas DataFrame, not {type(table).__name__}")
-    # Numbers beside "*" in one column are what suppression leaves; as labels they are all text.
+    # Suppression leaves numbers and "*" in the same column; as labels they are all text.
     mixed = {
         name: [value if pd.isna(value) else label(value) for value in table[name]]
         for name in table.columns
@@ -323,18 +323,18 @@ def pair_files(
     same_rows: bool = False,
     missing_as_star: bool = False,
 ) -> Pairing:
-    """Check that two tables hold the same records in the same places, and pair their columns.
+    """Check that two tables hold the same records in the same order, and pair their columns.
 
     Parameters
     ----------
     original, protected
-        The tables. Columns with the role of identifiers in the original must be gone from the protected one.
+        The tables. Identifiers of the original must not be in the protected one.
     quasi_identifiers, sensitive
         Names of columns.
     same_rows
-        The rows are known to correspond: accept columns that only look shuffled.
+        Whether the rows are known to correspond: columns that look shuffled are then accepted.
     missing_as_star
-        Cells that were missing in the original already may stand for every value, too.
+        Whether cells that are missing in the original may also stand for every value.
     """
     check_roles(original, protected, quasi_identifiers, sensitive)
     if len(original) != len(protected):
@@ -361,7 +361,7 @@ def pair_files(
         columns |= {name: replace(columns[name], stars=_marked(columns[name])) for name in quasi_identifiers}
     starred = np.all([columns[name].stars for name in quasi_identifiers], axis=0)
     if starred.all():
-        starred[:] = False  # all generalized to the top: one group of everybody, and nobody left out
+        starred[:] = False  # everything generalized to the top: one class of all records, and none is left out
     columns = {name: _settled(column, ~starred, name in quasi_identifiers) for name, column in columns.items()}
     others = [
         name
@@ -451,7 +451,7 @@ def paired_column(
     quasi, measured
         Whether it is a quasi-identifier, and whether it is one or sensitive.
     same_rows
-        As of `pair_files`.
+        As in `pair_files`.
     paired
         Whether the rows correspond; if they do not, nothing is compared row by row.
     """
@@ -463,7 +463,7 @@ def paired_column(
         parsed = _numbers(new)
         labelled = np.array([p is None and text not in SUPPRESSED for p, text in zip(parsed, new, strict=True)])
         new = [text if p is None else label(p[0]) for p, text in zip(parsed, new, strict=True)]
-        # Of a column that is not measured, gaps and all, it is asked only whether it has changed.
+        # For a column that is not measured, including its gaps, only whether it has changed matters.
         values = original.values(name)[:, 0] if measured else before.numbers[codes]
         if not labelled.any():
             shown = np.array([np.nan if p is None else float(p[0]) for p in parsed])
@@ -493,13 +493,13 @@ def paired_column(
         numbers[ids] = shown
         tables = (before.numbers, numbers)
     same = len(ids) > 0 and np.array_equal(ids, np.arange(len(ids)))
-    codes_of_ids = new_codes if same else ids[new_codes]  # equal codes need no second array
+    codes_of_ids = new_codes if same else ids[new_codes]  # the same codes need no second array
     column = PairedColumn(
         name, before.kind, Fate.GENERALISED, codes, codes_of_ids, tuple(index), len(old), tables,
         np.zeros(len(new_codes), dtype=np.bool_), misplaced,
     )  # fmt: skip
     column = replace(column, stars=_stars(column, quasi, paired))
-    # Labels of local recoding overlap, so that there may be more of them than values; but each hides several records.
+    # Labels of local recoding overlap, so there may be more labels than values; but each hides several records.
     many = len(index) - len(old) > max(len(old), 2)
     once = int((np.bincount(column.protected, minlength=len(index))[len(old) :] == 1).sum())
     if quasi and not same_rows and before.kind is not Kind.NUMERIC and many and 2 * once > len(index) - len(old):
@@ -511,14 +511,14 @@ def paired_column(
 
 
 def _beginnings(codes: NDArray[Any], new_codes: NDArray[Any], old: list[str], new: list[str]) -> bool:
-    """Whether each label is the beginning of the values that were published under it: 2024 of 2024-12-31."""
+    """Whether each label is a prefix of the values that were published under it, such as 2024 of 2024-12-31."""
     pairs = pair_counts(codes, new_codes)
     shown = zip(pairs.first.tolist(), pairs.second.tolist(), strict=True)
     return all(old[a].startswith(new[b]) or new[b] in SUPPRESSED for a, b in shown)
 
 
 def _numbers(texts: list[str]) -> list[NDArray[Any] | None]:
-    """Each text as an array of one number, or None: text, or a suppressed cell."""
+    """Each text as an array of one number; None for other text and for a suppressed cell."""
     shown = [text for text in texts if text not in SUPPRESSED]
     together = parse_numbers(shown)
     if together is None:
@@ -528,13 +528,13 @@ def _numbers(texts: list[str]) -> list[NDArray[Any] | None]:
 
 
 def _settled(column: PairedColumn, kept: NDArray[np.bool_], quasi: bool) -> PairedColumn:
-    """The column with its fate, as the records that are not suppressed show it."""
+    """The column with its kind of change, as seen in the records that are not suppressed."""
     some = bool(column.stars[kept].any())
     if some and not quasi:
         _refuse_new_values(column, kept, column.stars)
     shown = kept & ~column.stars
     if some and not shown.any():
-        return replace(column, fate=Fate.GENERALISED, tables=None)  # one label for all
+        return replace(column, fate=Fate.GENERALISED, tables=None)  # a single label for all
     first, second = column.original[shown], column.protected[shown]
     if column.numbers is not None:
         same = np.array_equal(column.numbers[0][shown], column.numbers[1][shown], equal_nan=True)
@@ -558,7 +558,7 @@ def _refuse_new_values(column: PairedColumn, kept: NDArray[np.bool_], new: NDArr
 
 
 def _no_mixture(name: str, numeric: list[bool], labels: list[str], codes: NDArray[Any]) -> None:
-    """Numbers beside words that are no intervals are a mistake, not a generalization."""
+    """Refuse numbers mixed with words that are not intervals, which is a mistake and not a generalization."""
     words = [
         not number and text not in SUPPRESSED and parse_interval(text) is None
         for number, text in zip(numeric, labels, strict=True)
@@ -572,9 +572,9 @@ def _no_mixture(name: str, numeric: list[bool], labels: list[str], codes: NDArra
 
 
 def _misplaced(name: str, values: NDArray[np.float64], labels: list[str], codes: NDArray[Any]) -> bool:
-    """Whether original values lie outside the intervals published for them, although the rows do correspond.
+    """Whether original values lie outside the intervals published for them although the rows do correspond.
 
-    They do not where equal values have different labels, or where the labels do not follow the order of the values.
+    The rows do not correspond if equal values have different labels, or if labels are not in the order of the values.
     """
     wrong = outside(values, labels, codes)
     if not wrong.any():
@@ -593,7 +593,7 @@ def _misplaced(name: str, values: NDArray[np.float64], labels: list[str], codes:
 
 
 def _stars(column: PairedColumn, quasi: bool, paired: bool) -> NDArray[np.bool_]:
-    """Cells of the protected file that are starred or missing, where the original is not so in the same places."""
+    """Mask of the protected cells that are starred or missing, unless the original is so in the same places."""
     found = _marked(column)
     if not quasi:
         return found & (column.protected >= column.n_categories)
@@ -602,19 +602,19 @@ def _stars(column: PairedColumn, quasi: bool, paired: bool) -> NDArray[np.bool_]
         if not paired and cells.sum() <= (column.original == mark).sum():
             found &= ~cells
         elif paired and (column.original[cells] == mark).all():
-            found &= ~cells  # the original's own mark of a missing value, where it was left alone, is a value
+            found &= ~cells  # the original's own mark of a missing value, if it is unchanged, is a value
     return found
 
 
 def _marked(column: PairedColumn) -> NDArray[np.bool_]:
-    """Cells of the protected file with a mark of suppressed or missing cells."""
+    """Mask of the protected cells with a mark of suppressed or missing cells."""
     marks = np.array([text in SUPPRESSED for text in column.labels], dtype=np.bool_)
     found: NDArray[np.bool_] = marks[column.protected]
     return found
 
 
 def _refuse_swapped(column: PairedColumn) -> None:
-    """Refuse files of which the first is the coarser one: the protected copy given as the original."""
+    """Refuse swapped files: the first one is the coarser, so the protected copy was given as the original."""
     if _finer(column):
         raise SDCError(
             f"column {column.name!r} is coarser in the original than in the protected file: did you swap"
@@ -624,25 +624,25 @@ def _refuse_swapped(column: PairedColumn) -> None:
 
 
 def _finer(column: PairedColumn) -> bool:
-    """Whether the protected column cannot have been made from the original, but the original from it."""
+    """Whether the original could have been made from the protected column, but not the reverse."""
     if column.numbers is not None:
         return _means(*column.numbers)
     old, new = column.original, column.protected
     marks = np.array([text in SUPPRESSED for text in column.labels], dtype=np.bool_)
     starred, still = marks[old], marks[new]
     if any(text == TOP for text in np.array(column.labels)[np.unique(old)]) and not still.any():
-        return True  # values where the original has stars; one of the original's gaps may have been filled
-    # A new label of gaps and of one value, as "Vic or ?", stands for two: it says nothing of finer ones.
+        return True  # values where the original has stars; but a gap of the original may have been filled
+    # A new label for gaps and one value, such as "Vic or ?", stands for both: it is no sign of finer ones.
     both = ~(starred | still | ((new >= column.n_categories) & np.isin(new, new[starred])))
     if not both.any():
         return False
     pairs = pair_counts(new[both], old[both])
-    # A label of several values is coarser; more labels than values, each of a single value, are finer.
+    # A label of several values is coarser; more labels than values, each for a single value, are finer.
     return len(np.unique(pairs.first)) == len(pairs.first) > len(np.unique(pairs.second))
 
 
 def _means(before: NDArray[np.float64], after: NDArray[np.float64]) -> bool:
-    """Whether each number of the first column is the mean of those that stand beside it, where they differ."""
+    """Whether each number of the first column is the mean of those in the second at its rows, where they differ."""
     shown = ~np.isnan(after)
     _, group = np.unique(before[shown], return_inverse=True)
     if not len(group):
@@ -661,7 +661,7 @@ def _means(before: NDArray[np.float64], after: NDArray[np.float64]) -> bool:
 
 
 def _same_order(columns: list[PairedColumn]) -> list[str]:
-    """Refuse files whose unprotected columns hold the same rows in another order; say where that cannot be told."""
+    """Refuse files whose unprotected columns hold the same rows in another order; say where this cannot be checked."""
     kept = []
     for column in columns:
         size = len(column.labels)

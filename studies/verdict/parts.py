@@ -19,7 +19,7 @@ from sdc_problems.studies.verdict.pairing import Fate, PairedColumn, Pairing
 
 @dataclass(frozen=True)
 class Measure:
-    """One number of a verdict and how to read it."""
+    """One value of a verdict, and how to read it."""
 
     group: str
     name: str
@@ -28,19 +28,19 @@ class Measure:
     unit: str
     low: float
     high: float | None
-    """Ends of the range; None where there is no upper end."""
+    """Ends of the range; None if there is no upper end."""
     better: str
-    """"lower", "higher", or "" where neither is."""
+    """"lower" or "higher" for the better direction; "" if there is none."""
     sentence: str
     of: str = ""
-    """The sensitive attribute it is about, if it is about one."""
+    """The sensitive attribute that it concerns, if any."""
     before: float | None = None
-    """The same of the original file, where that makes sense."""
+    """The same value for the original file, if that has a meaning."""
 
 
 @dataclass(frozen=True)
 class Skipped:
-    """A measure that cannot apply, and why."""
+    """A measure that does not apply, with the reason."""
 
     group: str
     label: str
@@ -48,7 +48,7 @@ class Skipped:
 
 
 def share(part: float, whole: int, of_all: int = 0) -> str:
-    """A count and its percentage, in words; where records were left out, the share of all that there were, too.
+    """A count and its percentage, in words; if records were left out, also the share of the total.
 
     Examples
     --------
@@ -63,18 +63,18 @@ def share(part: float, whole: int, of_all: int = 0) -> str:
 
 
 def names_of(columns: list[PairedColumn]) -> str:
-    """Columns by name, not endless."""
+    """Names of columns, up to a limit."""
     shown = ", ".join(column.name for column in columns[:4])
     return shown if len(columns) <= 4 else f"{shown} and {len(columns) - 4} more"
 
 
 def hold(columns: list[PairedColumn]) -> str:
-    """Columns by name with their verb: "age holds", "age, town hold"."""
+    """Names of columns with their verb: "age holds", "age, town hold"."""
     return f"{names_of(columns)} {'holds' if len(columns) == 1 else 'hold'}"
 
 
 class Report:
-    """Collects the measures that apply to a pair of files."""
+    """Collection of the measures that apply to a pair of files."""
 
     def __init__(
         self, pairing: Pairing, linkage_limit: int, leaf_counts: Mapping[str, Leaves], n_dropped: int = 0
@@ -98,11 +98,11 @@ class Report:
         self.generalised = [c for c in self.quasi if c.fate is Fate.GENERALISED]
 
     def share(self, part: float) -> str:
-        """A count of the records that are left, in words."""
+        """A count among the remaining records, in words."""
         return share(part, self.n, self.of_all)
 
     def with_those_left_out(self, percent: float) -> str:
-        """Loss in percent of all records that there were, with those left out for missing values as wholly lost."""
+        """Loss in percent of all records, where those left out for missing values count as completely lost."""
         if not self.n_dropped:
             return ""
         all_in_all = (percent * self.pairing.n_records + 100 * self.n_dropped) / self.of_all
@@ -113,7 +113,7 @@ class Report:
         return any(measure.name == name for measure in self.measures)
 
     def value(self, name: str) -> float:
-        """The number of a measure that was taken (of the worst sensitive attribute where there are several)."""
+        """Value of a measure that was taken (the worst, if there are several sensitive attributes)."""
         return min(measure.value for measure in self.measures if measure.name == name)
 
     def add(
@@ -131,7 +131,7 @@ class Report:
         of: str = "",
         before: float | None = None,
     ) -> None:
-        """Note a measure; one without a finite value cannot be read, nor written as JSON."""
+        """Add a measure; one without a finite value is not added, because it cannot be written as JSON."""
         if not math.isfinite(value):
             self.skip(group, label, "it is infinite here")
             return
@@ -140,28 +140,28 @@ class Report:
         self.measures.append(Measure(group, name, label, value, unit, low, high, better, sentence, of, before))
 
     def skip(self, group: str, label: str, why: str) -> None:
-        """Note a measure that does not apply."""
+        """Add a note on a measure that does not apply."""
         self.skipped.append(Skipped(group, label, why))
 
     # ------------------------------------------------------------------ the tables behind the measures
 
     @property
     def n_stars(self) -> int:
-        """Number of starred quasi-identifier cells in the records that are left; a column of stars is one label."""
+        """Number of starred quasi-identifier cells in the remaining records; a column of only stars is one label."""
         return int(self.some_stars().sum())
 
     def whole(self, columns: list[PairedColumn]) -> NDArray[np.bool_]:
-        """Records that are left and have no star in these columns."""
+        """Mask of the remaining records without a star in these columns."""
         found: NDArray[np.bool_] = self.kept & ~np.any([c.stars for c in columns], axis=0)
         return found
 
     def among(self, columns: list[PairedColumn]) -> str:
-        """Records that a measure of these columns is about, where stars leave some out."""
+        """Records that a measure of these columns covers, in words, if stars exclude some."""
         n = int(self.whole(columns).sum())
         return "" if n == self.n else f" (of the {n:,} records without a star there)"
 
     def values(self, columns: list[PairedColumn], which: int) -> NDArray[np.float64]:
-        """Numbers or codes of the records that are left and without a star in these columns; 0: original."""
+        """Numbers or codes of the remaining records without a star in these columns; 0: original."""
         whole, stacked = self.whole(columns), []
         for column in columns:
             if column.numbers is not None:
@@ -172,32 +172,32 @@ class Report:
 
     @cached_property
     def different(self) -> int:
-        """Different records, original or published: what probabilistic linkage takes its time by."""
+        """Number of distinct records, original or published, which determines the time of probabilistic linkage."""
         n_before = column_labels(c.original[self.kept] for c in self.quasi)[1] if self.n else 0
         pairs = n_before * (int(self.classes.max()) + 1 if self.n else 0)
         return math.isqrt(pairs - 1) + 1 if pairs else 0
 
     @cached_property
     def classes(self) -> NDArray[np.int64]:
-        """Class of alike published quasi-identifiers of each record that is left; a star is a value."""
+        """Class of equal published quasi-identifiers for each remaining record; a star is a value."""
         return column_labels(c.protected[self.kept] for c in self.quasi)[0]
 
     @cached_property
     def classes_before(self) -> NDArray[np.int64]:
-        """Class of alike original quasi-identifiers of each record, those that were suppressed, too."""
+        """Class of equal original quasi-identifiers for each record, including suppressed ones."""
         return column_labels(c.original for c in self.quasi)[0]
 
     def codes(self, columns: list[PairedColumn], which: int) -> NDArray[np.int32]:
-        """Category ids of the records that are left and without a star in these columns."""
+        """Category ids of the remaining records without a star in these columns."""
         whole = self.whole(columns)
         return np.stack([(c.original, c.protected)[which][whole] for c in columns], axis=1)
 
     def shown(self) -> NDArray[np.int32]:
-        """Category ids of the quasi-identifiers as published, of the records that are left; a star is a value."""
+        """Category ids of the published quasi-identifiers of the remaining records; a star is a value."""
         return np.stack([c.protected[self.kept] for c in self.quasi], axis=1)
 
     def stars(self) -> NDArray[np.bool_]:
-        """Mask of the starred ones among these cells."""
+        """Mask of the starred cells among these."""
         return np.stack([c.stars[self.kept] for c in self.quasi], axis=1)
 
     def starred_columns(self) -> tuple[list[NDArray[np.int32]], list[NDArray[np.bool_]]]:
@@ -206,6 +206,6 @@ class Report:
         return [c.protected[self.kept] for c in self.quasi], [s & (not s.all()) for s in stars]
 
     def some_stars(self) -> NDArray[np.bool_]:
-        """Mask of the cells that are starred where others of their column are not."""
+        """Mask of the starred cells in columns that are not all stars."""
         stars = self.stars()
         return stars & ~stars.all(axis=0)

@@ -29,11 +29,11 @@ ALONE = "Anonymity of the file"
 RISK = "Disclosure between the files"
 
 STARS_EVERYWHERE = "every record has a star in one of its columns"
-NEAR = 10.0  # percent: half width of the disclosure intervals
+NEAR = 10.0  # half width of the disclosure intervals, in percent
 
 
 def all_risks(report: Report, beyond: Beyond) -> None:
-    """Take every measure of risk that applies, in the order in which they are shown."""
+    """Take every measure of risk that applies, in the order of display."""
     anonymity(report)
     agency(report, beyond)
     disclosure(report)
@@ -50,7 +50,7 @@ def risks_alone(report: Report, beyond: Beyond) -> None:
 
 
 def anonymity(report: Report) -> None:
-    """Groups of equal quasi-identifiers, and what they give away about the sensitive attributes."""
+    """Measure classes of equal quasi-identifiers, and what they reveal about the sensitive attributes."""
     classes, before = report.classes, report.classes_before
     sizes = evaluators.class_sizes(classes)
     k, n = int(sizes.min()), report.n
@@ -161,7 +161,7 @@ def diversity(report: Report, column: PairedColumn, classes: NDArray[np.int64]) 
 
 
 def disclosure(report: Report) -> None:
-    """Disclosure between the two files: nearness of published values, records that an intruder finds again."""
+    """Measure disclosure between the two files: nearness of published values, and records that an intruder finds."""
     same = np.mean([np.mean(c.original[report.kept] == c.protected[report.kept]) for c in report.quasi])
     report.add(
         RISK, "unchanged_cells", "unchanged cells", 100 * float(same),
@@ -198,25 +198,25 @@ def disclosure(report: Report) -> None:
 
 
 def no_number(report: Report) -> str:
-    """Reason for which no column of numbers takes part."""
+    """Reason why no numeric column is included."""
     return STARS_EVERYWHERE if report.numeric else "no quasi-identifier is published as a number"
 
 
 def no_distance(report: Report, what: str) -> str:
-    """Reason for which generalized columns do not take part."""
+    """Reason why generalized columns are not included."""
     return f"{hold(report.generalised)} generalized labels, which have no {what}"
 
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """Tables that an intruder compares: the original's values, what is published, and how the two meet."""
+    """Tables that an intruder compares: the original's values and the published ones."""
 
     columns: list[PairedColumn]
     records: NDArray[np.bool_]
     sets: list[list[Values] | None]
     """Values that the labels of each generalized column may stand for."""
     perturbed: bool
-    """Whether some value was replaced by another, so that nearness counts and not what a label may stand for."""
+    """Whether some value was replaced by another, so that nearness counts and not the possible meaning of a label."""
 
     @cached_property
     def stars(self) -> NDArray[np.bool_]:
@@ -228,20 +228,20 @@ class Compared:
         return Compared(self.columns, records, self.sets, self.perturbed)
 
     def ties(self) -> NDArray[np.int64]:
-        """Ties of each record with its own counterpart, 0 where another is nearer."""
+        """Number of records tied with each record's own counterpart; 0 if another is nearer."""
         if not self.perturbed:
             with suppress(
                 ManyRangesError
-            ):  # then the linkage below counts the same: every own record is at no distance
+            ):  # the linkage below then gives the same, because every own record is at distance 0
                 return self._candidates()
         X, Y, options = self.tables()
         return evaluators.link_ties(X, Y, **options)
 
     def _candidates(self) -> NDArray[np.int64]:
-        """Candidates of each record, counted for the different ones: those of millions are few."""
+        """Number of candidates of each record, computed once per distinct record, of which there are few."""
         who, n_points = column_labels(c.original[self.records] for c in self.columns)
         points = self._rows([c.original for c in self.columns], first_records(who, n_points))
-        # A star hides what stands there; the columns are read once more to save memory.
+        # A star hides the value; the columns are read again to save memory.
         shown, n_shown = column_labels(np.where(c.stars, 0, c.protected + 1)[self.records] for c in self.columns)
         first = first_records(shown, n_shown)
         labels = self._rows([c.protected for c in self.columns], first)
@@ -254,7 +254,7 @@ class Compared:
         return np.stack([column[place].astype(np.int64) for column in columns], axis=1)
 
     def tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, Any]]:
-        """Arguments of the linkages: numbers where both files have them, codes and recodings elsewhere."""
+        """Arguments of the linkages: numbers if both files have them, otherwise codes and recodings."""
         X, Y, kinds, recodings = [], [], [], {}
         for j, (column, sets) in enumerate(zip(self.columns, self.sets, strict=True)):
             before, after, kind = column.original, column.protected, column.kind.value
@@ -272,17 +272,17 @@ class Compared:
 
 
 def compared(report: Report) -> Compared:
-    """Every quasi-identifier as an intruder compares it, none left out.
+    """Every quasi-identifier in the form in which an intruder compares it.
 
-    Numbers and categories of the original by their distance, labels by the values that they may stand for, and a
-    star with every value.
+    Numbers and categories of the original are compared by distance, labels by the values that they may stand for, and
+    a star matches every value.
     """
     sets = [None if column.comparable else column.sets(report.kept) for column in report.quasi]
     return Compared(report.quasi, report.kept, sets, bool(report.perturbed))
 
 
 def linkage(report: Report) -> None:
-    """Distance and probabilistic linkage on everything an intruder can compare."""
+    """Measure distance and probabilistic linkage on everything that an intruder can compare."""
     tables = compared(report)
     ties = tables.ties()
     report.linked = float((1 / ties[ties > 0]).sum())
@@ -312,7 +312,7 @@ def linkage(report: Report) -> None:
         report.skip(RISK, "probabilistic linkage", excess)
         return
     X, Y, options = tables.tables()
-    # The limit is on pairs of different records, not on those of one file.
+    # The limit is on pairs of distinct records, not on the records of one file.
     found = evaluators.match_probabilistically(X, Y, limit=max(report.limit, report.n), **options)
     if not found.converged:
         report.notes.append(f"probabilistic linkage: EM did not converge within {found.iterations:,} iterations")
@@ -325,9 +325,9 @@ def linkage(report: Report) -> None:
 
 
 def without_stars(report: Report, tables: Compared) -> None:
-    """Linkage by an intruder who passes over records with a star: often right, as most records have none.
+    """Measure linkage by an intruder who ignores records with a star: often right, because most records have none.
 
-    In perturbed files a star, which is near to every value, may also hide the own record behind the starred ones.
+    In perturbed files a star, which is near to every value, may also hide the own record behind starred ones.
     """
     complete = report.kept.copy()
     complete[report.kept] = np.logical_not(report.some_stars().any(axis=1))

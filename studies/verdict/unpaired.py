@@ -1,7 +1,7 @@
-"""Verdict on a protected file whose rows were shuffled, where nothing says which record each row is.
+"""Verdict on a protected file whose rows were shuffled, in an unknown order.
 
-What is counted in the file alone is measured, and the statistics of whole columns; what compares a person's two records
-is not.
+It has the measures that are counted in the file alone, and the statistics of whole columns, but not measures that
+compare the two records of a person.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def unpaired_report(
     quasi_identifiers, sensitive
         Names of columns.
     linkage_limit, leaf_counts
-        As of `verdict`.
+        As for `verdict`.
     """
     check_roles(original, protected, quasi_identifiers, sensitive)
     if len(protected) > len(original):
@@ -84,10 +84,10 @@ def unpaired_report(
 
 
 def _settled(column: PairedColumn, kept: NDArray[np.bool_]) -> PairedColumn:
-    """The column with its fate, as far as the values of both files show it."""
+    """The column with its kind of change, as far as the values of both files show it."""
     shown = kept & ~column.stars
     if not shown.any():
-        return replace(column, fate=Fate.GENERALISED, tables=None)  # one label for all
+        return replace(column, fate=Fate.GENERALISED, tables=None)  # a single label for all
     old: NDArray[Any]
     new: NDArray[Any]
     if column.numbers is not None:
@@ -105,7 +105,7 @@ def _settled(column: PairedColumn, kept: NDArray[np.bool_]) -> PairedColumn:
 
 
 def _statistics(report: Report) -> None:
-    """Loss of the statistics of whole columns, where both files have as many cells."""
+    """Measure the loss of the statistics of whole columns, if both files have as many cells."""
     numeric = [c for c in report.numeric if _complete(c)]
     if numeric and len(numeric[0].original) > 1:
         X, Y = (np.stack([c.numbers[which] for c in numeric if c.numbers is not None], axis=1) for which in (0, 1))
@@ -134,7 +134,7 @@ def _complete(column: PairedColumn) -> bool:
 
 
 def _detail(report: Report, left_out: int) -> None:
-    """GLM, where the leaves of every label are known; a record that is left out has lost everything."""
+    """GLM, if the leaves of every label are known; a record that is left out has lost everything."""
     columns = [c for c in report.quasi if c.fate is not Fate.PERTURBED]
     known = [entry for c in columns if (entry := c.known_leaves(report.leaf_counts.get(c.name))) is not None]
     if not columns or len(known) < len(columns):

@@ -1,1 +1,1 @@
-"""The explorer page and the report: a run's aggregates as one JSON document, one page, one loopback server."""
+"""Page and report of runs: the runs' aggregates as one JSON document, one page, one server on this machine."""

@@ -1,4 +1,4 @@
-"""Connections of the server: one that sends no whole request for a while is closed."""
+"""Connections of the server, which are closed if a request is not completed for a while."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 PATIENCE = 10.0
-"""Seconds that a request may stand still before its connection is closed."""
+"""Seconds without progress of a request before its connection is closed."""
 
 
 class Connection(H11Protocol):
-    """HTTP connection that does not wait for ever for the rest of a request."""
+    """HTTP connection that does not wait indefinitely for the rest of a request."""
 
     _heard = 0
     _alarm: asyncio.TimerHandle | None = None
@@ -35,7 +35,7 @@ class Connection(H11Protocol):
         super().connection_lost(exc)
 
     def _watch(self, before: int) -> None:
-        """Close the connection if nothing came since the last look and a request is due."""
+        """Close the connection if nothing was received since the last check and a request is incomplete."""
         due: tuple[Any, ...] = (h11.IDLE, h11.SEND_BODY)
         if self._heard == before and self.conn.their_state in due:
             self.transport.close()

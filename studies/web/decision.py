@@ -22,7 +22,7 @@ _TEXTS = ("id", "why", "notes", "by")
 
 
 def routes(explorer: Explorer) -> list[Route]:
-    """Routes that keep, tell and print the record of a run."""
+    """Routes that store, return and print the record of a run."""
 
     async def record(request: Request) -> Response:
         _, source = explorer._source(request.query_params.get("run"))
@@ -41,7 +41,7 @@ def routes(explorer: Explorer) -> list[Route]:
 
 
 def _kept(run: Run, given: Any) -> dict[str, Any]:
-    """Write the record that was filled in; the run says everything else."""
+    """Store the record that was filled in, with everything else from the run."""
     if not isinstance(given, dict) or set(given) != {*_TEXTS, "rejected"}:
         raise SDCError("a decision record takes an id, why, notes, by, and what was rejected")
     rejected = given["rejected"]
@@ -55,7 +55,7 @@ def _kept(run: Run, given: Any) -> dict[str, Any]:
 
 
 def _told(run: Run) -> dict[str, Any]:
-    """The record, or why the one that is there cannot stand."""
+    """The record, or why it is not valid."""
     try:
         return {"record": read_decision(run), "error": ""}
     except SDCError as error:

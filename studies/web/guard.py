@@ -1,4 +1,4 @@
-"""Guard of the server: answers only requests to the right host, from the page itself, with the session's cookie."""
+"""Guard of the server: it answers only requests to the right host, from the page itself, with the session's cookie."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class Guard:
     Parameters
     ----------
     inner
-        The application that is guarded.
+        The guarded application.
     session
-        Whose folder holds the page, and whose cookie everything but the empty page asks for.
+        Session with the folder of the page and the cookie, which is required for everything but the empty page.
     hosts
-        Accepted values of the Host header; ``http://`` and one of them are the accepted origins.
+        Accepted values of the Host header; the accepted origins are ``http://`` with one of them.
     policy
         Content security policy of every answer.
     style
@@ -61,12 +61,12 @@ class Guard:
         ]
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Answer a request, or say why not."""
+        """Answer a request, or say why it is refused."""
         if scope["type"] == "lifespan":
             await self.inner(scope, receive, send)
             return
         if scope["type"] != "http":
-            return  # no web sockets here
+            return  # web sockets are not used
         headers: dict[bytes, list[bytes]] = {}
         for name, value in scope["headers"]:
             headers.setdefault(name.lower(), []).append(value)
@@ -82,7 +82,7 @@ class Guard:
             inside = scope["path"][len(self._session.folder) - 1 :]
             await self.inner({**scope, "path": inside, "raw_path": inside.encode()}, receive, sealed)
             return
-        opened = headers.get(b"sec-fetch-mode", [b""])[0] == b"navigate"  # by a person, who reads no JSON
+        opened = headers.get(b"sec-fetch-mode", [b""])[0] == b"navigate"  # by a person, who cannot read JSON
         body = self._explained(why) if opened else json.dumps({"error": why}).encode()
         kind = b"text/html; charset=utf-8" if opened else b"application/json"
         answer = [(b"content-type", kind), (b"content-length", str(len(body)).encode())]

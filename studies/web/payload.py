@@ -1,4 +1,4 @@
-"""Payload of the page: runs as one JSON document. Objectives, progress and aggregates; never a record or a genome.
+"""Payload of the page: runs as one JSON document with objectives, progress and aggregates, but no record or genome.
 
 The document's ``schema`` is ``sdc-explorer/1``; a page refuses another major version. Numbers are in natural units.
 """
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "sdc-explorer/1"
 SHORTLIST = "shortlist.json"
-MOST_POINTS = 5_000  # dominated points that are sent, over all runs
+MOST_POINTS = 5_000  # most dominated points that are sent, for all runs together
 _MOST_GENERATIONS = 400
 
 DOMINATED, OWN_FRONT, FRONT, BASELINE, ORIGINAL = range(5)
@@ -46,20 +46,20 @@ DOMINATED, OWN_FRONT, FRONT, BASELINE, ORIGINAL = range(5)
 
 @dataclass
 class Source:
-    """A run, and its problem where the data can be read.
+    """A run, and its problem if the data can be read.
 
     Attributes
     ----------
     run
         The run.
     task, problem
-        The task and the problem, None if the study cannot be built here.
+        The task and the problem; None if the study cannot be built here.
     closed
-        Why it cannot be built; empty if it can.
+        Reason why it cannot be built; empty if it can.
     keep
-        Columns without a role that may leave, as the study says.
+        Columns without a role that may be released, as given in the study.
     study
-        The study, None if it cannot be built here.
+        The study; None if it cannot be built here.
     """
 
     run: Run
@@ -72,11 +72,11 @@ class Source:
     def __post_init__(self) -> None:
         self._lock = RLock()
         self._detail: Detail | None = None
-        self.nodes: tuple[int, dict[bytes, str]] | None = None  # of a lattice, see walk.py
+        self.nodes: tuple[int, dict[bytes, str]] | None = None  # for a lattice, see walk.py
 
     @classmethod
     def open(cls, folder: str | Path, *, data: Path | None = None) -> Source:
-        """Open a run folder; without its data the points stay readable, their pictures do not."""
+        """Open a run folder; without its data, points can still be shown, but not their pictures."""
         from sdc_problems.studies.run.start import Untrue, reopen
 
         run = Run(folder)
@@ -108,7 +108,7 @@ class Source:
             return described(self.problem, self.problem.genome(solution.X[0]))
 
     def detail(self, ident: str) -> dict[str, Any]:
-        """Everything the solution page says of one solution."""
+        """Content of a solution's page."""
         with self._lock:
             solution = self.solution(ident)
             return {
@@ -132,14 +132,14 @@ def _closed(why: str) -> dict[str, Any]:
 
 
 def overview(sources: Sequence[Source], *, points: int = MOST_POINTS) -> dict[str, Any]:
-    """The document without the solutions' pictures: what changes while a study runs.
+    """The document without the solutions' pictures: the part that changes during a run.
 
     Parameters
     ----------
     sources
         Runs with the same objectives.
     points
-        Dominated points to send at most; they are picked evenly in the order of measurement.
+        Most dominated points to send; they are picked evenly in the order of measurement.
     """
     if not sources:
         raise SDCError("no run was given")
@@ -154,7 +154,7 @@ def overview(sources: Sequence[Source], *, points: int = MOST_POINTS) -> dict[st
     joint = [range(len(sources))] if one_table else [[i] for i in range(len(sources))]
     tables: dict[int, tuple[dict[str, list[Any]], int]] = {}
     boxes: dict[int, Box | None] = {}
-    for group in joint:  # runs on the same data have one front and one box, as in `sdc compare`
+    for group in joint:  # runs on the same data have a common front and box, as in `sdc compare`
         fronts = _Fronts([sources[i].run for i in group])
         box = common_box([sources[i].run for i in group])
         tables.update({i: _points(sources[i], i, points // len(sources), fronts) for i in group})
@@ -171,7 +171,7 @@ def overview(sources: Sequence[Source], *, points: int = MOST_POINTS) -> dict[st
 
 
 def _called(runs: Sequence[Run]) -> list[str]:
-    """A name for each run that no other one has: its title or folder, where they differ."""
+    """A unique name for each run: its title or folder, whichever differ."""
     for names in (
         [run.label for run in runs],
         [run.name for run in runs],
@@ -187,7 +187,7 @@ def _names(axes: Sequence[Axis]) -> str:
 
 
 def _axis(axis: Axis, problem: SDCProblem | None) -> dict[str, Any]:
-    # Runs of earlier versions have not kept what an objective concerns; where the study can be built, it is known.
+    # Runs of earlier versions do not store what an objective concerns; if the study can be built, it is known.
     known = {} if problem is None else {o.name: o.concerns for o in problem.objectives}
     return {
         "name": axis.name,
@@ -253,7 +253,7 @@ def _run(source: Source, total: int, box: Box | None) -> dict[str, Any]:
 
 
 def _kept(data: Mapping[str, Any]) -> str:
-    """Records that the run's shares are of, in words."""
+    """Denominator of the run's shares, in words."""
     kept = int(data["records"])
     return kept_of(kept, int(data.get("dropped", 0)), least=LEAST) or f"{kept:,} records"
 
@@ -273,7 +273,7 @@ def _history(history: History) -> dict[str, Any]:
 
 
 def _title(find: Callable[[str], Any], name: str) -> str:
-    """Title of a task or a search; its name where it is not known here."""
+    """Title of a task or a search; its name if it is unknown here."""
     try:
         return str(find(name).title)
     except SDCError:
@@ -281,7 +281,7 @@ def _title(find: Callable[[str], Any], name: str) -> str:
 
 
 class _Fronts:
-    """Fronts of runs on the same data: which solution no other one dominates, and how many seeds found its values."""
+    """Fronts of runs on the same data: the non-dominated solutions, and the number of seeds that found each."""
 
     def __init__(self, runs: Sequence[Run]) -> None:
         self.seeds = sum(len(run.seeds) for run in runs)
@@ -302,7 +302,7 @@ class _Fronts:
             self._values.add(stacked[i].tobytes())
 
     def holds(self, run: Run, ident: str) -> bool:
-        """Whether a solution is on the front; of equal ones the first."""
+        """Whether a solution is on the front; of equal ones, only the first is."""
         return (run.path, ident) in self._best
 
     def found(self, F: NDArray[np.float64]) -> int:
@@ -315,7 +315,7 @@ COLUMNS = ("id", "run", "seed", "generation", "kind", "feasible", "found", "valu
 
 
 def _points(source: Source, which: int, most: int, fronts: _Fronts) -> tuple[dict[str, list[Any]], int]:
-    """Points of a run as columns, and how many solutions it has measured."""
+    """Points of a run as columns, and the number of solutions it has measured."""
     run = source.run
     everything = run.solutions()
     own = Solutions.concatenate([run.front(seed) for seed in run.seeds], len(run.axes))
@@ -352,7 +352,7 @@ def _add(
 
 
 def number(value: float) -> float | int | None:
-    """A number as JSON keeps it: nine digits are enough for a screen, and a value that is not finite is null.
+    """A number for JSON: nine digits are enough for a screen, and a value that is not finite becomes null.
 
     Examples
     --------
@@ -362,20 +362,20 @@ def number(value: float) -> float | int | None:
     value = float(value)
     if not math.isfinite(value):
         return None
-    if abs(value) < 1e-12:  # what rounding leaves of a difference
+    if abs(value) < 1e-12:  # rounding error of a difference
         return 0
     short = float(f"{value:.9g}")
     return int(short) if short.is_integer() and abs(short) < 1e15 else short
 
 
 def read_shortlist(run: Run) -> list[dict[str, str]]:
-    """The shortlist kept in a run folder; a file that is none is an empty list, for it may be a stranger's."""
+    """The shortlist in a run folder; an invalid file, perhaps from a stranger, gives an empty list."""
     path = run.path / SHORTLIST
     if path.is_symlink() or not path.is_file() or path.stat().st_size > 1_000_000:
         return []
     try:
         return check_shortlist(json.loads(path.read_text(encoding="utf-8")))
-    except (ValueError, RecursionError):  # also not UTF-8, not JSON, and SDCError
+    except (ValueError, RecursionError):  # includes invalid UTF-8, invalid JSON, and SDCError
         return []
 
 

@@ -1,4 +1,4 @@
-"""Effect of one solution on the table: sentences, the task's picture, distributions before and after, facts."""
+"""Effect of a solution on the table: sentences, the task's picture, distributions before and after, facts."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from sdc_problems.studies.report.small_counts import LEAST, bin_bars, label_bars
 from sdc_problems.studies.store.tables import Solutions
 from sdc_problems.studies.tasks import Task
 
-DRAW = 1  # seed of the one release that a random method's pictures show
-MOST_CATEGORIES = 30  # rows or columns of a matrix that a page has room for
+DRAW = 1  # seed of the single release that pictures of a random method show
+MOST_CATEGORIES = 30  # most rows or columns of a matrix for which a page has room
 
 
 def shown_attributes(problem: SDCProblem) -> list[Attribute]:
-    """Attributes whose distribution is shown: not those that identify a person directly, nor numbers with gaps."""
+    """Attributes whose distribution is shown: no direct identifiers, and no numbers with gaps."""
     kept = [a for a in problem.data.attributes if a.role is not Role.IDENTIFIER]
-    return [a for a in kept if not (a.kind is Kind.NUMERIC and a.has_missing)]  # gaps only where there is no role
+    return [a for a in kept if not (a.kind is Kind.NUMERIC and a.has_missing)]  # gaps only without a role
 
 
 def attributes(problem: SDCProblem | None) -> list[dict[str, Any]]:
@@ -58,14 +58,14 @@ def attributes(problem: SDCProblem | None) -> list[dict[str, Any]]:
 
 
 def leaving(problem: SDCProblem, keep: Sequence[str] | None, released: pd.DataFrame | None = None) -> tuple[str, ...]:
-    """Sentences on what a release leaves as it was, or why it would be refused.
+    """Sentences on what a release leaves unchanged, or why it would be refused.
 
     Parameters
     ----------
     problem, keep
-        The problem, and the columns without a role that may leave.
+        The problem, and the columns without a role that may be released.
     released
-        A protected table, whose records that are singled out are counted.
+        A protected table, in which the singled-out records are counted.
     """
     try:
         columns = columns_that_leave(problem.data, protected_columns(problem), keep)
@@ -76,13 +76,13 @@ def leaving(problem: SDCProblem, keep: Sequence[str] | None, released: pd.DataFr
 
 
 def described(problem: SDCProblem, x: NDArray[Any]) -> list[str]:
-    """Sentences on a solution, and first on the records that none of its figures counts."""
+    """Sentences on a solution, beginning with the records that none of its figures counts."""
     counts = len(problem.data), problem.data.n_dropped
     return [*left_out(*counts, least=LEAST), *with_records_kept(map(str, problem.describe(x)), *counts, least=LEAST)]
 
 
 class Detail:
-    """Draws the solutions of a problem; what does not depend on the solution is computed once."""
+    """Pictures of a problem's solutions; what does not depend on the solution is computed once."""
 
     def __init__(self, task: Task, problem: SDCProblem, keep: Sequence[str] | None = None) -> None:
         self.task = task
@@ -132,7 +132,7 @@ class Detail:
         ]
 
     def _exposure(self, x: NDArray[Any], released: pd.DataFrame) -> dict[str, Any] | None:
-        """People who could still be found; None where an intruder knows no column."""
+        """People who can still be found; None if an intruder knows no column."""
         columns = protected_columns(self.problem)
         if not columns:
             return None
@@ -176,13 +176,13 @@ class Detail:
         return after, self._facts(released, texts, changed_cells, cells)
 
     def _kept(self, x: NDArray[Any], released: pd.DataFrame) -> NDArray[np.int64] | None:
-        """Original record of each released one; None where it cannot be told."""
+        """Original record of each released one; None if it is unknown."""
         n = len(self._codes)
         if len(released) == n:
             return np.arange(n)
         if self.task.suppressed_rows is None:
             return None
-        # The released rows keep their order; the suppressed ones are those that the same release stars instead.
+        # Released rows keep their order; the suppressed ones are starred by the same release with suppressed="star".
         starred = self.task.release(self.problem, x, seed=DRAW, suppressed="star")
         left = np.flatnonzero(~self.task.suppressed_rows(self.problem, x, starred))
         return left if len(left) == len(released) else None
@@ -190,7 +190,7 @@ class Detail:
     def _order(
         self, position: int, codes: NDArray[Any], counts: NDArray[Any], kept: NDArray[np.int64] | None
     ) -> NDArray[np.int64]:
-        """Nominal labels by size; others in the order of the original values that they stand for."""
+        """Order of the bars: nominal labels by frequency, others by the original values that they stand for."""
         if kept is None or self.shown[position].kind is Kind.NOMINAL:
             return np.argsort(-counts, kind="stable")
         means = np.bincount(codes, weights=self._codes[kept, position], minlength=len(counts)) / np.maximum(counts, 1)

@@ -1,4 +1,4 @@
-"""Repeated parts of a report: what several solutions have in common is written once, and named where it stands."""
+"""Repeated parts of a report, which are written once and referred to where they occur."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from typing import Any
 
 NAME = "$"
-"""Key of a part that stands elsewhere: ``{"$": 3}`` is the third part of the list, counted from 0."""
+"""Key of a reference: ``{"$": 3}`` is the part with index 3 in the list, counted from 0."""
 LEAST = 24
-"""Characters from which on a part is worth a name."""
+"""Number of characters from which on a part is written separately."""
 
 
 def without_repeats(content: Any) -> tuple[Any, list[Any]]:
@@ -24,7 +24,7 @@ def without_repeats(content: Any) -> tuple[Any, list[Any]]:
     Returns
     -------
     tuple
-        The content with names in place of repeated parts, and the parts; a part names only those before it.
+        The content with references in place of repeated parts, and the parts; a part refers only to those before it.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def without_repeats(content: Any) -> tuple[Any, list[Any]]:
         text = _text(part)
         if text is not None:
             seen[text] += 1
-        if text is None or seen[text] == 1:  # what is in a repeated part is repeated as well
+        if text is None or seen[text] == 1:  # parts of a repeated part are repeated as well
             for inner in _inside(part):
                 count(inner)
 
@@ -71,7 +71,7 @@ def _inside(part: Any) -> Iterable[Any]:
 
 
 def _text(part: Any) -> str | None:
-    """A part as text, if it is long enough to be named."""
+    """A part as text, if it is long enough to be written separately."""
     if not isinstance(part, (dict, list, str)):
         return None
     text = json.dumps(part, separators=(",", ":"))

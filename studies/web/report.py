@@ -1,4 +1,4 @@
-"""One HTML file that holds a run's front, its pictures and the page that shows them: no server, no network."""
+"""Report of a run: one HTML file with its front, its pictures and the page that shows them; no server, no network."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PAGE = Path(__file__).parent / "dist" / "page.html"
 DATA_SLOT = "<!-- data -->"
 POLICY_SLOT = "<!-- policy -->"
 MOST_BRIEFS = 400
-DETAILS, POINTS = 20, 1_500  # unless more is asked for: a report of a large run stays small enough to be sent
+DETAILS, POINTS = 20, 1_500  # by default, so that the report of a large run stays small enough to be sent
 _CLOSED = "The data of this run were not at hand when this report was made: pictures and distributions are missing."
 
 
@@ -39,7 +39,7 @@ def page() -> str:
 
 
 def policy(html: str, *, connect: str = "'none'") -> str:
-    """Content security policy of the page: its own script and style by their digests, and nothing else."""
+    """Content security policy of the page: only its own script and style, by their digests."""
     script, style = (_digests(html, tag) for tag in ("script", "style"))
     return (
         f"default-src 'none'; script-src {script}; style-src {style}; img-src blob: data:; connect-src {connect}; "
@@ -54,7 +54,7 @@ def _digests(html: str, tag: str) -> str:
 
 
 def escaped_json(document: Any) -> str:
-    """JSON that may stand inside a script element: no text in it can end the element, or the line.
+    """JSON that may be put into a script element: no text in it can end the element or the line.
 
     Examples
     --------
@@ -64,12 +64,12 @@ def escaped_json(document: Any) -> str:
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
-    # A lone surrogate (from a damaged file) has no UTF-8 form.
+    # A lone surrogate (from a damaged file) cannot be encoded in UTF-8.
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def render(document: Any) -> str:
-    """The page with a document inside."""
+    """The page with a document in it."""
     html = page()
     meta = f'<meta http-equiv="Content-Security-Policy" content="{policy(html)}">'
     if "details" in document:
@@ -89,19 +89,19 @@ def report(
     points: int = POINTS,
     progress: Callable[[int, int], object] | None = None,
 ) -> str:
-    """Make the report of one run or of several with the same objectives.
+    """Make the report of one run, or of several with the same objectives.
 
     Parameters
     ----------
     sources
         The runs.
     details
-        Solutions of each front that get a page with pictures, spread evenly along the front. Baselines, shortlisted
-        solutions and those of ``solutions`` come on top.
+        Number of solutions of each front that get a page with pictures, spread evenly along the front. Baselines,
+        shortlisted solutions and those of ``solutions`` are added.
     solutions
         Ids to include.
     points
-        Dominated points on the map at most.
+        Most dominated points on the map.
     progress
         Called as ``progress(done, all)``.
     """
@@ -110,12 +110,12 @@ def report(
     total = sum(map(len, chosen))
     pages: dict[str, Any] = {}
     briefs: dict[str, list[int]] = {}
-    sentences: dict[str, int] = {}  # most stand in many solutions: each is written once
+    sentences: dict[str, int] = {}  # most occur in many solutions, so each is written once
     for number, (source, idents) in enumerate(zip(sources, chosen, strict=True)):
         for ident in idents:
             found = source.detail(ident)
             if source.problem is None:
-                found["closed"] = _CLOSED  # why may name places on this machine
+                found["closed"] = _CLOSED  # the reason may name places on this machine
             pages[f"{number}:{ident}"] = found
             if progress is not None:
                 progress(len(pages), total)
@@ -145,7 +145,7 @@ def _known(run: Run, ident: str) -> bool:
 
 
 def spread_evenly(front: Solutions, most: int) -> NDArray[np.int64]:
-    """Pick members of a front far from each other: the ends first, then always the farthest from those picked."""
+    """Pick members of a front far from each other: the ends first, then always the one farthest from those picked."""
     n = len(front)
     if n <= most:
         return np.arange(n)
@@ -168,7 +168,7 @@ def _briefs(source: Source, known: set[str]) -> dict[str, list[str]]:
         return {}
     front = source.run.front(genomes=True)
     found: dict[str, list[str]] = {}
-    if front.X is None:  # nothing has been measured yet
+    if front.X is None:  # nothing is measured yet
         return found
     for ident, x in list(zip(front.ids, front.X, strict=True))[:MOST_BRIEFS]:
         if ident not in known:

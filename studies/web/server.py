@@ -1,10 +1,10 @@
-"""The live page: one small server on this machine, for whoever opens the address that it prints.
+"""Server of the live page: a small server on this machine, for whoever opens the address that it prints.
 
-What is defended against: other users and programs of the machine (a code that works once, exchanged for a cookie that
-the browser sends to a folder of a random name only), web pages open in the same browser (that cookie is never sent with
-their requests; Host, Origin and Sec-Fetch-Site are checked, also against names that are rebound to 127.0.0.1), and text
-from a stranger's run folder (content security policy, no markup made of data). No path of a request reaches the file
-system: runs are named by number, solutions by id, files of a release by kind.
+It is protected against other users and programs of the machine (a code that works once is exchanged for a cookie, which
+the browser sends only to a folder with a random name), web pages open in the same browser (that cookie is never sent
+with their requests; Host, Origin and Sec-Fetch-Site are checked, also against names that are rebound to 127.0.0.1), and
+text from a stranger's run folder (content security policy, no markup made from data). No path of a request reaches the
+file system: runs are identified by number, solutions by id, files of a release by kind.
 """
 
 from __future__ import annotations
@@ -52,15 +52,15 @@ class Explorer(Site):
     session
         Folder, codes and cookie of the browsers that are answered.
     hosts
-        Values of the Host header that are answered, such as ``127.0.0.1:8731``.
+        Accepted values of the Host header, such as ``127.0.0.1:8731``.
     read_only
-        Whether the shortlist stays as it is and nothing is released.
+        Whether changing the shortlist and releasing are disabled.
     data
-        Where the runs' CSV file is, if it was moved.
+        Path of the runs' CSV file, if it was moved.
     pause
-        Seconds between two looks at the runs for the live updates.
+        Seconds between two checks of the runs for live updates.
     start
-        Whether a start page is behind it, to go back to.
+        Whether there is a start page to go back to.
     """
 
     def __init__(
@@ -83,14 +83,14 @@ class Explorer(Site):
         self._overview: tuple[Any, bytes] | None = None
         self._details: OrderedDict[tuple[int, str], bytes] = OrderedDict()
         self._released: dict[tuple[int, str], dict[str, Path]] = {}
-        self._looking = asyncio.Lock()  # one overview at a time, one release, and one change of the shortlist
+        self._looking = asyncio.Lock()  # one overview, one release, and one change of the shortlist at a time
         self._releasing = asyncio.Lock()
         self._keeping = asyncio.Lock()
         self._streams = 0
-        overview(self.sources, points=0)  # refuses runs that do not fit together before anybody connects
+        overview(self.sources, points=0)  # refuses runs that do not fit together before anyone connects
 
     def routes(self) -> list[BaseRoute]:
-        """Routes of what the page asks for."""
+        """Routes for the requests of the page."""
         return [
             Route("/api/payload", self.payload),
             Route("/api/brief", self.brief),
@@ -128,7 +128,7 @@ class Explorer(Site):
         )
 
     async def brief(self, request: Request) -> Response:
-        """Sentences on one solution: nothing is released for them."""
+        """Sentences on one solution; nothing is released for them."""
         _, source, ident = self._named(request)
         return JSONResponse({"sentences": await run_in_threadpool(source.brief, ident)})
 
@@ -143,7 +143,7 @@ class Explorer(Site):
         return Response(self._details[key], media_type="application/json")
 
     async def events(self, request: Request) -> Response:
-        """A word whenever a run has changed, and one when all are finished."""
+        """Send an event whenever a run has changed, and one when all are finished."""
         if self._streams >= MOST_STREAMS:
             return JSONResponse({"error": "too many pages follow these runs already"}, status_code=503)
         return StreamingResponse(self._watch(request), media_type="text/event-stream")
@@ -176,7 +176,7 @@ class Explorer(Site):
     # -- writing --------------------------------------------------------------------------------------------------
 
     async def shortlist(self, request: Request) -> Response:
-        """A run's shortlist, or changes of it: other pages may have changed other entries meanwhile."""
+        """Return a run's shortlist, or change entries of it: other pages may have changed other entries meanwhile."""
         _, source = self._source(request.query_params.get("run"))
         if request.method == "PATCH":
             self._may_write()
@@ -192,7 +192,7 @@ class Explorer(Site):
 
     def _keep(self, source: Source, keep: list[dict[str, str]], drop: list[str]) -> list[dict[str, str]]:
         for entry in keep:
-            source.run.solution(entry["id"])  # refuses an unknown one
+            source.run.solution(entry["id"])  # refuses an unknown id
         notes = {entry["id"]: entry["note"] for entry in read_shortlist(source.run)}
         notes.update({entry["id"]: entry["note"] for entry in keep})
         entries = check_shortlist([{"id": k, "note": note} for k, note in notes.items() if k not in drop])
@@ -201,7 +201,7 @@ class Explorer(Site):
         return entries
 
     async def terms(self, request: Request) -> Response:
-        """Objections to a release of a solution, said before anybody asks for it."""
+        """Objections to a release of a solution, shown before it is requested."""
         self._may_write()
         _, source, ident = self._named(request)
         async with self._releasing:
@@ -223,7 +223,7 @@ class Explorer(Site):
         }
 
     async def release(self, request: Request) -> Response:
-        """Release a solution into a folder beside the run's, by the function behind ``sdc release``."""
+        """Release a solution to a folder next to the run's, by the function behind ``sdc release``."""
         self._may_write()
         wanted = await body_of(request)
         if not isinstance(wanted, dict) or set(wanted) - {"override"} != {"run", "id"}:
@@ -241,7 +241,7 @@ class Explorer(Site):
     def _release(self, number: int, source: Source, ident: str, override: str | None) -> dict[str, Any]:
         from sdc_problems.studies.release import release
 
-        source.solution(ident)  # refuses an unknown id before it becomes a part of a name
+        source.solution(ident)  # refuses an unknown id before it becomes part of a file name
         out = _place(source, ident)
         folder = out.parent
         if folder.is_symlink():
@@ -272,7 +272,7 @@ class Explorer(Site):
         }
 
     async def released(self, request: Request) -> Response:
-        """A file of a release that was asked for before."""
+        """A file of an earlier release."""
         self._may_write()
         number, _ = self._source(request.query_params.get("run"))
         files = self._released.get((number, str(request.query_params.get("id", ""))), {})
@@ -299,12 +299,12 @@ class Explorer(Site):
 
 
 def _place(source: Source, ident: str) -> Path:
-    """File of a release: in a folder beside the run's, which holds no record."""
+    """File of a release, in a folder next to the run's, which must hold no record."""
     return source.run.path.with_name(f"{source.run.path.name}-released") / f"released-{_plain(ident)}.csv"
 
 
 def _plain(ident: str) -> str:
-    """An id as a part of a file name; a baseline's name may hold anything, so its digest keeps names apart."""
+    """An id as a part of a file name; a baseline's name may contain anything, so its digest makes names unique."""
     if re.fullmatch(r"[0-9]+-[0-9]+", ident):
         return ident
     kept = re.sub(r"[^A-Za-z0-9]+", "-", ident).strip("-")[:40]

@@ -1,8 +1,8 @@
 """Session with a browser: a code that works once is exchanged for a cookie.
 
-The code stands in the fragment of the printed address, which no request and no log carries. The cookie is sent for the
-session's folder only, whose name is random: a browser sends cookies to every port of a machine, and another program
-that listens on one cannot know the folder.
+The code is in the fragment of the printed address, which is not part of any request or log. The cookie is sent only to
+the session's folder, whose name is random: a browser sends cookies to every port of a machine, and another program
+that listens on a port cannot know the folder.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import secrets
 from collections.abc import Sequence
 
 COOKIE = "sdc-explorer"
-_MOST_CODES = 8  # that were printed and not used yet
+_MOST_CODES = 8  # most codes that were printed and not used yet
 
 
 class Session:
-    """Codes that were not used yet, and the cookie of those who used one.
+    """Codes that were not used yet, and the cookie of browsers that used one.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Session:
         return code
 
     def redeem(self, code: str) -> str | None:
-        """Use up a code: the value of the Set-Cookie header, or None for a code that is unknown or used."""
+        """Redeem a code: return the value of the Set-Cookie header, or None if the code is unknown or used."""
         given = code.encode("utf-8", "replace")
         for known in self._codes:
             if hmac.compare_digest(given, known):
@@ -52,7 +52,7 @@ class Session:
         return None
 
     def holds(self, cookies: Sequence[bytes]) -> bool:
-        """Whether Cookie headers carry the session's cookie."""
+        """Whether Cookie headers contain the session's cookie."""
         given = [part.strip().partition(b"=") for header in cookies for part in header.split(b";")]
         wanted = self._key.encode()
         return any(name == COOKIE.encode() and hmac.compare_digest(value, wanted) for name, _, value in given)

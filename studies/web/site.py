@@ -1,4 +1,4 @@
-"""Site on this machine: the page, the session with a browser, and answers to what goes wrong."""
+"""Site on this machine: the page, the session with a browser, and answers to errors."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class Site:
     session
         Folder, codes and cookie of the browsers that are answered.
     hosts
-        Values of the Host header that are answered, such as ``127.0.0.1:8731``.
+        Accepted values of the Host header, such as ``127.0.0.1:8731``.
 
     Attributes
     ----------
     closing
-        Whether the server is about to end: then streams do, too.
+        Whether the server is about to end, so that streams must end, too.
     """
 
     def __init__(self, *, session: Session, hosts: Sequence[str]) -> None:
@@ -46,7 +46,7 @@ class Site:
         self.closing: Callable[[], bool] = lambda: False
 
     def routes(self) -> list[BaseRoute]:
-        """Routes of what the page asks for."""
+        """Routes for the requests of the page."""
         raise NotImplementedError
 
     def app(self) -> Guard:
@@ -55,7 +55,7 @@ class Site:
         return Guard(inner, session=self.session, hosts=self.hosts, policy=self._policy, style=self._style)
 
     def unguarded(self) -> Application:
-        """The application that the guard stands before."""
+        """The application behind the guard."""
         shell = [Route("/", self.index), Route("/api/session", self.begin, methods=["POST"])]
         handlers: dict[Any, Any] = {SDCError: _refused, SDCFailure: _failed, ClientDisconnect: _gone}
         return Starlette(routes=[*shell, *self.routes()], exception_handlers=handlers)
@@ -65,7 +65,7 @@ class Site:
         return Response(self._page, media_type="text/html")
 
     async def begin(self, request: Request) -> Response:
-        """Exchange the code of the printed address for the cookie."""
+        """Exchange the code from the printed address for the cookie."""
         given = await body_of(request)
         cookie = self.session.redeem(given) if isinstance(given, str) else None
         if cookie is None:
@@ -74,7 +74,7 @@ class Site:
 
 
 async def body_of(request: Request) -> Any:
-    """JSON that was sent."""
+    """JSON body of a request."""
     body = b""
     async for part in request.stream():
         body += part
@@ -93,7 +93,7 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 
 async def _gone(request: Request, error: Exception) -> Response:
-    return Response(status_code=400)  # nobody is there to read it
+    return Response(status_code=400)  # nobody will read it
 
 
 async def _failed(request: Request, error: Exception) -> Response:

@@ -1,4 +1,4 @@
-"""Use of solutions on the live page: two columns crossed, in the original and in one to four solutions."""
+"""Usefulness of solutions on the live page: two columns crossed, in the original and in one to four solutions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def routes(explorer: Explorer) -> list[Route]:
 
 
 def used(source: Source, idents: list[str], across: str, down: str) -> dict[str, Any]:
-    """Cross two columns; they are named as the page shows them."""
+    """Cross two columns, with labels as shown on the page."""
     task, problem = source.task, source.problem
     if task is None or problem is None:
         raise SDCError(f"tables are made where the data of the run are at hand: {source.closed}")

@@ -1,4 +1,4 @@
-"""Walk through a lattice on the live page: any node, measured by the run or now, with its neighbors."""
+"""Walk through a lattice on the live page: any node, measured by the run or on request, with its neighbors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def routes(explorer: Explorer) -> list[Route]:
-    """Route of a node: ``?run=0&id=1-17`` where a walk begins, ``?run=0&x=1,0,2`` where it goes on."""
+    """Route of a node: ``?run=0&id=1-17`` to begin a walk, ``?run=0&x=1,0,2`` to continue it."""
 
     async def node(request: Request) -> Response:
         _, source = explorer._source(request.query_params.get("run"))
@@ -38,9 +38,9 @@ def node_of(source: Source, ident: str, row: str = "") -> dict[str, Any]:
     source
         The run with its problem.
     ident
-        The solution at which the walk begins, or nothing.
+        The solution at which the walk begins, or empty.
     row
-        The node as numbers with commas between, if no solution is named.
+        The node as numbers separated by commas, if no solution is named.
     """
     task, problem = source.task, source.problem
     if task is None or problem is None:
@@ -66,7 +66,7 @@ def node_of(source: Source, ident: str, row: str = "") -> dict[str, Any]:
 
 
 def _measured(source: Source) -> dict[bytes, str]:
-    """Ids of the run's solutions by their node; read again when there are more."""
+    """Ids of the run's solutions by node; read again if there are more."""
     assert source.problem is not None
     many = sum(state.solutions for state in source.run.progress())
     if source.nodes is None or source.nodes[0] != many:

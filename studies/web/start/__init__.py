@@ -1,8 +1,9 @@
-"""Start page: a file of this machine is chosen, its roles corrected, and protected by the functions of the commands.
+"""Start page: choose a file of this machine, correct its roles, and protect it by the functions of the commands.
 
-What is protected at once lies in a private folder of this server, which goes when the server ends; the page saves it
-where the person says. A search leaves the run folder that `sdc run` leaves, and the page goes on as its explorer.
-Nothing is sent anywhere else. No record reaches the page: names of columns and counts, and the report's aggregates.
+A file that is protected at once is kept in a private folder of this server, which is removed when the server ends; the
+page saves it where the person wants. A search makes the same run folder as `sdc run`, and the page then becomes its
+explorer. Nothing is sent anywhere else. No record reaches the page, only names of columns, counts, and the report's
+aggregates.
 """
 
 from __future__ import annotations
@@ -32,21 +33,21 @@ from sdc_problems.studies.web.start._work import Work
 SCHEMA = "sdc-start/1"
 LARGEST_UPLOAD = 500_000_000
 PATIENCE = 20.0
-"""Seconds that a search has, when the server ends, to end its generation."""
+"""Seconds for a search to finish its generation when the server ends."""
 _TYPES = {"page": "text/html", "certificate": "application/json"}
 
 
 class Start(Site):
-    """Server of the start page, and of the explorer of the run that was searched from it.
+    """Server of the start page, and of the explorer of a run that was started from it.
 
     Parameters
     ----------
     session
         Folder, codes and cookie of the browsers that are answered.
     hosts
-        Values of the Host header that are answered.
+        Accepted values of the Host header.
     folder
-        Where the list of files begins, and where ``runs`` is made.
+        First folder of the list of files, in which ``runs`` is made.
     """
 
     def __init__(self, *, session: Session, hosts: Sequence[str], folder: Path) -> None:
@@ -58,7 +59,7 @@ class Start(Site):
         self._explored: Application | None = None
 
     def routes(self) -> list[BaseRoute]:
-        """Routes of the start page; everything else is the explorer's, once a run is open."""
+        """Routes of the start page; all others belong to the explorer, once a run is open."""
         return [
             Route("/api/start/files", self.files),
             Route("/api/start/upload", self.upload, methods=["POST"]),
@@ -84,7 +85,7 @@ class Start(Site):
         await answer(scope, receive, send)
 
     def close(self) -> None:
-        """Let a search end its generation, and take the private folder away."""
+        """Let a search finish its generation, and remove the private folder."""
         self._work.stop()
         self._work.wait(PATIENCE)
         shutil.rmtree(self.private, ignore_errors=True)
@@ -99,7 +100,7 @@ class Start(Site):
         name = Path(str(request.query_params.get("name", "file.csv"))).name[-120:]
         if not name.lower().endswith(READABLE):
             raise SDCError(f"a table is read from {', '.join(READABLE)}, not from {name[-40:]!r}")
-        place = Path(tempfile.mkdtemp(prefix="given-", dir=self.private))  # one that is searched stays as it is
+        place = Path(tempfile.mkdtemp(prefix="given-", dir=self.private))  # a file in a search must not change
         path, size = place / (re.sub(r"[^\w.-]+", "-", name).lstrip(".-") or "table.csv"), 0
         with path.open("wb") as stream:
             async for part in request.stream():
@@ -122,20 +123,20 @@ class Start(Site):
         return JSONResponse({**found, **further})
 
     def _place(self, path: Path, handed: bool) -> Path:
-        """Run folder that is proposed: that of `sdc run`, or a private one for a table that is private itself."""
+        """Proposed run folder: that of `sdc run`, or a private one for an uploaded table."""
         runs = (self.private if handed else self.folder) / "runs"
         stem = path.stem.split(".")[0] or "table"
         free = (runs / f"{stem}{f'-{n}' if n > 1 else ''}" for n in range(1, 10_000))
         return next(place for place in free if not place.exists())
 
     async def protect(self, request: Request) -> Response:
-        """Begin to protect a file; ``state`` tells how far it is."""
+        """Begin to protect a file; ``state`` gives the progress."""
         demand = Demand.of(await body_of(request))
         self._work.begin(lambda work: protected(demand, self.private, work))
         return JSONResponse({})
 
     async def search(self, request: Request) -> Response:
-        """Begin to search; ``state`` tells how far it is."""
+        """Begin a search; ``state`` gives the progress."""
         given = await body_of(request)
         if not isinstance(given, dict) or set(given) != {"demand", "search"}:
             raise SDCError("a search takes a demand, and how to search")
@@ -144,16 +145,16 @@ class Start(Site):
         return JSONResponse({})
 
     async def stop(self, request: Request) -> Response:
-        """Ask what is being done to stop; what a run has stored stays."""
+        """Ask the current work to stop; generations that a run has stored are kept."""
         self._work.stop()
         return JSONResponse({})
 
     async def state(self, request: Request) -> Response:
-        """Progress of what is being done."""
+        """Progress of the current work."""
         return JSONResponse(await run_in_threadpool(self._work.told))
 
     async def open(self, request: Request) -> Response:
-        """Go on as the explorer of the run that is being searched, or was."""
+        """Become the explorer of the current or last search's run."""
         folder = self._work.run
         if folder is None:
             raise SDCError("no run was begun: search first")
@@ -166,12 +167,12 @@ class Start(Site):
         return explorer.unguarded()
 
     async def leave(self, request: Request) -> Response:
-        """Be the start page again; the run stays in its folder, and a search goes on."""
+        """Become the start page again; the run stays in its folder, and a search continues."""
         self._explored = None
         return JSONResponse({})
 
     async def file(self, request: Request) -> Response:
-        """A file that was made."""
+        """A file that was made by the work."""
         made = self._work.files.get(str(request.query_params.get("kind", "")))
         if made is None or not made.is_file():
             raise SDCError("protect the table first")
@@ -179,7 +180,7 @@ class Start(Site):
         return Response(await run_in_threadpool(made.read_bytes), media_type=kind)
 
     async def report(self, request: Request) -> Response:
-        """The report without its style, which is that of the page around it."""
+        """The report without its style, which the surrounding page has."""
         made = self._work.files.get("page")
         if made is None or not made.is_file():
             raise SDCError("protect the table first")

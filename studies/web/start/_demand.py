@@ -1,4 +1,4 @@
-"""Demand of the start page: a file is protected at once as by `sdc protect`, or searched as by `sdc run`."""
+"""Demand of the start page: protect a file at once, like `sdc protect`, or search, like `sdc run`."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ _MINUTES = (0.05, 24 * 60)
 
 @dataclass(frozen=True)
 class Demand:
-    """Demand: a file, roles and hierarchies by column, and what is asked for.
+    """Demand on a file: its roles and hierarchies by column, and the protection wanted.
 
     Attributes
     ----------
     given
-        The file and how it is read.
+        The file, and how to read it.
     roles
         Role of each column, by name.
     hierarchies
-        Hierarchies that were said, by column.
+        Given hierarchies, by column.
     k, max_suppression
-        How many look alike; the share of records that may be left out.
+        Number of look-alikes, and share of records that may be left out.
     """
 
     given: Given
@@ -53,7 +53,7 @@ class Demand:
 
     @classmethod
     def of(cls, given: Any) -> Demand:
-        """Check what was sent."""
+        """Check the data of a request."""
         needed, more = {"path", "roles", "k", "max_suppression"}, {"reading", "kinds", "hierarchies"}
         if not isinstance(given, dict) or not needed <= set(given) <= needed | more:
             raise SDCError("a protection takes a path, roles, k and how many records may be left out")
@@ -77,11 +77,11 @@ class Demand:
         return cls(file, named, k, most / 100, sections)
 
     def named(self, role: Role) -> list[str]:
-        """Columns of a role."""
+        """Columns with a role."""
         return [name for name, has in self.roles.items() if has is role]
 
     def read(self) -> tuple[Microdata, dict[str, Any]]:
-        """The table, with encoding and delimiter as they were found."""
+        """Read the table; return it with the encoding and delimiter that were detected."""
         return self.given.table(
             quasi_identifiers=self.named(Role.QUASI_IDENTIFIER),
             sensitive=self.named(Role.SENSITIVE),
@@ -90,17 +90,17 @@ class Demand:
 
     @property
     def hierarchy_files(self) -> list[Path]:
-        """Files of hierarchies, which are read."""
+        """Files of hierarchies that are read."""
         return [self._here(one.file) for one in self.hierarchies.values() if one.file is not None]
 
     def _here(self, file: str) -> Path:
-        """A hierarchy's file; a relative path starts at the table's folder."""
+        """Path of a hierarchy's file; a relative path starts at the table's folder."""
         return self.given.path.parent / Path(file).expanduser()
 
 
 @dataclass(frozen=True)
 class Search:
-    """Search that is asked for: what is searched, how long, and where the record of it goes."""
+    """Search that is wanted: its task, its time limit, and its run folder."""
 
     task: Task
     minutes: float
@@ -108,7 +108,7 @@ class Search:
 
     @classmethod
     def of(cls, given: Any) -> Search:
-        """Check what was sent."""
+        """Check the data of a request."""
         if not isinstance(given, dict) or set(given) != {"task", "minutes", "folder"}:
             raise SDCError("a search takes a task, minutes and a run folder")
         minutes, folder = given["minutes"], given["folder"]
@@ -132,7 +132,7 @@ def searches() -> list[dict[str, Any]]:
 
 
 def _of_k(task: Task) -> str:
-    """Section of a study that takes k for a task; empty if none does."""
+    """Section of a study in which a task takes k; empty if it takes none."""
     options = task.options.model_fields
     if "k" in options:
         return "problem"
@@ -227,7 +227,7 @@ def searched(demand: Demand, search: Search, work: Work) -> Made:
 
 @contextmanager
 def _nothing_left_if_refused(search: Search, work: Work) -> Iterator[None]:
-    """Take away what a refused search has made beside its run folder: the corrected one may be called the same."""
+    """Remove what a refused search has made next to its run folder, because a corrected one may have the same name."""
     made = _suggested(search)
     try:
         yield
@@ -239,15 +239,15 @@ def _nothing_left_if_refused(search: Search, work: Work) -> Iterator[None]:
 
 
 def _suggested(search: Search) -> Path:
-    """Folder for the hierarchies that nobody gave, beside the run's; one that is there already stays as it is."""
+    """Folder next to the run's for suggested hierarchies; an existing folder is not changed."""
     names = (f"{search.folder.name}-hierarchies{f'-{n}' if n > 1 else ''}" for n in itertools.count(1))
     return next(place for place in map(search.folder.with_name, names) if not place.exists())
 
 
 def study_text(demand: Demand, search: Search) -> str:
-    """Study file of a demand: what `sdc run` takes, to be repeated and changed.
+    """Study file of a demand, as `sdc run` takes it, which can be run again and edited.
 
-    A hierarchy that a task must have and nobody gave is suggested, and written beside the run folder.
+    A hierarchy that a task needs and that was not given is suggested, and written next to the run folder.
     """
     reading, task = demand.given.reading, search.task
     example = tomllib.loads(task.example.read_text(encoding="utf-8"))

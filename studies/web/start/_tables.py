@@ -1,4 +1,4 @@
-"""Tables of the start page: what lies in a folder, and what `sdc scan` says of a file. No cell reaches the page."""
+"""Tables of the start page: files of a folder, and the results of `sdc scan` for one. No cell reaches the page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sdc_problems.studies.report.small_counts import LEAST
 
 READABLE = (".csv", ".tsv", ".txt", ".gz", ".parquet", ".xlsx", ".sav", ".dta", ".sas7bdat")
 _MOST_LISTED = 500
-_MOST = 4_000  # characters of a path or of an option
+_MOST = 4_000  # most characters of a path or of an option
 _FIELDS = {
     "encoding": "Encoding",
     "delimiter": "Cells are separated by",
@@ -28,11 +28,11 @@ _FIELDS = {
     "missing": "Missing cells",
     "kinds": "Kind",
 }
-"""Names on the page of what the commands call by options."""
+"""Names on the page for options of the commands."""
 
 
 def listed(folder: Path) -> dict[str, Any]:
-    """Folders and readable files of a folder; hidden ones are left out."""
+    """Folders and readable files in a folder, without hidden ones."""
     folder = folder.expanduser()
     try:
         folder = folder.resolve(strict=True)
@@ -47,16 +47,16 @@ def listed(folder: Path) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Given:
-    """File of the page, and how it is read.
+    """File chosen on the page, and how to read it.
 
     Attributes
     ----------
     path
         The file.
     reading
-        How it is written, as far as that is said.
+        Options on its format, as far as given.
     kinds
-        Kinds of columns that are not as they look.
+        Kinds of columns that are not as inferred.
     """
 
     path: Path
@@ -65,7 +65,7 @@ class Given:
 
     @classmethod
     def of(cls, given: dict[str, Any]) -> Given:
-        """Check what was sent."""
+        """Check the data of a request."""
         path, how, kinds = given.get("path"), given.get("reading", {}), given.get("kinds", {})
         known = [field.name for field in fields(Reading)]
         if not isinstance(path, str):
@@ -83,11 +83,11 @@ class Given:
 
     @property
     def plain(self) -> bool:
-        """Whether it is text, of which somebody may have to say how it is written."""
+        """Whether it is a text file, whose format may have to be given."""
         return format_of(self.path) is None
 
     def table(self, **roles: Any) -> tuple[Microdata, dict[str, Any]]:
-        """Read it; returns the table, and the encoding and delimiter that were found."""
+        """Read the table; return it with the encoding and delimiter that were detected."""
         if not self.path.is_file():
             raise SDCError(f"there is no file {self.path.name!r} in {str(self.path.parent)!r}")
         with naming_fields(), warnings.catch_warnings():
@@ -101,7 +101,7 @@ def _texts(given: Any) -> bool:
 
 @contextmanager
 def naming_fields() -> Iterator[None]:
-    """Let errors of the readers name fields of the page instead of a command's options."""
+    """Make errors of the readers name fields of the page instead of a command's options."""
     try:
         with naming_options("the quasi-identifiers"):
             yield
@@ -111,7 +111,7 @@ def naming_fields() -> Iterator[None]:
 
 
 def scanned(given: Given) -> dict[str, Any]:
-    """Proposals of ``sdc scan`` and ``sdc hierarchy suggest``, and how the file is read."""
+    """Proposals of ``sdc scan`` and ``sdc hierarchy suggest``, and the format of the file."""
     from sdc_problems.hierarchy import suggest
     from sdc_problems.roles import scan
 

@@ -1,4 +1,4 @@
-"""Work of the start page: one piece at a time in a thread of its own, what it says meanwhile, and how it ended."""
+"""Work of the start page: one piece at a time in a separate thread, with its messages and its result."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Work:
     Attributes
     ----------
     files
-        Files that it made, by kind.
+        Files made by the work, by kind.
     run
-        Run folder that it made, if it made one.
+        Run folder made by the work, if any.
     """
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class Work:
         self._error = ""
 
     def begin(self, work: Callable[[Work], tuple[dict[str, Any], dict[str, Path]]]) -> None:
-        """Begin, unless something is being done."""
+        """Begin, unless other work is in progress."""
         with self._lock:
             if self.busy:
                 raise SDCError("other work is in progress: wait until it is finished, or stop it")
@@ -56,22 +56,22 @@ class Work:
 
     def _heard(self, what: str, done: int, total: int) -> None:
         self._said, self._share = what, done / max(total, 1)
-        if self._stop.is_set() and self.run is None:  # a run stops after its generation instead, which it stores
+        if self._stop.is_set() and self.run is None:  # a run stops after its generation, which it stores
             raise SDCError(STOPPED)
 
     @property
     def busy(self) -> bool:
-        """Whether it is going on."""
+        """Whether work is in progress."""
         return self._thread is not None and self._thread.is_alive()
 
     def say(self, line: str) -> None:
-        """Say what is being done; here it can be stopped."""
+        """Report what is being done; the work can be stopped here."""
         if self._stop.is_set() and self.run is None:
             raise SDCError(STOPPED)
         self._said, self._share = line, None
 
     def stop(self) -> None:
-        """Ask it to stop where it can."""
+        """Ask the work to stop at the next possible point."""
         self._stop.set()
 
     def stopped(self) -> bool:
@@ -79,19 +79,19 @@ class Work:
         return self._stop.is_set()
 
     def wait(self, seconds: float) -> None:
-        """Wait for its end."""
+        """Wait until it ends."""
         if self._thread is not None:
             self._thread.join(seconds)
 
     def told(self) -> dict[str, Any]:
-        """Answer of the page: all that is known now."""
+        """Answer to the page: everything that is known now."""
         busy, error, said, share = self.busy, self._error, self._said, self._share
         if self._thread is not None and not busy and self._result is None and not error:
             error = "it ended without a result: the terminal in which sdc explore runs says more"
         if busy and self.look is not None:
             try:
                 share, said = self.look()
-            except SDCError as unseen:  # a look at a run is not worth the run
+            except SDCError as unseen:  # an error of the display must not end the run
                 said = str(unseen)
         return {
             "busy": busy,
