@@ -173,7 +173,7 @@ class Microdata(OpenedLate):
             for i, spec in enumerate(self._meta["columns"])
         }
 
-    # ------------------------------------------------------------------ making one
+    # ------------------------------------------------------------------ constructors
 
     @classmethod
     def from_csv(
@@ -373,7 +373,7 @@ class Microdata(OpenedLate):
         meta = {**self._meta, "n_records": len(rows), "n_dropped": 0, "index": [], "range": None}
         return Microdata(SharedArrays({**arrays, _META: encode_meta(meta)}, copy=False))
 
-    # ------------------------------------------------------------------ what it is
+    # ------------------------------------------------------------------ properties
 
     @property
     def arrays(self) -> SharedArrays:
@@ -567,7 +567,7 @@ class Microdata(OpenedLate):
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
         return "\n".join([head, *lines])
 
-    # ------------------------------------------------------------------ Python's own
+    # ------------------------------------------------------------------ special methods
 
     def __len__(self) -> int:
         return self.n_records

@@ -74,7 +74,7 @@ class ProtectedGraph:
         except KeyError:
             raise SDCError("a published link has an end that is not a published node") from None
 
-    # ------------------------------------------------------------------ out
+    # ------------------------------------------------------------------ output
 
     def to_csv(self, folder: str | os.PathLike[str]) -> tuple[Path, Path]:
         """Write nodes.csv and edges.csv to a folder, read them again and compare; return their paths."""

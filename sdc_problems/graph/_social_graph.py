@@ -352,7 +352,7 @@ class SocialGraph(OpenedLate):
         pairs = positions_of(["" if name == "?" else name for name in ids], sources, targets, where)
         return cls._assembled(data, pairs, id_column=id, **parts)
 
-    # ------------------------------------------------------------------ what it is
+    # ------------------------------------------------------------------ properties
 
     @property
     def directed(self) -> bool:
@@ -439,7 +439,7 @@ class SocialGraph(OpenedLate):
         graph.data, graph._meta, graph._handle = self.data.with_roles(**roles), self._meta, self._handle
         return graph
 
-    # ------------------------------------------------------------------ Python's own
+    # ------------------------------------------------------------------ special methods
 
     def __len__(self) -> int:
         return self.n_nodes

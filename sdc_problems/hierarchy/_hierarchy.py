@@ -73,7 +73,7 @@ class Hierarchy(OpenedLate):
             raise SDCError("these shared arrays hold no hierarchy: make one with Hierarchy.from_csv or from_levels")
         self._meta: dict[str, Any] = json.loads(self._arrays[_META].tobytes())
 
-    # ------------------------------------------------------------------ making one
+    # ------------------------------------------------------------------ constructors
 
     @classmethod
     def from_levels(
@@ -307,7 +307,7 @@ class Hierarchy(OpenedLate):
             )
         return self
 
-    # ------------------------------------------------------------------ what it is
+    # ------------------------------------------------------------------ properties
 
     @property
     def arrays(self) -> SharedArrays:
@@ -424,7 +424,7 @@ class Hierarchy(OpenedLate):
         if not isinstance(level, int | np.integer) or not 0 <= level < self.n_levels:
             raise SDCError(f"{self._called(None)} has levels 0 to {self.length}, not {level}")
 
-    # ------------------------------------------------------------------ out
+    # ------------------------------------------------------------------ output
 
     def rows(self) -> list[tuple[str, ...]]:
         """Each value with its labels, most general last."""

@@ -378,7 +378,7 @@ class ProblemContract(ReleaseContract):
         again = pickle.loads(data)  # noqa: S301 -- our own bytes, of a line above
         assert again.evaluate(X).tobytes() == F.tobytes()
 
-    # -- what a person takes home ---------------------------------------------------------------------------------
+    # -- reading and releasing ------------------------------------------------------------------------------------
 
     def test_baselines_are_valid_solutions(self) -> None:
         problem = self.make()

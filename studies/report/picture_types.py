@@ -166,7 +166,7 @@ class Matrix(Picture):
     down, across
         Names of the axes.
     measure
-        What a share is.
+        Meaning of a share.
     records
         Numbers of records that cells stand for, if they do; numbers of 1 to 4 are left out.
     summary
@@ -264,7 +264,7 @@ class Lattice(Picture):
     neighbours
         Nodes one step away; their values are the problem's objectives in natural units.
     across
-        What a level is.
+        Name of a level.
     """
 
     type = "lattice"

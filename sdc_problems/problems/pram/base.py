@@ -199,7 +199,7 @@ class TransitionProblem(SDCProblem):
                 total[name] += float(values[name].sum())
         return {name: value / fresh for name, value in total.items()}
 
-    # -- what a person takes home -------------------------------------------------------------------------------------
+    # -- reading and releasing ----------------------------------------------------------------------------------------
 
     def decode(self, x: ArrayLike) -> dict[str, pd.DataFrame]:
         """Transition matrix of each attribute, with categories as labels: rows are original, columns protected."""
