@@ -13,7 +13,8 @@ from pydantic import Field
 from sdc_problems.studies.study.options import Argument, options_model
 from sdc_problems.studies.study.validation import Section
 
-Size = Annotated[int, Field(ge=2, le=1_000_000)]
+# pymoo holds an object for each individual and compares all pairs: a generation of a million takes longer than ten minutes.
+Size = Annotated[int, Field(ge=2, le=100_000)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
