@@ -66,5 +66,5 @@ if TYPE_CHECKING:
     from sdc_problems.methods.registry import find as find
 
 
-# A module must not carry the name of a function listed here: importing it would hide the function.
+# A module must not have the name of a function listed here: importing it would hide the function.
 __getattr__, __dir__, __all__ = _attach(__name__, __file__)

@@ -12,11 +12,11 @@ from sdc_problems._validation import choice, labels, number, whole
 from sdc_problems.errors import SDCError
 
 MISSING = ("keep", "value")
-DECIMALS = 6  # as many as amounts, rates and coordinates usually have
+DECIMALS = 6  # most decimals that amounts, rates and coordinates usually have
 
 
 def percentage(value: object, name: str = "percent", *, of: str = "the records") -> float:
-    """Check a percentage, 0 to 100; one between 0 and 1 warns, because it is often meant as a share.
+    """Check a percentage, 0 to 100; a value between 0 and 1 gives a warning, because it is often meant as a share.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def missing_codes(value: object, p: int, missing: str) -> NDArray[np.int64]:
 
 
 def decimals_of(column: NDArray[np.float64]) -> int | None:
-    """Decimals that suffice for a column of numbers, at most six; None where more are needed.
+    """Number of decimals that a column of numbers needs, at most six; None if more are needed.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def decimals_of(column: NDArray[np.float64]) -> int | None:
 def rounded(
     values: NDArray[np.float64], column: NDArray[np.float64], decimals: int | None = None
 ) -> NDArray[np.float64]:
-    """Values with so many decimals; by default with those of the column that they stand for.
+    """Round values to a number of decimals, by default to that of the column that they replace.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def rounded(
 
 
 def shape_like(values: NDArray[np.float64], given: object) -> NDArray[np.float64]:
-    """The table as a vector if a vector was given."""
+    """Return the table as a vector if a vector was given."""
     return values[:, 0] if np.ndim(given) == 1 else values  # type: ignore[arg-type]
 
 

@@ -1,4 +1,4 @@
-"""Application of a registered method to columns of a table: what the method is given, and what it may not get."""
+"""Application of a registered method to columns of a table: arguments of the method, and checks."""
 
 from __future__ import annotations
 
@@ -45,38 +45,38 @@ def apply(
     Parameters
     ----------
     method
-        The method.
+        Method to apply.
     data
-        The table; it is not changed.
+        Table to protect; it is not changed.
     columns
-        The columns to protect; the quasi-identifiers if not given.
+        Columns to protect; by default, the quasi-identifiers.
     k
-        For a method that takes one.
+        Smallest number of records that look alike, for a method that takes k.
     l, entropy_l, t
-        For a method that can promise them, of the sensitive columns.
+        Requirements on the sensitive columns, for a method that can guarantee them.
     within
-        Columns whose strata a method protects each on its own, if it takes them.
+        Columns whose strata are protected separately, for a method that takes them.
     max_suppression
-        How many records a method that suppresses any may suppress.
+        Largest number or share of records to suppress, for a method that suppresses records.
     suppression_price
-        What a record that it suppresses counts: so many times one that loses everything.
+        Loss of a suppressed record, as a multiple of that of a record in which everything is lost.
     importance
-        What a lost cell of each column counts, by name, for a method that weighs columns.
+        Weight of a lost cell of each column, by name, for a method that weights columns.
     seconds
-        How long a method that searches may search.
+        Time limit of a method that searches.
     hierarchies
-        By column, for a method that takes them.
+        Hierarchies by column, for a method that takes them.
     rng
-        For a method that draws random numbers.
+        Source of random numbers, for a method that draws any.
     problem
-        Makes the MicroaggregationProblem, for a method that takes one.
+        Function that makes the MicroaggregationProblem, for a method that takes one.
     options
-        The method's own options.
+        Options of the method.
 
     Returns
     -------
     ndarray, Partitioned or Recoded
-        Labels of a partition (one per record), with sentences where the method has some; cells (records × columns:
+        Labels of a partition (one per record), with sentences if the method gives any; cells (records × columns:
         numbers, or codes); or a recoded table.
 
     Examples
@@ -151,7 +151,7 @@ def apply(
             X = points(data, names)
             each = [method.function(x=np.ascontiguousarray(X[:, j]), **given, **chosen) for j in range(len(names))]
             found = each[0] if method.form == "partition" else np.stack([np.asarray(cells) for cells in each], axis=1)
-    except SDCError as error:  # functions on arrays count columns; a person calls them by name
+    except SDCError as error:  # functions on arrays number columns; users know them by name
         text = re.sub(r"column (\d+) of (?:X|codes)\b", lambda found: f"column {names[int(found[1])]!r}", str(error))
         raise type(error)(text) from None
     return _checked(method, found, len(data), names)
@@ -164,14 +164,14 @@ def recoded(
     *,
     columns: Sequence[str] | None = None,
 ) -> Recoded:
-    """New cells of the protected columns, whatever the form of what `apply` returned.
+    """New cells of the protected columns from the result of `apply`, whatever its form.
 
     Parameters
     ----------
     method, data, columns
-        As they were given to `apply`.
+        Arguments of `apply`.
     found
-        What it returned.
+        Result of `apply`.
 
     Examples
     --------
@@ -237,7 +237,7 @@ def _cells(method: Method, attribute: Attribute, found: NDArray[Any]) -> NDArray
 
 
 def _with_columns(data: Microdata, names: Sequence[str]) -> Microdata:
-    """The table with these quasi-identifiers, each other role as it was."""
+    """Table with these quasi-identifiers; all other roles stay the same."""
     return data.with_roles(
         quasi_identifiers=names,
         sensitive=[name for name in data.sensitive if name not in names],
@@ -246,7 +246,7 @@ def _with_columns(data: Microdata, names: Sequence[str]) -> Microdata:
 
 
 def points(data: Microdata, columns: Sequence[str]) -> NDArray[np.float64]:
-    """Columns as numbers: values of numeric ones, codes of the others."""
+    """Columns as numbers: values of numeric columns, codes of the others."""
     table: NDArray[np.float64] = data.codes(list(columns)).astype(np.float64)
     for j, name in enumerate(columns):
         attribute = data.attribute(name)
@@ -258,7 +258,7 @@ def points(data: Microdata, columns: Sequence[str]) -> NDArray[np.float64]:
 
 
 def check_columns(method: Method, names: Sequence[str], kinds: Sequence[str]) -> None:
-    """Refuse columns that the method is not for, and say which methods are."""
+    """Raise an error for columns of kinds that the method does not accept; it names methods that do."""
     for name, kind in zip(names, kinds, strict=True):
         if kind not in method.kinds:
             others = [m.name for m in available().values() if set(kinds) <= set(m.kinds) and not m.one_column]
@@ -271,7 +271,7 @@ def check_columns(method: Method, names: Sequence[str], kinds: Sequence[str]) ->
 
 
 def _checked(method: Method, found: Any, n: int, names: Sequence[str]) -> NDArray[Any] | Partitioned | Recoded:
-    """Refuse what is not of the method's form: another package's function may return anything."""
+    """Check that a result has the form of the method: functions of other packages may return anything."""
     if method.form == "table":
         if not isinstance(found, Recoded) or any(len(cells) != n for cells in found.columns.values()):
             raise SDCError(f"method {method.name} must return a Recoded of {n} records, not {type(found).__name__}")

@@ -1,7 +1,7 @@
-"""Methods that name columns: recoding, swapping and regions, applied to the quasi-identifiers of a table.
+"""Methods that refer to columns by name: recoding, swapping and Mondrian, applied to the quasi-identifiers of a table.
 
-The functions on arrays count columns from 0 and categories by code; these take a table and speak of its columns and
-categories by name, and say in a sentence what they did.
+Functions on arrays refer to columns by position and to categories by code. These take a table, refer to its columns and
+categories by name, and describe in sentences what they did.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 
 
 def codes_as_cells(attribute: Attribute, codes: NDArray[Any]) -> NDArray[Any]:
-    """Cells that codes stand for, of the type that the column has in a frame."""
+    """Cells that codes stand for, with the type of the column in a data frame."""
     return np.asarray(attribute.cells(np.asarray(codes, dtype=np.int32)))
 
 
 def numbers_as_cells(attribute: Attribute, values: NDArray[np.float64]) -> NDArray[Any]:
-    """Numbers as cells; those of a column of whole numbers stay whole where they are."""
+    """Numbers as cells; whole numbers in a column of whole numbers stay whole."""
     whole = attribute.categories.dtype.kind in "iu" and bool((np.floor(values) == values).all())
     return values.astype(np.int64) if whole and float(np.abs(values).max(initial=0)) < 2**53 else values
 
@@ -306,9 +306,9 @@ def mondrian_regions(
 ) -> Recoded:
     """Mondrian: regions of at least k records by repeated cuts; each is published as one.
 
-    The ends of an interval are real values: the smallest and the largest of the region's records. An end may be the
-    exact value of one person, although not which of the k or more records it belongs to. Where that says too much, as
-    of dates of birth, take ``local-recoding`` or ``lattice``, whose labels come from a hierarchy.
+    The ends of an interval are real values: the smallest and the largest in the region. So an end may be the exact
+    value of one person, although it does not show which of the k or more records it belongs to. If this discloses too
+    much, for example for dates of birth, use ``local-recoding`` or ``lattice``, whose labels come from a hierarchy.
 
     Parameters
     ----------
@@ -456,7 +456,7 @@ def _nominal_trees(
 
 
 def _column(data: Microdata, attribute: Attribute) -> NDArray[np.float64]:
-    """Numbers of a numeric attribute, codes of any other."""
+    """Values of a numeric attribute, codes of any other."""
     if attribute.kind.value == "numeric":
         return data.values(attribute.name)[:, 0]
     return attribute.codes.astype(np.float64)
@@ -467,12 +467,12 @@ def _numbers(data: Microdata, attribute: Attribute) -> NDArray[np.float64] | Non
     if attribute.kind.value != "numeric":
         return None
     if attribute.has_missing:
-        data.values(attribute.name)  # refuses them
+        data.values(attribute.name)  # raises the error
     return attribute.numbers
 
 
 def _labels(hierarchy: Hierarchy, nodes: NDArray[np.float64], regions: NDArray[np.int32]) -> pd.Categorical:
-    """Label of each record's node (level and group); a star above the last level."""
+    """Label of the node (level and group) of each record; a star above the last level."""
     levels, groups = nodes.astype(np.int64).T
     sizes = [len(hierarchy.labels(level)) for level in range(hierarchy.n_levels)]
     begins = np.cumsum([0, *sizes])
@@ -481,13 +481,13 @@ def _labels(hierarchy: Hierarchy, nodes: NDArray[np.float64], regions: NDArray[n
 
 
 def _regions(attribute: Attribute, stretches: Stretches, regions: NDArray[np.int32]) -> pd.Categorical:
-    """Interval of numbers, first and last of ordered categories, all that occur of others: one text per region."""
+    """Text of each region: interval of numbers, first and last of ordered categories, or all categories that occur."""
     kind, names = attribute.kind.value, attribute.labels
     if kind == "nominal":
         pairs = pair_counts(regions, attribute.codes)
         inside = np.split(pairs.second, starts(pairs.first)[1:])
         return coded_texts(regions, [" or ".join(names[code] for code in codes.tolist()) for codes in inside])
-    missing = len(names) - 1 if attribute.has_missing else len(names)  # behind the last category, and no end of a range
+    missing = len(names) - 1 if attribute.has_missing else len(names)  # after the last category, not in any range
     first, last = stretches.ends(attribute.codes)
     gaps = last == missing
     if gaps.any():

@@ -1,4 +1,4 @@
-"""Table of the methods of this room; whole searches stand in `algorithms/_catalogue.py`."""
+"""Table of the methods of this folder; whole searches are in `algorithms/_catalogue.py`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _RECODING = "sdc_problems.methods.recoding."
 _BY_NAME = "sdc_problems.methods._by_name:"
 
 _SIZES = {"k": (2, 3, 4, 5, 7, 10, 15, 20, 25, 35, 50)}
-"""Group sizes that people try."""
+"""Group sizes that recipes try."""
 
 METHODS = (
     Method(

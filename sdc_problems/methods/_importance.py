@@ -1,4 +1,4 @@
-"""Importance of columns, wherever loss is measured, and the price of a suppressed record."""
+"""Importance of columns when loss is measured, and price of a suppressed record."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from sdc_problems._validation import number
 from sdc_problems.errors import SDCError, did_you_mean
 
 LARGEST = 1e9
-"""Largest weight and price, and one over the smallest weight: sums of them stay finite."""
+"""Largest weight and price, and inverse of the smallest weight, so that sums stay finite."""
 
 
 def weights_of(names: Sequence[str], importance: Mapping[str, float] | None) -> NDArray[np.float64]:
-    """Weight of each column: its importance, 1 where none is said.
+    """Weight of each column: its importance, 1 by default.
 
     Parameters
     ----------
     names
-        The columns that are protected.
+        Columns to protect.
     importance
-        Numbers above 0 by column.
+        Numbers above 0, by column.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def weights_of(names: Sequence[str], importance: Mapping[str, float] | None) -> 
 
 
 def column_weights(weights: Any, p: int) -> NDArray[np.float64]:
-    """Weights of the attributes of an array, checked; 1 each if none are given."""
+    """Weights of the attributes of an array, checked; by default, 1 each."""
     if weights is None:
         return np.ones(p)
     try:
@@ -63,7 +63,7 @@ def column_weights(weights: Any, p: int) -> NDArray[np.float64]:
 
 
 def checked_price(price: object) -> float:
-    """Price of a suppressed record: a number above 0."""
+    """Check the price of a suppressed record: a number above 0."""
     value = number(price, "suppression_price", low=0.0, high=LARGEST)
     if value <= 0:
         raise SDCError(f"suppression_price must be a number above 0, not {value:g}")

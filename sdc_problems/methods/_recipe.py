@@ -1,4 +1,4 @@
-"""Recipe: which method protects which columns, and how; applied to one file today and to next year's tomorrow."""
+"""Recipe: methods and options for the columns of a file, which can be applied to later files, too."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _KINDS = tuple(kind.value for kind in Kind)
 
 @dataclass(frozen=True)
 class RecipeStep:
-    """A method and the columns that it protects together.
+    """Step of a recipe: a method and the columns that it protects together.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class RecipeStep:
     method
         Name of a registered method.
     options
-        Its options, and ``k`` if it takes one.
+        Options of the method, and ``k`` if it takes one.
     """
 
     columns: tuple[str, ...]
@@ -48,22 +48,22 @@ class RecipeStep:
 
 @dataclass(frozen=True)
 class Recipe:
-    """Methods for a whole file: each protects some columns, from the original values; no column has two.
+    """Recipe for a whole file: methods that each protect some columns, and no column is protected twice.
 
-    No step looks at what another has done, so their order does not matter. Random numbers of a step come from the seed,
-    the method and its columns: a step draws the same whatever the others are.
+    Every step starts from the original values, so the order of the steps does not matter. The random numbers of a step
+    depend only on the seed, the method and its columns, not on the other steps.
 
     Attributes
     ----------
     steps
-        The methods with their columns; other columns stay as they are.
+        Methods with their columns; other columns do not change.
     kinds
-        Kind of each of these columns in the file that the recipe was made for. Another file in which one has become
-        another kind is refused; not checked where none is said.
+        Kind of each of these columns in the file that the recipe was made for. A file in which a column has another
+        kind gives an error; columns without a kind here are not checked.
     orders
         Categories of the ordinal columns, first to last.
     unchanged
-        Further columns that identify and stay as they are: what is counted of the others is counted with them.
+        Further columns that identify but do not change; they are included when records that look alike are counted.
 
     Examples
     --------
@@ -106,21 +106,21 @@ class Recipe:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Columns that it protects."""
+        """Columns that the recipe protects."""
         return tuple(name for step in self.steps for name in step.columns)
 
     @classmethod
     def made_for(cls, data: Microdata, steps: Sequence[RecipeStep], columns: Sequence[str] = ()) -> Recipe:
-        """Recipe that knows the kinds of its columns, and the orders of their categories.
+        """Make a recipe that stores the kinds of its columns and the orders of their categories.
 
         Parameters
         ----------
         data
-            The table that it was made for.
+            Table that the recipe is made for.
         steps
-            The methods with their columns.
+            Methods with their columns.
         columns
-            Columns that identify; those that no step protects stay as they are.
+            Columns that identify; those that no step protects do not change.
         """
         attributes = [data.attribute(name) for step in steps for name in step.columns]
         unchanged = tuple(name for name in columns if not any(name in step.columns for step in steps))
@@ -136,7 +136,7 @@ class Recipe:
 
     @property
     def random(self) -> bool:
-        """Whether a step draws random numbers that undo the protection for who knows them."""
+        """Whether a step draws random numbers with which the protection could be undone."""
         return any(find(step.method).secret_seed for step in self.steps)
 
     def apply(
@@ -147,11 +147,11 @@ class Recipe:
         Parameters
         ----------
         data
-            The table; it is not changed.
+            Table to protect; it is not changed.
         hierarchies
-            By column, for methods that need them.
+            Hierarchies by column, for methods that need them.
         seed
-            For methods that draw random numbers.
+            Seed for methods that draw random numbers.
 
         Returns
         -------
@@ -176,12 +176,12 @@ class Recipe:
         return Recoded(columns, tuple(sentences), suppressed)
 
     def check_names(self, names: Sequence[str]) -> None:
-        """Refuse a table that lacks a column.
+        """Raise an error if a table lacks a column of the recipe.
 
         Parameters
         ----------
         names
-            The columns that the table has.
+            Columns of the table.
         """
         for i, step in enumerate(self.steps, 1):
             for name in step.columns:
@@ -198,7 +198,7 @@ class Recipe:
                 )
 
     def _check_kind(self, i: int, attribute: Attribute) -> None:
-        """Refuse a column that has become another kind, or has got categories that its order does not have."""
+        """Raise an error if a column has another kind, or categories that its order does not contain."""
         name, kind = attribute.name, attribute.kind.value
         said = f"step {i} of the recipe protects column {name!r}"
         wanted = self.kinds.get(name, kind)
@@ -218,7 +218,7 @@ class Recipe:
                 raise SDCError(f"{said}, whose categories are in another order in this table: use the recipe's order")
 
     def to_toml(self) -> str:
-        """The recipe as the text of a TOML file."""
+        """Return the recipe as the text of a TOML file."""
         lines = [f'schema = "{SCHEMA}"']
         lines += [f"unchanged = {toml_value(self.unchanged)}"] if self.unchanged else []
         for part in ("kinds", "orders"):
@@ -238,7 +238,7 @@ class Recipe:
         Parameters
         ----------
         text
-            The file's text.
+            Text of the file.
         """
         try:
             found = tomllib.loads(text)
@@ -271,7 +271,7 @@ class Recipe:
         Parameters
         ----------
         path
-            The file.
+            Path of the file.
         """
         path = Path(path)
         try:
@@ -297,7 +297,7 @@ def apply_step(
     Parameters
     ----------
     step
-        The method, its columns and options.
+        Method, columns and options.
     data, hierarchies, seed
         As for `Recipe.apply`.
     """
@@ -312,7 +312,7 @@ def found_by(
     hierarchies: Mapping[str, Hierarchy] | None,
     seed: int | None,
 ) -> Any:
-    """Result of the method of a step, random numbers drawn for this step alone."""
+    """Result of the method of a step, with random numbers that depend on this step only."""
     if method.random and seed is None:
         raise SDCError(f"method {method.name} draws random numbers: give a seed")
     options = {name: value for name, value in step.options.items() if name != "k"}
@@ -328,7 +328,7 @@ def _of(hierarchies: Mapping[str, Hierarchy] | None, columns: Sequence[str]) -> 
 
 
 def _known_categories(attribute: Attribute) -> list[Any]:
-    """Categories in their order, without that of missing values, as TOML can hold them."""
+    """Categories in their order, without that of missing values, as types of TOML."""
     found = list(attribute.categories)[: attribute.n_categories - attribute.has_missing]
     plain = [value.item() if isinstance(value, np.generic) else value for value in found]
     return [value if isinstance(value, (str, int, float)) else str(value) for value in plain]

@@ -1,4 +1,4 @@
-"""Recipe in the place of one method: what is asked of a method is asked of all its steps."""
+"""Recipe with the interface of a method: each property of a method is derived from all steps of the recipe."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from sdc_problems.microdata import Microdata
 
 @dataclass(frozen=True)
 class RecipeMethod(Method):
-    """A recipe in the place of a method: what is asked of a method is asked of all its steps.
+    """Recipe with the interface of a method: each property is derived from all its steps.
 
     Attributes
     ----------
     recipe
-        The recipe.
+        Recipe that is used as a method.
     """
 
     recipe: Recipe = field(default_factory=lambda: Recipe(()))
 
     @classmethod
     def of(cls, recipe: Recipe) -> RecipeMethod:
-        """Put a recipe in the place of a method."""
+        """Wrap a recipe as a method."""
         return cls(
             "recipe", "each column by the method that a recipe says", "", "table", recipe=recipe,
             search=not recipe.random, suppresses=any(find(step.method).suppresses for step in recipe.steps),
@@ -34,7 +34,7 @@ class RecipeMethod(Method):
 
     @property
     def signature(self) -> dict[str, Parameter]:
-        """No parameters: all is said in the recipe."""
+        """Parameters, of which there are none: the recipe contains everything."""
         return {}
 
     @property
@@ -44,16 +44,16 @@ class RecipeMethod(Method):
 
     @property
     def promise(self) -> str:
-        """Promises of the steps, for a person."""
+        """Guarantees of the steps, in words."""
         return "; ".join(f"{', '.join(step.columns)}: {_promise(step)}" for step in self.recipe.steps)
 
     def needing_hierarchies(self, data: Microdata) -> Microdata:
-        """The table with those columns alone to protect that need hierarchies."""
+        """Table in which only the columns that need hierarchies are quasi-identifiers."""
         steps = [s for s in self.recipe.steps if find(s.method).needs_hierarchies or s.options.get("labels")]
         return data.with_roles(quasi_identifiers=[name for step in steps for name in step.columns])
 
     def payload(self) -> dict[str, Any]:
-        """Recipe as a certificate states it."""
+        """Recipe as stated in a certificate."""
         return {"recipe": [_stated(step) for step in self.recipe.steps]}
 
 
@@ -71,20 +71,20 @@ def _stated(step: RecipeStep) -> dict[str, Any]:
 
 
 def _promise(step: RecipeStep) -> str:
-    """Promise of a step's method, with its k."""
+    """Guarantee of the method of a step, with its k."""
     said = find(step.method).promise
     return said.replace("k − 1", str(step.options["k"] - 1)) if "k" in step.options else said
 
 
 def with_its_roles(recipe: Recipe, data: Microdata) -> Microdata:
-    """Table whose quasi-identifiers are the recipe's columns, and those that were quasi-identifiers before.
+    """Table whose quasi-identifiers are the columns of a recipe, in addition to its present quasi-identifiers.
 
     Parameters
     ----------
     recipe
-        The recipe.
+        Recipe to apply.
     data
-        The table; a column that is sensitive or a direct identifier cannot be protected.
+        Table; a sensitive column or a direct identifier cannot be protected.
     """
     if not recipe.steps:
         raise SDCError("the recipe has no step: it protects nothing")

@@ -1,13 +1,13 @@
 """Lower bound on the sum of squares of k-partitions, by column generation.
 
-Every partition into groups of k to 2k − 1 records picks groups so that each record is in exactly one. In the linear
-relaxation of that choice groups may be picked in part. It is solved with few groups at a time: their solution has a
-price for every record, groups that cost less than their records' prices join, and when there is none left in the whole
-file, no choice of groups costs less than the sum of the prices. Most groups are found by a local search; at the end all
-groups of the file are gone through, with bounds that exclude nearly all of them after two or three records.
+A partition into groups of k to 2k − 1 records is a choice of groups in which each record is in exactly one. In the
+linear relaxation, groups may be chosen in part. It is solved with few groups at a time. Each solution has a price for
+every record, and groups that cost less than the prices of their records are added. When no such group is left in the
+whole file, no choice of groups costs less than the sum of the prices. Most groups are found by a local search; at the
+end, all groups of the file are enumerated, with bounds that exclude nearly all of them after two or three records.
 
-The relaxation rises by cuts: of the groups in a partition, those with d or more records in a set S can take at most
-|S| // d times d records from it (subset-row inequalities, after Jepsen et al. 2008).
+Cuts raise the relaxation: a partition has at most |S| // d groups with d or more records in a set S (subset-row
+inequalities, after Jepsen et al. 2008).
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from sdc_problems.methods._kernels.pricing import cheap_groups, searched_groups
 from sdc_problems.methods.partition._attributes import smallest_group, z_scores
 
 NEAREST = 60  # records, or 4k, among which the local search looks for a group
-LARGEST_POOL, KEPT = 60_000, 35_000  # groups at most, and how many of them are kept then
+LARGEST_POOL, KEPT = 60_000, 35_000  # largest number of groups, and number kept when it is exceeded
 CUTS_PER_ROUND = 400
 CUTS_PER_RECORD = 6
 PRECISION = 0.05  # a relaxation is solved to this share of its distance from the known partition
-MANY = 0.02  # groups by record that the local search finds while going through all of them is not worth it
+MANY = 0.02  # groups per record found by the local search from which enumerating all groups is not worth it
 DIVIDED, DIVIDED_PAIRS = 5_000, 1_000_000_000
-"""Records, and pairs in all rounds, up to which pairs are divided between their records."""
+"""Largest number of records, and of pairs in all rounds, for dividing pairs between their records."""
 ROWS = 512
 FIRST_AHEAD, PATIENCE = 0.1, 10
-"""Aim of a round above the best bound, as a share; it is halved after so many rounds without a better one."""
+"""Target of a round above the best bound, as a share; it is halved after so many rounds without improvement."""
 NEARLY = (0.05, 0.15, 0.3)
-"""Mean errors of a group by which a group may miss its records' prices and still be of use to a partition."""
+"""Reduced costs, in mean errors of a group, up to which a group may still be useful for a partition."""
 STARTS = 15  # pairs of a group from which sets grow
 
 Group = tuple[int, ...]
@@ -54,9 +54,9 @@ class LowerBound(NamedTuple):
     sse
         The bound on the sum of squares.
     proven
-        Whether all groups of the file were excluded; otherwise the figure is an estimate of the bound.
+        Whether all groups of the file were excluded; otherwise, `sse` is an estimate of the bound.
     seconds, rounds, groups, cuts
-        What it took.
+        Time, and numbers of rounds, groups and cuts.
     """
 
     sse: float
@@ -68,7 +68,7 @@ class LowerBound(NamedTuple):
 
 
 class BoundedPartition(NamedTuple):
-    """Partition of a table, and how good one can be.
+    """Partition of a table, and a lower bound for all partitions.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class BoundedPartition(NamedTuple):
     sse
         Its sum of squares.
     bound
-        What no partition can be below.
+        Lower bound on the sum of squares of every partition.
     """
 
     labels: NDArray[np.int64]
@@ -97,7 +97,7 @@ def lower_bound(
     tolerance: float = 1e-4,
     progress: Callable[[LowerBound], None] | None = None,
 ) -> LowerBound:
-    """Bound the sum of squares of every partition into groups of at least k from below.
+    """Lower bound on the sum of squares of every partition into groups of at least k records.
 
     Parameters
     ----------
@@ -106,34 +106,35 @@ def lower_bound(
     k
         Smallest group: 2 … n/2.
     labels
-        A good partition to begin with, such as a search's result; by default MDAV's. The better it is, the less work;
-        the bound does not depend on it. The work ends when the bound has reached it.
+        Good known partition, such as the result of a search; by default, that of MDAV. The better it is, the less work
+        remains; the bound does not depend on it. The work ends when the bound reaches it.
     standardize
         Whether attributes are standardized to z-scores first.
     rounds
-        Each adds cuts, which raise the bound.
+        Number of rounds, each of which adds cuts that raise the bound.
     time_limit
-        Seconds after which no round is begun and the one under way is given up.
+        Seconds after which no round is started and the current one is given up.
     steps
-        How many steps through all groups of the file are made before that is given up. The bound is then an estimate:
-        what the groups that the local search found would allow.
+        Number of steps after which enumerating all groups of the file is given up. The bound is then an estimate, based
+        on the groups found by the local search.
     tolerance
-        By what share of the sum of squares the bound may be below that of its relaxation; a larger one excludes faster.
-        Until the last round it is larger while the relaxation is far below the known partition.
+        Share of the sum of squares by which the bound may be below its relaxation; a larger one excludes groups faster.
+        Before the last round, it is larger while the relaxation is far below the known partition.
     progress
         Called after each round with the best bound so far.
 
     Returns
     -------
     LowerBound
-        The highest proven bound; if none was proven, the last estimate.
+        Highest proven bound; if none was proven, the last estimate.
 
     Notes
     -----
-    It holds for groups of any size from k: those of 2k or more could be cut in two without losing more. There are at
-    most n // k groups, each may undercut its prices by its part of the tolerance, and the bound is lowered by that.
+    The bound holds for groups of any size from k: groups of 2k or more records can be split without increasing the sum
+    of squares. There are at most n // k groups, each may undercut its prices by its part of the tolerance, and the
+    bound is lowered by that.
 
-    For a few thousand records and small k; the linear programs grow with n, the steps with k.
+    Suitable for a few thousand records and small k: the linear programs grow with n, the steps with k.
 
     Examples
     --------
@@ -164,10 +165,10 @@ def bounded_partition(
     nodes: int = 1_000,
     progress: Callable[[LowerBound], None] | None = None,
 ) -> BoundedPartition:
-    """Partition a table and bound its sum of squares: `lower_bound`, then the best choice among the groups it made.
+    """Partition a table and bound its sum of squares: `lower_bound`, then the best choice among the groups found.
 
-    The groups of column generation are those that good partitions are made of. An integer program (HiGHS) picks the
-    best partition among them.
+    Good partitions consist of groups that column generation finds. An integer program (HiGHS) chooses the best
+    partition into these groups.
 
     Parameters
     ----------
@@ -176,15 +177,15 @@ def bounded_partition(
     k
         Smallest group: 2 … n/2.
     labels
-        A good partition to begin with, such as a search's result; by default MDAV's. What is found is never worse.
+        Good known partition, such as the result of a search; by default, that of MDAV. The result is never worse.
     standardize
-        Whether attributes are turned into z-scores first.
+        Whether attributes are standardized to z-scores first.
     rounds, steps, tolerance
         As for `lower_bound`.
     time_limit
-        Seconds for the bound, and as many again for the integer program. The result then depends on the machine.
+        Seconds for the bound, and again for the integer program. The result then depends on the machine.
     nodes
-        Nodes of the integer program's tree at most.
+        Largest number of nodes in the tree of the integer program.
     progress
         Called after each round with the best bound so far.
 
@@ -227,7 +228,7 @@ def _checked(
     steps: int,
     tolerance: float,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], _Limits]:
-    """Points, a known partition and limits."""
+    """Check arguments; returns points, a known partition and limits."""
     values = table(X, "X")
     k = smallest_group(k, len(values))
     limits = _Limits(
@@ -247,14 +248,14 @@ def _raised(
     limits: _Limits,
     progress: Callable[[LowerBound], None] | None,
 ) -> tuple[LowerBound, _Relaxation | None]:
-    """The best bound, of 0 rounds if there was no time, and the relaxation with its groups."""
+    """Best bound (0 rounds if there was no time), and the relaxation with its groups."""
     began, (rounds, limit, steps, tolerance) = time.perf_counter(), limits
     best, most_groups = sse(Z, known), len(Z) // k
     if best == 0.0:
         return LowerBound(0.0, True, 0.0, 0, 0, 0), None
-    unit = best / most_groups  # the mean error of a group: all figures below are multiples, as solvers like them
+    unit = best / most_groups  # mean error of a group: all figures below are multiples of it, which suits solvers
     relaxed = _Relaxation(Z / np.sqrt(unit), k, known)
-    tolerance *= 0.5  # one half for the groups that are left out, the other for what is not precise
+    tolerance *= 0.5  # one half for the groups that are left out, the other for imprecision
     left_out = tolerance * most_groups
     bound, finely = LowerBound(0.0, False, 0.0, 0, 0, 0), False
     for number_of_round in range(1, rounds + 1):
@@ -288,7 +289,7 @@ def _raised(
 
 
 def nearest_bound(X: object, k: int, *, standardize: bool = True, rounds: int = 1_000) -> float:
-    """Bound the sum of squares of every partition into groups of at least k from below, for any k and many records.
+    """Lower bound on the sum of squares of every partition into groups of at least k records, fast for any k.
 
     Parameters
     ----------
@@ -297,18 +298,18 @@ def nearest_bound(X: object, k: int, *, standardize: bool = True, rounds: int = 
     k
         Smallest group.
     standardize
-        Whether attributes are turned into z-scores first.
+        Whether attributes are standardized to z-scores first.
     rounds
-        Rounds that raise the bound, up to 5,000 records; of thousands of records fewer are made.
+        Number of rounds that raise the bound, for up to 5,000 records; fewer are made for thousands of records.
 
     Notes
     -----
-    The sum of squares of a group of m records is the sum of the squared distances of its pairs over m. Let each pair's
-    squared distance be divided between its two records. Then a record's part is at least that of the m − 1 others whose
-    parts are least, for m from k to 2k − 1. The sum of that over the records bounds every partition, however pairs are
-    divided; they begin as halves, and each round moves parts from the record that does not choose the other to the one
-    that does (a subgradient step). Which records choose each other is not asked, so it stays below `lower_bound`,
-    where that comes to an end.
+    The sum of squares of a group of m records is the sum of the squared distances of its pairs divided by m. Let the
+    squared distance of each pair be divided between its two records. Then the part of a record is at least that of the
+    m − 1 others with the smallest parts, for some m from k to 2k − 1. The sum over the records is a bound for every
+    partition and every division of pairs. Pairs are first divided in halves; each round shifts parts from the record
+    that does not choose the other to the one that does (a subgradient step). The choices need not be mutual, so the
+    bound is below that of `lower_bound`, if the latter finishes.
 
     Examples
     --------
@@ -322,16 +323,16 @@ def nearest_bound(X: object, k: int, *, standardize: bool = True, rounds: int = 
     best = float((half / np.arange(k, k + half.shape[1])).min(axis=1).sum())
     if len(Z) > DIVIDED:
         return best
-    return _divided(Z, k, best, min(rounds, DIVIDED_PAIRS // len(Z) ** 2)) * (1.0 - 1e-9)  # what rounding may add
+    return _divided(Z, k, best, min(rounds, DIVIDED_PAIRS // len(Z) ** 2)) * (1.0 - 1e-9)  # margin for rounding
 
 
 def _divided(Z: NDArray[np.float64], k: int, best: float, rounds: int) -> float:
-    """Bound by the best division of pairs between their records that so many rounds find."""
+    """Bound by the best division of pairs between their records that is found in the given rounds."""
     from scipy.sparse import coo_matrix
     from scipy.spatial.distance import cdist
 
     n = len(Z)
-    part = 0.5 * cdist(Z, Z, "sqeuclidean")  # [i, j]: what i bears of the pair; with [j, i] the squared distance
+    part = 0.5 * cdist(Z, Z, "sqeuclidean")  # [i, j]: part of i in the pair; with [j, i], the squared distance
     np.fill_diagonal(part, np.inf)
     sizes = np.arange(k, min(2 * k - 1, n) + 1)
     most, rows = int(sizes[-1]) - 1, np.arange(n)[:, None]
@@ -357,13 +358,13 @@ def _divided(Z: NDArray[np.float64], k: int, best: float, rounds: int) -> float:
         slope = (picks - picks.T).tocoo()
         steep = float(np.square(slope.data).sum())
         if steep == 0.0 or best == 0.0:
-            break  # all choices are mutual, which is the best division; or all records are alike
+            break  # all choices are mutual, which is the best division, or all records are equal
         part[slope.row, slope.col] += (best * (1.0 + ahead) - value) / steep * slope.data
     return best
 
 
 def _partition(labels: object, n: int, k: int) -> NDArray[np.int64]:
-    """Check labels that the caller knows."""
+    """Check the labels of a known partition."""
     known = np.asarray(labels)
     if known.shape != (n,):
         raise SDCError(f"labels must hold one group number for each of the {n} records, not {known.shape}")
@@ -374,7 +375,7 @@ def _partition(labels: object, n: int, k: int) -> NDArray[np.int64]:
 
 
 class _Relaxation:
-    """Linear relaxation of the choice of groups, with the groups and cuts that were added so far."""
+    """Linear relaxation of the choice of groups, with the groups and cuts added so far."""
 
     def __init__(self, Z: NDArray[np.float64], k: int, labels: NDArray[Any]) -> None:
         self.Z, self.k = Z, k
@@ -390,7 +391,7 @@ class _Relaxation:
         self.pool[tuple(sorted(members.tolist()))] = float(((points - points.mean(axis=0)) ** 2).sum())
 
     def solve(self) -> float:
-        """Solve for the groups there are; sets the shares, and the prices, whose worth is returned."""
+        """Solve the relaxation for the present groups; sets shares and prices, and returns the value of the prices."""
         from scipy.optimize import linprog
         from scipy.sparse import csc_matrix
 
@@ -421,9 +422,9 @@ class _Relaxation:
         return float(self.prices.sum() - self.cut_prices @ room)
 
     def search(self, tolerance: float) -> int:
-        """Add groups that undercut their prices by more than a tolerance, as far as a local search finds them."""
+        """Add groups, found by a local search, that undercut their prices by more than a tolerance."""
         before = len(self.pool)
-        self._calm = 0.5 * (self._calm + self.prices)  # the prices themselves jump from solution to solution
+        self._calm = 0.5 * (self._calm + self.prices)  # smoothed, because prices jump from solution to solution
         for prices in (self._calm, self.prices):
             self._join(searched_groups(self.Z, self.k, self._near, prices, *self._tables, tolerance))
         return len(self.pool) - before
@@ -434,8 +435,8 @@ class _Relaxation:
         Returns
         -------
         added, undercut
-            How many; and by how much the groups of a partition may undercut together, beyond the tolerance of each, or
-            ``None`` if it was given up after so many steps.
+            Number of groups added, and an upper bound on the total by which the groups of a partition undercut their
+            prices beyond the tolerance of each; ``None`` if it was given up after ``steps``.
         """
         before = len(self.pool)
         groups, undercut, left = cheap_groups(self.Z, self.k, self._half, self.prices, *self._tables, tolerance, steps)
@@ -443,7 +444,7 @@ class _Relaxation:
         return len(self.pool) - before, undercut if left else None
 
     def _cut_tables(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """Cuts of each record, −1 where there are fewer; and of each cut its d and its price."""
+        """Cuts of each record (padded with −1), and d and price of each cut."""
         lists: list[list[int]] = [[] for _ in self.Z]
         for q, (S, _) in enumerate(self.cuts):
             if self.cut_prices[q] > 0.0:
@@ -459,7 +460,7 @@ class _Relaxation:
             self.add(row[row >= 0])
 
     def picked(self, seconds: float, nodes: int) -> NDArray[np.int64] | None:
-        """Pick whole groups, each record in one, that cost least together; None if that was not found in time."""
+        """Choose whole groups with the smallest total cost, each record in one; None if none was found in time."""
         from scipy.optimize import Bounds, LinearConstraint, milp
 
         groups = list(self.pool)
@@ -479,14 +480,14 @@ class _Relaxation:
         return None if (labels < 0).any() else labels
 
     def _records_of(self, groups: list[Group]) -> Any:
-        """Records × groups: 1 where a record is in a group."""
+        """Incidence matrix, records × groups: 1 if a record is in a group."""
         from scipy.sparse import csc_matrix
 
         starts = np.cumsum([0, *map(len, groups)])
         return csc_matrix((np.ones(starts[-1]), np.concatenate(groups), starts), shape=(len(self.Z), len(groups)))
 
     def separate(self) -> int:
-        """Add the most violated cuts, drop those without effect; returns how many were found."""
+        """Add the most violated cuts and drop those without effect; returns the number found."""
         self.cuts = [cut for cut, price in zip(self.cuts, self.cut_prices, strict=True) if price > 1e-9]
         partly = [
             (frozenset(group), float(share))
@@ -519,7 +520,7 @@ class _Relaxation:
 def _grown(
     S: set[int], d: int, partly: list[tuple[frozenset[int], float]], holding: dict[int, list[int]]
 ) -> list[tuple[Cut, float]]:
-    """Let a set grow, record by record, by what is shared most; returns the violated cuts on the way."""
+    """Grow a set record by record, by the largest shares; returns the violated cuts on the way."""
     violated = []
     while len(S) <= max(9, 4 * d + 1):
         touching = sorted({q for i in S for q in holding.get(i, ())})
@@ -540,19 +541,19 @@ def _grown(
 
 
 def _half_to_nearest(Z: NDArray[np.float64], k: int) -> NDArray[np.float64]:
-    """Half of the sum of the squared distances to the q nearest others, for q from 0 to 2k − 2."""
+    """Half the sum of the squared distances to the q nearest other records, for q from 0 to 2k − 2."""
     from scipy.spatial import cKDTree
 
     apart = np.square(cKDTree(Z).query(Z, k=min(2 * k - 1, len(Z)))[0])
-    apart[:, 0] = 0.0  # the record itself, or one of its doubles
+    apart[:, 0] = 0.0  # the record itself, or a duplicate
     return np.ascontiguousarray(0.5 * np.cumsum(apart, axis=1))
 
 
 def _neighbours(Z: NDArray[np.float64], k: int) -> NDArray[np.int64]:
-    """Each record, and the nearest others."""
+    """Each record, followed by its nearest others."""
     from scipy.spatial import cKDTree
 
     near = np.asarray(cKDTree(Z).query(Z, k=min(max(NEAREST, 4 * k), len(Z)))[1], dtype=np.int64)
-    for i, row in enumerate(near):  # doubles may come before the record
+    for i, row in enumerate(near):  # duplicates may come before the record
         row[:] = np.concatenate([[i], row[row != i][: len(row) - 1]])
     return np.ascontiguousarray(near)

@@ -1,8 +1,8 @@
-"""Registry of protection methods: each one's name, form, guarantee and parameters, read from its function.
+"""Registry of protection methods: name, form, guarantee and parameters of each method.
 
 A method is a `Method` in a table beside its function (`methods/_catalogue.py`, `algorithms/_catalogue.py`), or in the
-entry point group ``sdc_problems.methods`` of another package. Its options, their defaults and their help are the
-function's own: nothing is stated twice, and no function is imported before it is asked for.
+entry point group ``sdc_problems.methods`` of another package. Options, defaults and help are read from the function, so
+nothing is stated twice. A function is imported only when it is needed.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 Form = Literal["partition", "cells", "table"]
 
 CATALOGUES = ("sdc_problems.methods._catalogue", "sdc_problems.algorithms._catalogue")
-"""Modules with a tuple ``METHODS``; named as text, for this room imports nothing of the rooms below."""
+"""Modules with a tuple ``METHODS``, as text, because this package must not import `algorithms`."""
 
 GROUP = "sdc_problems.methods"
-"""Entry point group of other packages' methods; each entry is named as its method and leads to a `Method`."""
+"""Entry point group for methods of other packages; each entry has the name of its method and refers to a `Method`."""
 
 GIVEN = (
     "X",
@@ -53,80 +53,89 @@ GIVEN = (
     "rng",
     "progress",
 )
-"""Arguments that whoever calls a method gives it by name; all others are its options.
+"""Arguments that the caller of a method supplies by name; all others are options of the method.
 
-``missing`` is left at its default: a missing cell stays where it is.
+``missing`` is left at its default: a missing cell does not change.
 """
 
 FORMS: tuple[Form, ...] = ("partition", "cells", "table")
 
 
 class Partitioned(NamedTuple):
-    """Groups that a method made, and sentences on them for a person."""
+    """Groups made by a method, and sentences that describe them."""
 
     labels: NDArray[Any]
     """One group number per record."""
     sentences: tuple[str, ...]
-    """Sentences that stand beside the sizes of the groups."""
+    """Sentences in addition to the sizes of the groups."""
 
 
 @dataclass(frozen=True)
 class Method:
-    """A way to protect a table.
+    """Protection method: description of a function that protects a table.
 
     Parameters
     ----------
     name
-        Its name on the command line.
+        Name on the command line.
     title
-        What it does, in a few words.
+        What the method does, in a few words.
     target
-        Its function as ``"module:function"``, imported when it is needed.
+        Function as ``"module:function"``, imported when it is needed.
     form
-        What the function returns. ``"partition"``: one group per record, whose members get their centroid; or a
-        `Partitioned`, where there is more to tell.
-        ``"cells"``: new cells, in the shape of what it was given; a code of -1 is a suppressed cell. ``"table"``: a
-        `Recoded`, new cells as text.
+        Form of the result. ``"partition"``: one group per record, whose members get their centroid, or a `Partitioned`
+        with sentences. ``"cells"``: new cells, in the shape of the given ones; a code of -1 is a suppressed cell.
+        ``"table"``: a `Recoded`, with new cells as text.
     kinds
-        Kinds of columns it accepts.
+        Kinds of columns that the method accepts.
     guarantee
-        The promise it keeps, counted again in every file: ``"k"``, ``"k_wildcard"`` (a star matches every value), or
-        None.
+        Guarantee of the method, which is checked in every file: ``"k"``, ``"k_wildcard"`` (a star matches every value),
+        or None.
     search
-        Whether it looks for a good solution among many, so that its random numbers change no cell by themselves.
+        Whether the method searches for a good solution, so that random numbers do not change cells directly.
     suppresses
-        Whether it may suppress records.
+        Whether the method may suppress records.
     fixed
-        Arguments that the name stands for, as ``{"order": "nearest"}``: no options of this method.
+        Arguments that the name stands for, such as ``{"order": "nearest"}``; they are not options of this method.
     joint
-        Whether it protects several columns together; if not, each on its own.
+        Whether the method protects several columns together; if not, it protects each column on its own.
     steps
-        Values of ``k`` or of its options that a recipe tries, from the mildest to the strongest; those of several
-        options are crossed, the last one fastest. Without any it is in no recipe.
+        Values of ``k`` or of options that a recipe tries, from the mildest to the strongest; values of several options
+        are combined, the last one changing fastest. Without steps, the method is not used in recipes.
     step_kinds
-        Kinds of columns for which these steps make sense; all that it accepts if not given.
+        Kinds of columns for which these steps make sense; by default, all accepted kinds.
     example
-        Options that it can be tried with, if it has some that must be said: shown by its help, and used by the tests.
-        Values by column may name the numeric ``age`` and the nominal ``town`` (Olot, Reus).
+        Options for an example, if some are required: shown in the help, and used by tests. Values by column may name
+        the numeric ``age`` and the nominal ``town`` (Olot, Reus).
     most_records
-        Records up to which it ends in hours and within 4 GiB, for a table of some ten columns; more are refused before
-        anything is computed. None where ten million are.
+        Largest number of records for which the method finishes within hours and 4 GiB, for a table of about ten
+        columns; more give an error before anything is computed. None if it can protect ten million.
     formula
-        What it computes, as plain text.
+        Formula of the method, as plain text.
     use, avoid
-        When it is the right method, and when another one is: a sentence or two, for its page.
+        When to use the method, and when to use another one: a sentence or two, for its page.
 
     Notes
     -----
-    The function takes what it needs of ``GIVEN`` by these names: ``X`` records × columns (values of numeric columns,
-    codes of others), ``x`` one column of it, ``codes`` categories only, ``data`` the Microdata, whose quasi-identifiers
-    are the columns to protect, ``problem`` the MicroaggregationProblem of the columns, ``hierarchies`` by column,
-    ``k``, ``l``, ``entropy_l`` and ``t``, what is asked of the classes of alike records, ``within``, columns whose
-    strata are protected each on its own, ``max_suppression``, how many records may be left out (a share in [0, 1), or a
-    whole number), ``suppression_price``, what each of them counts, ``importance`` of columns by name, ``weights``, the
-    same as a list in the order of the columns, ``seconds`` of a search, ``kinds`` of the columns, ``missing_codes``,
-    the code of each one's missing value or None, ``rng``, the generator of a method that draws random numbers, and
-    ``progress``, called as ``progress(done, total)`` between slices of the work. Its other parameters are options.
+    The function takes those of the following arguments (``GIVEN``) that it needs, by name:
+
+    - ``X``: records × columns (values of numeric columns, codes of others); ``x``: one column of it;
+    - ``codes``: records × columns, codes only;
+    - ``data``: the Microdata, whose quasi-identifiers are the columns to protect;
+    - ``problem``: the MicroaggregationProblem of the columns;
+    - ``hierarchies``: hierarchies by column;
+    - ``k``, ``l``, ``entropy_l``, ``t``: requirements on classes of records that look alike;
+    - ``within``: columns whose strata are protected separately;
+    - ``max_suppression``: how many records may be suppressed (a share in [0, 1), or a whole number);
+    - ``suppression_price``: loss of a suppressed record;
+    - ``importance``: importance of columns by name; ``weights``: the same in the order of the columns;
+    - ``seconds``: time limit of a search;
+    - ``kinds``: kinds of the columns;
+    - ``missing_codes``: code of the missing value of each column, or None;
+    - ``rng``: generator of a method that draws random numbers;
+    - ``progress``: called as ``progress(done, total)`` between slices of the work.
+
+    All other parameters are options.
 
     Examples
     --------
@@ -161,7 +170,7 @@ class Method:
 
     @functools.cached_property
     def function(self) -> Callable[..., Any]:
-        """The function itself."""
+        """Function of the method, imported here."""
         module, _, name = self.target.partition(":")
         try:
             found: Callable[..., Any] = getattr(importlib.import_module(module), name)
@@ -175,31 +184,31 @@ class Method:
         return parameters(self.function)
 
     def takes(self, name: str) -> bool:
-        """Whether the function takes an argument of that name."""
+        """Whether the function takes an argument of this name."""
         return name in self.signature
 
     @property
     def takes_k(self) -> bool:
-        """Whether k has to be said: a problem is made for a k."""
+        """Whether k must be given; a problem also needs one."""
         return self.takes("k") or self.takes("problem")
 
     @property
     def needs_hierarchies(self) -> bool:
-        """Whether it cannot do without hierarchies."""
+        """Whether the method requires hierarchies."""
         return self.takes("hierarchies") and self.signature["hierarchies"].default is REQUIRED
 
     @property
     def random(self) -> bool:
-        """Whether it draws random numbers."""
+        """Whether the method draws random numbers."""
         return self.takes("rng")
 
     @property
     def secret_seed(self) -> bool:
-        """Whether who knows the seed can undo the protection."""
+        """Whether the protection can be undone by anyone who knows the seed."""
         return self.random and not self.search
 
     def refuse_many(self, n_records: int) -> None:
-        """Refuse a table, or a stratum, of more records than it can protect in hours and within 4 GiB."""
+        """Raise an error if a table or stratum has more records than the method can protect in hours and 4 GiB."""
         if self.most_records is not None and n_records > self.most_records:
             others = [
                 m.name
@@ -213,7 +222,7 @@ class Method:
 
     @property
     def promise(self) -> str:
-        """The guarantee in a sentence, for help and tables."""
+        """Guarantee as a sentence, for help and tables."""
         if self.guarantee == "k":
             return "every record looks like at least k − 1 others in the protected columns, counted in the written file"
         if self.guarantee == "k_wildcard":
@@ -224,16 +233,16 @@ class Method:
 
     @property
     def one_column(self) -> bool:
-        """Whether it is for a single column."""
+        """Whether the function takes a single column."""
         return self.form == "partition" and self.takes("x")
 
     @property
     def options(self) -> tuple[Parameter, ...]:
-        """Parameters that a person may set."""
+        """Parameters that users can set."""
         return tuple(p for p in self.signature.values() if p.name not in GIVEN and p.name not in self.fixed)
 
     def arguments(self, chosen: Mapping[str, Any]) -> dict[str, Any]:
-        """Check options by name and add what the method's name stands for.
+        """Check options by name, and add the fixed arguments of the method.
 
         Examples
         --------
@@ -263,7 +272,7 @@ def built_in() -> Mapping[str, Method]:
 
 
 def available() -> dict[str, Method]:
-    """Every method by name, those of other packages last; one that cannot be loaded is left out with a warning."""
+    """All methods by name, those of other packages last; a method that cannot be loaded is skipped with a warning."""
     found = dict(built_in())
     for entry in entries(GROUP, built_in()).values():
         try:

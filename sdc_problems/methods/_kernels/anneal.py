@@ -1,7 +1,7 @@
-"""Compiled annealing of a whole k-partition: one temperature of a cooling schedule at a time.
+"""Compiled annealing of a whole k-partition, one temperature of a cooling schedule at a time.
 
-A move changes one or two groups, and its effect on the sum of squares follows from their sizes and vector sums alone:
-O(p) for a swap or a relocation, whatever the size of the file.
+A move changes one or two groups, and its effect on the sum of squares follows from their sizes and vector sums:
+O(p) for a swap or a relocation, for files of any size.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _GROUP_MOVE = 0.01  # share of proposals that dissolve or create a whole group
 
 @kernel()
 def _cost(i: Any, a: Any, b: Any, Z: NDArray[np.float64], size: NDArray[np.int64], total: NDArray[np.float64]) -> float:
-    """Change of the sum of squares when record i leaves group a for group b (which may be empty)."""
+    """Change of the sum of squares if record i moves from group a to group b (which may be empty)."""
     leave, enter = 0.0, 0.0
     per_a = 1.0 / size[a]
     per_b = 1.0 / size[b] if size[b] else 0.0
@@ -48,7 +48,7 @@ def _move(
     size: NDArray[np.int64],
     total: NDArray[np.float64],
 ) -> None:
-    """Record i goes to group b; every table follows."""
+    """Move record i to group b and update all arrays."""
     a = labels[i]
     size[a] -= 1
     last = members[a, size[a]]
@@ -74,9 +74,10 @@ def anneal(
 ) -> None:
     """Propose moves at one temperature; labels (below n // k) change in place.
 
-    A record is proposed to relocate to, or to swap with a member of, the group of one of its neighbors; now and then
-    a group is dissolved among its members' neighbors, or made of k neighbors whose groups can spare them. Every group
-    keeps k to 2k − 1 records. A proposal that costs c is accepted with probability exp(−c / temperature).
+    A proposal relocates a record to the group of one of its neighbors, or swaps it with a member of that group. Some
+    proposals dissolve a group among the groups of its members' neighbors, or create a group of k neighbors whose groups
+    can spare them. Every group keeps k to 2k − 1 records. A proposal that increases the sum of squares by c is accepted
+    with probability exp(−c / temperature).
     """
     n, limit, n_groups = len(labels), 2 * k - 1, len(labels) // k
     size = np.bincount(labels, minlength=n_groups)
@@ -114,11 +115,11 @@ def _propose(
     moved: NDArray[np.int32],
     origin: NDArray[np.int32],
 ) -> None:
-    """:func:`anneal` over tables that the caller made: in compiled code each of them would take long to compile."""
+    """:func:`anneal` with arrays allocated by the caller, because allocating them here would make compilation slow."""
     n, n_near = near.shape
     limit = 2 * k - 1
     for _ in range(moves):
-        # One type of number throughout: the helpers are compiled once.
+        # The same type of number everywhere, so that the helpers are compiled once.
         i = below(state, n)
         a = np.int64(labels[i])
         coin = bits(state)

@@ -1,7 +1,7 @@
 """Compiled steps of c-median: distances to centroids, starts far apart, medians of clusters.
 
-Rows are distinct and carry how many records they stand for. Distances of categories are sums of whole numbers where
-these fit, so that ties are exact.
+Rows are distinct and have a number of records. Distances of categories are sums of whole numbers if these fit, so that
+ties are exact.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ NUMERIC, ORDINAL, NOMINAL = 0, 1, 2
 
 @kernel()
 def _distance(rows: Any, i: int, center: Any, kinds: Any, unit: Any) -> float:
-    """Sum over attributes: |a − b| units of numbers, |a − b| + 1 of unequal ordered categories, 1 of unequal others."""
+    """Sum over attributes, in units: |a − b| of numbers, |a − b| + 1 of unequal ordinal codes, 1 of unequal others."""
     total = 0.0
     for j in range(rows.shape[1]):
         gap = abs(rows[i, j] - center[j])
@@ -30,7 +30,7 @@ def _distance(rows: Any, i: int, center: Any, kinds: Any, unit: Any) -> float:
 
 @kernel()
 def assign(rows: Any, records: Any, centroids: Any, kinds: Any, unit: Any, labels: Any) -> float:
-    """Nearest centroid of each row into ``labels`` (equal distances: the first); returns the cost of all records."""
+    """Write the nearest centroid of each row to ``labels`` (ties: the first); returns the cost of all records."""
     cost = 0.0
     for i in range(len(rows)):
         best, where = _distance(rows, i, centroids[0], kinds, unit), 0
@@ -45,7 +45,7 @@ def assign(rows: Any, records: Any, centroids: Any, kinds: Any, unit: Any, label
 
 @kernel()
 def far_apart(rows: Any, kinds: Any, unit: Any, first: int, chosen: Any) -> int:
-    """Rows of which each is farthest from its nearest predecessor, into ``chosen``; returns how many there are."""
+    """Write to ``chosen`` rows each of which is farthest from its nearest predecessor; returns their number."""
     n = len(rows)
     nearest = [_distance(rows, i, rows[first], kinds, unit) for i in range(n)]
     chosen[0] = first
@@ -65,10 +65,10 @@ def far_apart(rows: Any, kinds: Any, unit: Any, first: int, chosen: Any) -> int:
 
 @kernel()
 def move_centroids(rows: Any, records: Any, order: Any, kinds: Any, widest: int, labels: Any, centroids: Any) -> bool:
-    """Centroids become the lower median or the most frequent category of their clusters; returns whether one changed.
+    """Move centroids to the lower median or the most frequent category of their clusters; returns whether one changed.
 
-    ``order`` sorts the rows by each attribute, ``widest`` is the largest number of categories. A centroid without
-    records stays where it is.
+    ``order`` sorts the rows by each attribute; ``widest`` is the largest number of categories. A centroid without
+    records does not move.
     """
     n, p = rows.shape
     c = len(centroids)

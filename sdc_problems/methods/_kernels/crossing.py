@@ -39,15 +39,15 @@ def _group_errors(Z: NDArray[np.float64], labels: NDArray[np.int32], n_groups: i
 def best_parts_kernel(
     Z: NDArray[np.float64], first: NDArray[np.int32], second: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], float]:
-    """Take each part from the parent that groups it better; of equals, from the first.
+    """Take each part from the parent that groups it better; ties go to the first parent.
 
-    Groups of the two parents that share a record belong to the same part. A part holds the same records in both, so
-    every choice of parts is a partition whose groups are groups of a parent: the child is the best of all of them.
+    Groups of the two parents that share a record belong to the same part. A part has the same records in both parents,
+    so every choice of parts is a partition whose groups are groups of a parent. The child is the best of them.
 
     Returns
     -------
     child, gain
-        Labels in order of first use, and how much smaller than the first parent's its sum of squares is.
+        Labels in order of first use, and decrease of the sum of squares from the first parent.
     """
     n = len(first)
     n_first, n_second = first.max() + 1, second.max() + 1
@@ -58,7 +58,7 @@ def best_parts_kernel(
             parent[max(a, b)] = min(a, b)
     in_first = _group_errors(Z, first, n_first)
     in_second = _group_errors(Z, second, n_second)
-    better = np.zeros(n_first + n_second)  # by how much the second parent's part is better, at its root
+    better = np.zeros(n_first + n_second)  # advantage of the second parent in each part, at its root
     scale = np.zeros(n_first + n_second)
     for g in range(n_first):
         better[_root(parent, g)] += in_first[g]

@@ -1,8 +1,8 @@
 """Compiled cuts of sorted values, and of records along a path, into runs of k to 2k − 1 with the smallest error.
 
-The cheapest cut up to each end is the minimum over the last run of what came before plus the run's error. For sorted
-values these errors satisfy the quadrangle inequality, so the best start never moves back as the end moves on, and SMAWK
-(Aggarwal et al. 1987) finds the minima of k ends in O(k): O(n) in all instead of O(nk).
+The cost of the cheapest cut up to an end is the minimum, over the last run, of the cost up to its start plus its error.
+For sorted values, these errors satisfy the quadrangle inequality, so the best start never moves back as the end moves
+forward, and SMAWK (Aggarwal et al. 1987) finds the minima of k ends in O(k): O(n) in total instead of O(nk).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sdc_problems._kernel import SLICE, Progress, kernel
 
-ROWS_FROM = 16  # k from which on the minima of whole blocks are found together
+ROWS_FROM = 16  # smallest k for which the minima of whole blocks are found together
 
 
 @kernel()
@@ -25,7 +25,7 @@ def _cut_values(x: Any, k: int, best: Any, size: Any, end: int, budget: int) -> 
         inverse[m] = 1.0 / (m + 1)
         share[m] = m * inverse[m]
     while end < len(best) and budget > 0:
-        # The run grows backwards from its end, so its mean and error are updated and never differences of large sums.
+        # The run grows backward from its end, so its mean and error are updated, not computed from large sums.
         mean, error = x[end - 1], 0.0
         for m in range(1, min(2 * k - 1, end)):
             step = x[end - 1 - m] - mean
@@ -41,7 +41,7 @@ def _cut_values(x: Any, k: int, best: Any, size: Any, end: int, budget: int) -> 
 
 @kernel()
 def _grow(x: Any, begin: int, step: int, count: int, inverse: Any, mean: Any, error: Any) -> None:
-    """Mean and error of the first 1 … count values from ``begin`` on, forwards or backwards, value by value."""
+    """Mean and error of the first 1 … count values from ``begin`` on, forward or backward, value by value."""
     center, squares = 0.0, 0.0
     mean[0], error[0] = 0.0, 0.0
     for m in range(min(count, len(mean) - 1)):
@@ -53,9 +53,9 @@ def _grow(x: Any, begin: int, step: int, count: int, inverse: Any, mean: Any, er
 
 @kernel()
 def _cost(row: int, column: int, k: int, lefts: Any, rights: Any, inverse: Any) -> float:
-    """Cheapest cut whose last run starts at a column and ends at a row of a block.
+    """Cost of the cheapest cut whose last run starts at a column and ends at a row of a block.
 
-    The run is put together from what lies left and right of a boundary between blocks: no differences of large sums.
+    The run is combined from its parts left and right of a boundary between blocks, without differences of large sums.
     """
     if column < k:
         m, r = k - column, k + row
@@ -78,13 +78,13 @@ def _minima(
     starts[0], starts[1] = 0, n_columns
     level, step = 0, 1
     while step <= n_rows:
-        # Reduce: no more columns stay than there are rows step − 1, 2·step − 1, …
+        # Reduce: keep at most as many columns as there are rows step − 1, 2·step − 1, …
         base, top, rows = starts[level + 1], 0, n_rows // step
         for c in range(starts[level], starts[level + 1]):
             column = columns[c]
             while top > 0:
                 row, last = top * step - 1, columns[base + top - 1]
-                if last > row:  # otherwise the run would be longer than 2k − 1, for this end and all that follow
+                if last > row:  # else the run would be longer than 2k − 1, for this end and all later ones
                     if column > row + k:  # this one would be shorter than k
                         break
                     if _cost(row, last, k, lefts, rights, inverse) < _cost(row, column, k, lefts, rights, inverse):
@@ -117,10 +117,11 @@ def _minima(
 
 @kernel()
 def _cut_blocks(x: Any, k: int, best: Any, size: Any, far: Any, block: int, budget: int) -> int:
-    """As ``_cut_values``, k ends at a time: the runs that end in a block start in one of the two blocks before it.
+    """Like ``_cut_values``, k ends at a time: runs that end in a block start in one of the two blocks before it.
 
-    ``far`` holds mean and error of the values from the boundary before on; ``lefts`` mean of the values from a start to
-    its boundary and cost up to there, ``rights`` mean and error from the boundary to an end, for either boundary.
+    ``far`` holds mean and error of the values from the previous boundary on. For both boundaries, ``lefts`` holds the
+    mean of the values from a start to the boundary and the cost up to there, ``rights`` mean and error from the
+    boundary to an end.
     """
     n = len(x)
     inverse = np.empty(3 * k + 1)
@@ -160,7 +161,7 @@ def _cut_blocks(x: Any, k: int, best: Any, size: Any, far: Any, block: int, budg
 
 @kernel(cost=lambda P, k, *_: P.size * k * 1e-6)
 def _cut_path(P: Any, k: int, best: Any, size: Any, end: int, budget: int) -> int:
-    """As ``_cut_values`` for records in the order of a path."""
+    """Like ``_cut_values``, for records in the order of a path."""
     d = P.shape[1]
     mean = np.empty(d)
     while end < len(best) and budget > 0:
@@ -183,7 +184,7 @@ def _cut_path(P: Any, k: int, best: Any, size: Any, end: int, budget: int) -> in
 
 
 def cut(x: NDArray[np.float64], k: int, progress: Progress | None = None) -> NDArray[np.int32]:
-    """Sizes of the cheapest runs that end at each position of a sorted vector, or of records in the order of a path.
+    """Size of the cheapest last run up to each position of a sorted vector, or of records in the order of a path.
 
     Parameters
     ----------
@@ -197,7 +198,7 @@ def cut(x: NDArray[np.float64], k: int, progress: Progress | None = None) -> NDA
     Returns
     -------
     ndarray of int32
-        One more than there are records; ends that no run can have are 0.
+        One entry more than there are records; 0 at positions where no run can end.
     """
     n = len(x)
     best = np.full(n + 1, np.inf)

@@ -1,11 +1,11 @@
-"""Compiled k-d tree whose boxes shrink as records leave: who is farthest from a point, and who are the k nearest.
+"""Compiled k-d tree whose boxes shrink as records leave: farthest record from a point, and k nearest records.
 
 Distances are computed by the operations of the scan in ``mdav.py`` in the same order, and bounds by the same
-operations on the box: rounding is monotone, so a bound is never on the wrong side of a record in its box, and the
-answers are those of a scan to the record. Ties go to the smallest record number: each node knows the smallest of those
-that remain in it.
+operations on the box. Rounding is monotone, so a bound is never on the wrong side of a record in its box, and the
+answers are exactly those of a scan. Ties go to the smallest record number; each node stores the smallest of its
+remaining records.
 
-Other files call these kernels: clear their caches when something changes here (see ``kernel``).
+Other files call these kernels: clear their caches if something changes here (see ``kernel``).
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from numpy.typing import NDArray
 from sdc_problems._kernel import SLICE, kernel
 
 NOBODY = np.iinfo(np.int32).max
-LEAF = 32  # records at most
-_STEP = 8  # work of a look at two boxes, in records looked at
+LEAF = 32  # largest number of records
+_STEP = 8  # work of visiting two boxes, in records visited
 
 
 @kernel()
 def _select(order: Any, keys: Any, low: int, high: int, middle: int) -> None:
-    """Partition order[low:high] so that what is at ``middle`` is where sorting by (key, number) would put it."""
+    """Partition order[low:high] so that the entry at ``middle`` is where sorting by (key, number) would put it."""
     high -= 1
     while high > low:
         centre = (low + high) // 2
-        # Median of three, so that sorted columns are no worst case.
+        # Median of three, so that sorted columns are not the worst case.
         for a, b in ((low, centre), (centre, high), (low, centre)):
             if keys[b] < keys[a] or (keys[b] == keys[a] and order[b] < order[a]):
                 keys[a], keys[b] = keys[b], keys[a]
@@ -55,7 +55,7 @@ def _select(order: Any, keys: Any, low: int, high: int, middle: int) -> None:
 
 def _plain_split(Z: Any, order: Any, keys: Any, bounds: Any, node: int, budget: int) -> int:
     n_inner = len(bounds) // 2
-    while node < n_inner:  # a level of the tree after the other
+    while node < n_inner:  # one level of the tree after the other
         level = np.arange(node, 2 * node + 1)
         low, high = bounds[level].T
         rows = Z[order]
@@ -75,7 +75,7 @@ def _plain_seconds(Z: Any, order: Any, keys: Any, bounds: Any, node: int, budget
 
 @kernel(cost=_plain_seconds, plain=_plain_split)
 def split_nodes(Z: Any, order: Any, keys: Any, bounds: Any, node: int, budget: int) -> int:
-    """Halve the nodes from ``node`` on along their widest attribute until the budget is spent; returns the next one.
+    """Halve the nodes from ``node`` on along their widest attribute until the budget is spent; returns the next node.
 
     The records of a node are order[bounds[node, 0] : bounds[node, 1]]. The plain form puts the same records into each
     node, in another order.
@@ -108,7 +108,7 @@ def split_nodes(Z: Any, order: Any, keys: Any, bounds: Any, node: int, budget: i
 
 @kernel()
 def _close_leaf(tree: Any, leaf: int, node: int) -> bool:
-    """Box and smallest number of a leaf from its records; whether anything changed."""
+    """Update box and smallest number of a leaf from its records; returns whether anything changed."""
     L, ids, count, box, lowest = tree
     m = count[leaf]
     number = NOBODY
@@ -130,7 +130,7 @@ def _close_leaf(tree: Any, leaf: int, node: int) -> bool:
 
 @kernel()
 def _close_inner(box: Any, lowest: Any, node: int) -> bool:
-    """Box and smallest number of a node from its children; whether anything changed."""
+    """Update box and smallest number of a node from its children; returns whether anything changed."""
     a, b = 2 * node + 1, 2 * node + 2
     number = min(lowest[a], lowest[b])
     changed = number != lowest[node]
@@ -170,7 +170,7 @@ def leaf_distances(block: Any, m: Any, center: Any, D: Any) -> None:
 
 @kernel()
 def _least(box: Any, node: int, center: Any) -> float:
-    """No record of the box is nearer (squared)."""
+    """Lower bound on the squared distance of the records of a box."""
     total = 0.0
     for j in range(len(center)):
         t = max(box[node, 0, j] - center[j], center[j] - box[node, 1, j])
@@ -181,7 +181,7 @@ def _least(box: Any, node: int, center: Any) -> float:
 
 @kernel()
 def _most(box: Any, node: int, center: Any) -> float:
-    """No record of the box is farther (squared)."""
+    """Upper bound on the squared distance of the records of a box."""
     total = 0.0
     for j in range(len(center)):
         t = max(center[j] - box[node, 0, j], box[node, 1, j] - center[j])
@@ -191,7 +191,7 @@ def _most(box: Any, node: int, center: Any) -> float:
 
 @kernel()
 def farthest(tree: Any, center: Any, spent: Any, stack: Any, limits: Any, D: Any) -> int:
-    """Number of the record farthest from a point; of equal ones, the smallest number."""
+    """Number of the record farthest from a point; ties go to the smallest number."""
     L, ids, count, box, lowest = tree
     n_inner = len(lowest) // 2
     best, who = -1.0, NOBODY
@@ -231,7 +231,7 @@ def _worse(near: Any, who: Any, a: int, b: int) -> bool:
 
 @kernel()
 def _sink(near: Any, who: Any, at: int, size: int) -> None:
-    """Restore the heap whose largest (distance, number) stands first."""
+    """Restore the heap, whose first entry is the largest (distance, number)."""
     while True:
         child = 2 * at + 1
         if child >= size:
@@ -288,7 +288,7 @@ def nearest(tree: Any, center: Any, near: Any, who: Any, spent: Any, stack: Any,
 
 @kernel()
 def take(tree: Any, place: Any, number: Any) -> None:
-    """Take a record out of its leaf, and shrink the boxes above it as far as it was on their border."""
+    """Remove a record from its leaf, and shrink the boxes above it if it was on their border."""
     L, ids, count, box, lowest = tree
     n_inner, capacity = len(lowest) // 2, L.shape[2]
     leaf, hole = place[number] // capacity, place[number] % capacity
@@ -331,7 +331,7 @@ def tree_of(Z: NDArray[np.float64], alive: NDArray[np.int32], place: NDArray[np.
     box[n_leaves - 1 :, 1] = np.maximum.reduceat(rows, first)
     lowest[n_leaves - 1 :] = order[first]
     node = n_leaves - 1
-    while node > 0:  # a level of the tree above the other
+    while node > 0:  # one level of the tree after the other, upward
         node //= 2
         level = np.arange(node, 2 * node + 1)
         a, b = 2 * level + 1, 2 * level + 2

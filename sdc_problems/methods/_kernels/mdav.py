@@ -1,8 +1,8 @@
-"""Compiled MDAV: the points that remain are kept compacted, one attribute after the other.
+"""Compiled MDAV: the remaining points are stored contiguously, one attribute after the other.
 
-A distance pass then runs over contiguous memory and vectorizes although no kernel here may reorder a sum: the
-order in which a point's squared differences are added is fixed (attribute 0, 1, …), so ties are exact, and ties
-are always decided by the record's number.
+A pass over distances therefore runs over contiguous memory and vectorizes although no sum may be reordered. Squared
+differences are always added in the order of the attributes (0, 1, …), so ties are exact, and ties are always decided by
+the record number.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from sdc_problems._slices import Pace
 
 NUMERIC, ORDINAL, NOMINAL = 0, 1, 2
 
-TREE_FROM = 1500  # records; fewer are scanned in less time than a tree takes to build (and to compile)
-TREE_GROUPS = 300  # fewer questions than this do not pay for it either
+TREE_FROM = 1500  # records; a scan of fewer is faster than building (and compiling) a tree
+TREE_GROUPS = 300  # groups; for fewer, a tree is not worth it either
 
-_BLOCK = 512  # points whose distances stay in the first-level cache while the attributes are added
+_BLOCK = 512  # points whose distances stay in the first-level cache while attributes are added
 
 
 @kernel()
@@ -42,7 +42,7 @@ def _distances(P: NDArray[np.float64], m: int, center: NDArray[np.float64], D: N
 
 @kernel()
 def _farthest(D: NDArray[np.float64], ids: NDArray[np.int32], m: int) -> int:
-    """Position of the largest distance; of equal ones, that of the smallest record number."""
+    """Position of the largest distance; ties go to the smallest record number."""
     best, where = -np.inf, 0
     for i in range(m):
         if D[i] >= best and (D[i] > best or ids[i] < ids[where]):
@@ -76,7 +76,7 @@ def _nearest(D: NDArray[np.float64], ids: NDArray[np.int32], m: int, found: NDAr
 def _remove(
     P: NDArray[np.float64], ids: NDArray[np.int32], D: NDArray[np.float64], m: int, gone: NDArray[np.int64]
 ) -> int:
-    """Fill the holes with the last points; returns how many remain."""
+    """Fill the gaps with the last points; returns the number of remaining points."""
     ascend(gone)
     for a in range(len(gone) - 1, -1, -1):
         i = gone[a]
@@ -97,7 +97,7 @@ def _plain_first_use(labels: NDArray[np.int32], n_groups: int) -> None:
 
 @kernel(cost=lambda labels, _: 1e-5 + 1e-7 * len(labels), plain=_plain_first_use)
 def first_use(labels: NDArray[np.int32], n_groups: int) -> None:
-    """Renumber labels 0 … n_groups − 1 in place by order of first use."""
+    """Renumber labels 0 … n_groups − 1 in place in order of first use."""
     new = np.full(n_groups, -1, dtype=np.int32)
     used = 0
     for i in range(len(labels)):
@@ -113,7 +113,7 @@ def _plain_columns(Z: Any) -> Any:
 
 @kernel(cost=lambda Z: 1e-5 + 5e-9 * Z.size, plain=_plain_columns)
 def _columns(Z: Any) -> Any:
-    """Attributes × records, and the sum of each attribute, added record by record."""
+    """Transposed table (attributes × records), and the sum of each attribute, added record by record."""
     n, d = Z.shape
     P = np.empty((d, n))
     total = np.zeros(d)
@@ -169,9 +169,9 @@ def _plain_seconds(P: Any, ids: Any, D: Any, total: Any, labels: Any, state: Any
 
 @kernel(cost=_plain_seconds, plain=_plain_groups, compiling=2.5)  # with the tree, which larger files need
 def _scan_groups(P: Any, ids: Any, D: Any, total: Any, labels: Any, state: Any, k: int, budget: int) -> None:
-    """Form groups until fewer than 2k records are left or the budget of distances is spent.
+    """Form groups until fewer than 2k records remain or the budget of distances is spent.
 
-    ``state`` holds how many records are left (the first columns of P) and how many groups there are.
+    ``state`` holds the number of remaining records (the first columns of P) and the number of groups.
     """
     d = P.shape[0]
     center = np.empty(d)
@@ -183,12 +183,12 @@ def _scan_groups(P: Any, ids: Any, D: Any, total: Any, labels: Any, state: Any, 
             center[j] = total[j] / m
         _distances(P, m, center, D)
         for _ in range(rounds):
-            # First the farthest from the centroid, then the farthest from that one: D holds those distances.
+            # First the farthest from the centroid, then the farthest from that record: D holds those distances.
             seed = _farthest(D, ids, m)
             for j in range(d):
                 center[j] = P[j, seed]
             _distances(P, m, center, D)
-            D[seed] = -1.0  # the seed is in its own group, also where it has duplicates
+            D[seed] = -1.0  # the seed is in its own group even if it has duplicates
             _nearest(D, ids, m, found)
             for a in range(k):
                 labels[ids[found[a]]] = group
@@ -201,20 +201,20 @@ def _scan_groups(P: Any, ids: Any, D: Any, total: Any, labels: Any, state: Any, 
 
 
 def mdav_kernel(Z: NDArray[np.float64], k: int, progress: Progress | None = None) -> NDArray[np.int32]:
-    """MDAV-generic on squared Euclidean distances, without any check: labels in order of first use.
+    """MDAV-generic on squared Euclidean distances, without checks; labels are in order of first use.
 
     Parameters
     ----------
     Z
-        C-contiguous float64 records × attributes (at least one of each), finite, already on one scale.
+        C-contiguous float64 records × attributes (at least one of each), finite, on one scale.
     k
-        Smallest group, at least 1. Fewer than 2k records make one group.
+        Smallest group, at least 1. Fewer than 2k records form one group.
     progress
         Called as ``progress(records in groups, records)`` a few times per second.
 
     Notes
     -----
-    Larger files go through a k-d tree as long as it looks at fewer records than the scan does; the labels are the same.
+    Larger files use a k-d tree as long as it visits fewer records than a scan; the labels are the same.
     """
     n = len(Z)
     labels = np.full(n, -1, dtype=np.int32)
@@ -253,7 +253,7 @@ def _mixed_distances(
     weights: NDArray[np.float64],
     D: NDArray[np.float64],
 ) -> None:
-    """Sum over attributes of squared distances: numeric; ordinal ((|a − b| + 1)/|D|)², 0 if equal; nominal 0/1."""
+    """Sum of squared distances over attributes: numeric; ordinal ((|a − b| + 1)/|D|)², 0 if equal; nominal 0 or 1."""
     for i in range(m):
         D[i] = 0.0
     for j in range(P.shape[0]):
@@ -320,7 +320,7 @@ def _mixed_groups(
     P: Any, ids: Any, D: Any, total: Any, counts: Any, labels: Any, state: Any, k: int, kinds: Any, sizes: Any,
     weights: Any, budget: int,
 ) -> None:  # fmt: skip
-    """As ``_scan_groups`` on attributes of any kind; ``counts`` holds how often each code is left."""
+    """Like ``_scan_groups``, on attributes of any kind; ``counts`` holds the remaining records of each code."""
     d = P.shape[0]
     center = np.empty(d)
     found = np.empty(k, dtype=np.int64)
@@ -363,20 +363,20 @@ def mixed_mdav_kernel(
     progress: Progress | None = None,
     weights: NDArray[np.float64] | None = None,
 ) -> NDArray[np.int32]:
-    """MDAV-generic on attributes of any kind: mean, lower median or most frequent code as the centroid.
+    """MDAV-generic on attributes of any kind, with mean, lower median or most frequent code as centroid.
 
     Parameters
     ----------
     V
-        Records × attributes; codes 0 … size − 1 where the attribute is not numeric.
+        Records × attributes; codes 0 … size − 1 for attributes that are not numeric.
     k
         Smallest group.
     kinds, sizes
-        Per attribute: NUMERIC, ORDINAL or NOMINAL, and the number of categories (unused where numeric).
+        Per attribute: NUMERIC, ORDINAL or NOMINAL, and the number of categories (unused if numeric).
     progress
         Called as ``progress(records in groups, records)`` a few times per second.
     weights
-        Per attribute: what the distance of its codes counts; numeric columns are scaled beforehand.
+        Per attribute: weight of the squared distance of its codes; numeric columns are scaled beforehand.
     """
     n, d = V.shape
     counted = np.ones(d) if weights is None else weights

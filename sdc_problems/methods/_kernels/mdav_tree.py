@@ -1,9 +1,10 @@
-"""MDAV on a k-d tree: the partition of the scan to the record.
+"""MDAV on a k-d tree, with exactly the partition of the scan.
 
-Both questions of MDAV, who is farthest from a point and who are the k nearest, visit only the boxes that can hold an
-answer. The farthest from the centroid is the hard question: what remains is a ball, and all of its surface is about as
-far. But the centroid hardly moves. So the outermost records (the shell) are kept sorted by their distance to a former
-centroid, and the walk inwards ends where that distance plus the way the centroid went cannot reach the best any more.
+Both searches of MDAV, for the record farthest from a point and for the k nearest records, visit only the boxes that can
+contain an answer. The record farthest from the centroid is hard to find: the remaining records form a ball, and all
+records on its surface are about equally far. But the centroid hardly moves. Therefore, the outermost records (the
+shell) are sorted by their distance to a former centroid, and they are examined from the outside until that distance
+plus the distance that the centroid has moved is below the best distance found.
 """
 
 from __future__ import annotations
@@ -17,27 +18,27 @@ from sdc_problems._kernel import SLICE, Progress, kernel
 from sdc_problems._slices import Pace
 from sdc_problems.methods._kernels.kd_tree import LEAF, farthest, nearest, squared, take, tree_of
 
-WORTH = 1.0 + 1e-9  # what the triangle inequality is allowed to be wrong by, in floating point
+WORTH = 1.0 + 1e-9  # tolerance of the triangle inequality in floating point
 NOBODY = np.iinfo(np.int32).max
-NONE = -1  # in place of the size of the shell: it has to be laid
-SCAN_WORK = 1.5  # records that a scan looks at for one group, per record left
+NONE = -1  # instead of the size of the shell: it has to be computed
+SCAN_WORK = 1.5  # records that a scan visits for one group, per remaining record
 
-# What is kept from slice to slice in a vector of whole numbers.
+# Entries of the state that is kept from slice to slice, a vector of whole numbers.
 WORK, LEFT, GROUP, SHELL, HEAD, WALKED, TREE_TURNS, WHOLE = range(8)  # WORK first: the tree adds to it
 
 
 def _lay_shell(
     tree: Any, center: NDArray[np.float64], state: Any, shell: Any, radius: Any, former: Any
 ) -> None:  # fmt: skip
-    """Sort the outermost records by their distance from the centroid as it now is.
+    """Compute the shell: sort the outermost records by their distance from the current centroid.
 
-    Rarely done, and numpy need not be compiled.
+    This is rare, so it uses numpy, which need not be compiled.
     """
     L, ids, count, _, _ = tree
     left = int(state[LEFT])
     filled = np.arange(L.shape[2]) < count[:, None]
     squares = np.zeros((len(L), L.shape[2]))
-    with np.errstate(all="ignore"):  # nothing was ever written behind the records of a leaf
+    with np.errstate(all="ignore"):  # entries after the records of a leaf are uninitialized
         for j, c in enumerate(center):
             t = L[:, j] - c
             t *= t
@@ -62,9 +63,9 @@ def _outermost(
     Z: Any, tree: Any, center: Any, labels: Any, state: Any, shell: Any, radius: Any, former: Any,
     stack: Any, limits: Any, D: Any,
 ) -> int:  # fmt: skip
-    """Number of the record farthest from the centroid, by the shell, or by the tree where the shell is of no use.
+    """Number of the record farthest from the centroid, found by the shell, or by the tree if the shell does not help.
 
-    -1 where the shell has to be laid first.
+    -1 if the shell has to be computed first.
     """
     if state[TREE_TURNS] == 0:
         if state[SHELL] == NONE or state[WALKED] > state[LEFT]:
@@ -91,7 +92,7 @@ def _outermost(
         state[WORK] += 2 * (at - head)
         state[WALKED] += 1 + at - head
         if fresh and at - head > 4096 and 64 * (at - head) > state[LEFT]:
-            state[TREE_TURNS] = 64  # too many are equally far: the numbers in the tree tell them apart
+            state[TREE_TURNS] = 64  # too many are equally far: use the tree, which stores record numbers
             state[WALKED] = state[LEFT] + 1
         if closed:
             return who
@@ -109,7 +110,7 @@ def take_groups(
     Z: Any, tree: Any, labels: Any, total: Any, state: Any, place: Any, shell: Any, radius: Any, former: Any,
     near: Any, who: Any, until: int, budget: int,
 ) -> None:  # fmt: skip
-    """Form groups until at most ``until`` are left, a shell is wanted or the budget of records looked at is spent."""
+    """Form groups until at most ``until`` records remain, a shell is needed or the budget of visits is spent."""
     d = Z.shape[1]
     k = len(near) + 1
     center = np.empty(d)
@@ -136,7 +137,7 @@ def take_groups(
                 labels[who[a]] = state[GROUP]
                 for j in range(d):
                     total[j] -= Z[who[a], j]
-                take(tree, place, np.int64(who[a]))  # of one type: it is compiled once
+                take(tree, place, np.int64(who[a]))  # one type, so that it is compiled once
             state[LEFT] -= k
             state[GROUP] += 1
 
@@ -149,15 +150,15 @@ def tree_groups(
     count: NDArray[np.int64],
     progress: Progress | None = None,
 ) -> None:
-    """Form the groups of MDAV as long as the tree looks at fewer records than a scan does.
+    """Form the groups of MDAV as long as the tree visits fewer records than a scan.
 
     Parameters
     ----------
     Z, k
-        Records × attributes, and the size of a group (at least 2).
+        Records × attributes, and size of a group (at least 2).
     labels, total, count
-        Group of each record (-1: none yet), sum of each attribute over the records that are left, and how many
-        records are left and groups are formed: all three are changed.
+        Group of each record (-1: none yet), sum of each attribute over the remaining records, and numbers of remaining
+        records and of groups; all three are changed.
     progress
         Called as ``progress(records in groups, records)``.
     """
@@ -171,8 +172,8 @@ def tree_groups(
         alive = np.flatnonzero(labels < 0).astype(np.int32)
         tree = tree_of(Z, alive, place)
         state[SHELL] = NONE
-        until = len(alive) // 2 if len(alive) > 4 * LEAF else 0  # then a new tree without empty leaves
-        budget = 16 * len(alive)  # the first slice after a rebuild tells what the tree is worth
+        until = len(alive) // 2 if len(alive) > 4 * LEAF else 0  # then build a new tree without empty leaves
+        budget = 16 * len(alive)  # the first slice after a rebuild shows whether the tree is worth it
         while state[LEFT] >= 2 * k and state[LEFT] > until and worth:
             work, group = int(state[WORK]), int(state[GROUP])
             while state[GROUP] == group or (state[SHELL] == NONE and state[WORK] - work < budget):

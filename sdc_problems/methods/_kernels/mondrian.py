@@ -1,4 +1,4 @@
-"""Compiled Mondrian: regions are stretches of the permuted table, cut at medians found by selection."""
+"""Compiled Mondrian: regions are ranges of the permuted table, cut at medians found by selection."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sdc_problems.methods._kernels.mdav import first_use
 
 @kernel()
 def _select(values: NDArray[np.int32], m: int, rank: int) -> int:
-    """Value of a rank among the first m, which are reordered (quickselect, three ways)."""
+    """Value of a given rank among the first m values, which are reordered (three-way quickselect)."""
     low, high = 0, m - 1
     seed = 12345
     while low < high:
@@ -45,7 +45,7 @@ def _select(values: NDArray[np.int32], m: int, rank: int) -> int:
 
 @kernel()
 def _node(codes: NDArray[np.int32], table: NDArray[np.int32], levels: int, size: int) -> tuple[int, int]:
-    """Lowest level at which all codes lie in one group, and that group; level ``levels`` if there is none."""
+    """Lowest level at which all codes are in one group, and that group; level ``levels`` if there is none."""
     for level in range(levels):
         row = table[level * size : (level + 1) * size]
         group = row[codes[0]]
@@ -60,7 +60,7 @@ def _node(codes: NDArray[np.int32], table: NDArray[np.int32], levels: int, size:
 
 @kernel()
 def _halves(codes: NDArray[np.int32], k: int, strict: bool, scratch: NDArray[np.int32], part: NDArray[np.int32]) -> int:
-    """Two parts cut at the median, if both may stand: their number, 2 or 0."""
+    """Cut into two parts at the median, if both are large enough; returns their number, 2 or 0."""
     m = len(codes)
     if m < 2 * k:
         return 0
@@ -72,7 +72,7 @@ def _halves(codes: NDArray[np.int32], k: int, strict: bool, scratch: NDArray[np.
         for i in range(m):
             below += codes[i] < v
             upto += codes[i] <= v
-        # Every other cut is less balanced than one of these two, so it leaves fewer records on one side.
+        # Every other cut is less balanced than one of these two, and so leaves fewer records on one side.
         if abs(2 * below - m) > abs(2 * upto - m):
             left, v = upto, v + 1
         else:
@@ -104,7 +104,7 @@ def _children(
     count: NDArray[np.int64],
     part: NDArray[np.int32],
 ) -> int:
-    """Parts by the groups of a level, if each group that occurs has k records: their number, or 0."""
+    """Cut into the groups of a level, if each group that occurs has at least k records; returns their number, or 0."""
     m = len(codes)
     for i in range(m):
         count[row[codes[i]]] += 1
@@ -172,7 +172,7 @@ def _plain_regions(
                 if largest > least:
                     widths[j] = (values[offsets[j] + largest] - values[offsets[j] + least]) / spans[j]
         part = None
-        for j in sorted(widths, key=lambda j: -widths[j]):  # of equally wide ones the first
+        for j in sorted(widths, key=lambda j: -widths[j]):  # ties go to the first
             codes = P[j, low:high]
             grouped = leveled[j]
             part = _plain_children(grouped[below[j]][codes], k) if len(grouped) else _plain_halves(codes, k, strict)
@@ -193,7 +193,7 @@ def _plain_regions(
 
 
 def _plain_seconds(P: Any, *given: Any) -> float:
-    """Seconds of about two looks at each region."""
+    """Estimated seconds of about two passes over each region."""
     p, n = P.shape
     regions = n // given[6] + 1
     return float(2 * regions * (3e-5 + 3e-5 * p) + P.size * np.log2(regions + 1) * 5e-8)
@@ -216,9 +216,9 @@ def _cut_regions(
     state: NDArray[np.int64],
     budget: int,
 ) -> None:
-    """Cut the regions on the stack until none waits or the budget of steps is spent.
+    """Cut the regions on the stack until it is empty or the budget of steps is spent.
 
-    ``state`` holds how many wait and how many are labeled.
+    ``state`` holds the numbers of waiting and of labeled regions.
     """
     p, n = P.shape
     scratch = np.empty(n, dtype=np.int32)
@@ -323,7 +323,7 @@ def mondrian_kernel(
     P
         Attributes × records as dense codes; overwritten.
     values, offsets
-        Number of each code of each attribute; where an attribute begins.
+        Number that each code of each attribute stands for, and start of each attribute.
     spans
         Range of each attribute in the file (0 if constant).
     tables, starts, levels

@@ -1,7 +1,7 @@
-"""Pricing kernels of column generation: groups that cost less than their records pay.
+"""Pricing kernels of column generation: groups with negative reduced cost.
 
-A group's cost is its sum of squares; its records pay their prices; of a cut, a group pays the cut's price for every d
-records that it has in the cut's set. The reduced cost is what is missing.
+The cost of a group is its sum of squares. Its records pay their prices, and for every d records in the set of a cut, it
+pays the price of the cut. The reduced cost is the cost minus what is paid.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sdc_problems._kernel import kernel
 
-PER_RECORD = 8  # cheapest groups of a dearest record that are kept
+PER_RECORD = 8  # cheapest groups kept for each record that is the most expensive of its group
 
 
 @kernel()
@@ -32,7 +32,7 @@ def _joins(
     d: NDArray[np.int64],
     cut_price: NDArray[np.float64],
 ) -> float:
-    """Count record i in (+1) or out (−1) of the cuts it is part of; what the group pays more."""
+    """Add record i to (+1) or remove it from (−1) the counts of its cuts; returns the change in what the group pays."""
     more = 0.0
     for q in range(cuts_of.shape[1]):
         cut = cuts_of[i, q]
@@ -59,10 +59,11 @@ def _survivors(
     score: NDArray[np.float64],
     alive: NDArray[np.bool_],
 ) -> int:
-    """Keep the records that can still make a group of ``size`` chosen ones cheap; best first.
+    """Keep the records that can still complete ``size`` chosen records to a cheap group; best first.
 
-    A group of m records costs the squared distances of its pairs over m. Those among the chosen are known, so are
-    those from the chosen to each record; those among the records to join are at least the distances to their nearest.
+    A group of m records costs the sum of the squared distances of its pairs, divided by m. The distances among the
+    chosen records and from them to each candidate are known. Those among the records still to join are bounded below by
+    their nearest distances.
     """
     most = 2 * k - 1
     for t in range(count):
@@ -116,14 +117,16 @@ def cheap_groups(
     tolerance: float,
     steps: int,
 ) -> tuple[NDArray[np.int64], float, int]:
-    """All groups of k to 2k − 1 records whose reduced cost is below −tolerance, the cheapest by dearest record.
+    """Search all groups of k to 2k − 1 records for reduced costs below −tolerance; keep the cheapest.
+
+    Groups are kept by their most expensive record.
 
     Returns
     -------
     groups, undercut, left
-        The groups, −1 where they have fewer than 2k − 1 records; by how much the groups of a partition can at most
-        undercut together, beyond the tolerance of each: a record is the dearest of only one; and what is left of
-        ``steps``, 0 if it was given up.
+        The groups, padded with −1 to 2k − 1 records; an upper bound on the total by which the groups of a partition can
+        undercut, beyond the tolerance of each (a record is the most expensive of only one group); and the remaining
+        ``steps``, 0 if the search was given up.
     """
     n = len(Z)
     most = 2 * k - 1
@@ -211,7 +214,7 @@ def _search(
     cut_price: NDArray[np.float64],
     G: NDArray[np.int64],
 ) -> tuple[int, float]:
-    """Build a group around the first candidate and improve it record by record; writes it, returns size and value."""
+    """Build a group around the first candidate, improve it record by record, write it; return its size and value."""
     m, p = len(C), Z.shape[1]
     chosen = np.zeros(m, dtype=np.bool_)
     total = np.zeros(p)
@@ -222,7 +225,7 @@ def _search(
         gain, out, into = -1e-9, -1, -1
         if size < k:
             gain = np.inf
-        # a = m stands for no record: it joins without leaving, or leaves without joining.
+        # a = m stands for no record, so that a record can join without another leaving, or leave.
         for a in range(m + 1):
             if a < m and (not chosen[a] or size < k or a == 0):
                 continue
@@ -288,7 +291,7 @@ def searched_groups(
     cut_price: NDArray[np.float64],
     tolerance: float,
 ) -> NDArray[np.int64]:
-    """Groups of reduced cost below −tolerance that a local search around each record finds: quick, not all."""
+    """Groups with reduced cost below −tolerance found by a local search around each record: fast, but not all."""
     n = len(Z)
     out = np.full((n, 2 * k - 1), -1, dtype=np.int64)
     inside = np.zeros(max(1, len(d)), dtype=np.int64)

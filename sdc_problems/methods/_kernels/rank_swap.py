@@ -1,4 +1,4 @@
-"""Compiled rank swapping: one walk along the ranks with a list of the free ranks ahead."""
+"""Compiled rank swapping: one pass over the ranks with a list of the free ranks ahead."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from sdc_problems._kernel import kernel
 
 @kernel()
 def partners_kernel(m: int, window: int, uniforms: NDArray[np.float64]) -> NDArray[np.int64]:
-    """For each of m ranks the rank it changes places with (itself if none was free).
+    """Rank with which each of m ranks is swapped (itself if none was free).
 
     Parameters
     ----------
     m
         Number of ranks.
     window
-        How many ranks ahead a partner may be.
+        Largest distance of a partner in ranks.
     uniforms
         One number in [0, 1) per rank.
     """
     partner = np.arange(m)
-    free = np.empty(min(window, m), dtype=np.int64)  # free ranks within the window, in no order
+    free = np.empty(min(window, m), dtype=np.int64)  # free ranks within the window, unordered
     where = np.full(m, -1, dtype=np.int64)
     count, ahead = 0, 1
     for i in range(m):

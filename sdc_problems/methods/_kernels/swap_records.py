@@ -1,4 +1,4 @@
-"""Compiled data swapping: partners within cells, found without a scan of the file."""
+"""Compiled data swapping: partners within cells, found without scanning the file."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ _TRIES = 16
 def record_partners_kernel(
     order: NDArray[np.int64], cell: NDArray[np.int64], own: NDArray[np.int64], wanted: int, state: NDArray[np.uint64]
 ) -> tuple[NDArray[np.int64], int]:
-    """For each record the one it exchanges with (itself if none), and how many found nobody.
+    """Partner of each record (itself if none), and number of records that found no partner.
 
     Parameters
     ----------
     order
         Records in the order in which they look for a partner.
     cell
-        Within what a partner must agree, codes from 0.
+        Cell of each record, on which partners agree; codes from 0.
     own
-        What a partner must differ in, codes from 0 over (cell, attributes).
+        Combination of cell and exchanged attributes, in which partners differ; codes from 0.
     wanted
-        How many records are to be exchanged at most.
+        Largest number of records to exchange.
     state
-        Of the random numbers, not 0; it is changed.
+        State of the random generator, not 0; it is changed.
     """
     n = len(cell)
     partner = np.arange(n)
@@ -41,7 +41,7 @@ def record_partners_kernel(
     start = np.zeros(cells + 1, dtype=np.int64)
     for c in range(cells):
         start[c + 1] = start[c] + size[c]
-    free = np.empty(n, dtype=np.int64)  # the free records of each cell, kept at the front of its stretch
+    free = np.empty(n, dtype=np.int64)  # free records of each cell, at the front of its range
     where = np.empty(n, dtype=np.int64)
     filled = start[:cells].copy()
     for i in range(n):

@@ -1,4 +1,4 @@
-"""Compiled walks on the shrinking k-d tree: nearest point next, and the groups of V-MDAV."""
+"""Compiled searches on the shrinking k-d tree: nearest-point paths, and the groups of V-MDAV."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sdc_problems.methods._kernels.kd_tree import LEAF, farthest, nearest, squar
 
 @kernel(cost=lambda P, tree, place, path, here, at, until, budget: (until - at) * 1e-4)
 def _walk(P: Any, tree: Any, place: Any, path: Any, here: Any, at: int, until: int, budget: int) -> int:
-    """Go on to the nearest point not yet visited; the first one is the farthest. Returns how many are visited."""
+    """Visit the nearest point not yet visited, repeatedly; the first is the farthest. Returns how many are visited."""
     stack, limits = np.empty(128, dtype=np.int64), np.empty(128)
     D = np.empty(tree[0].shape[2])
     near, who, spent = np.empty(1), np.empty(1, dtype=np.int32), np.zeros(1, dtype=np.int64)
@@ -34,7 +34,7 @@ def _walk(P: Any, tree: Any, place: Any, path: Any, here: Any, at: int, until: i
 def nearest_next(
     P: NDArray[np.float64], center: NDArray[np.float64], progress: Progress | None = None
 ) -> NDArray[np.int64]:
-    """Path from the point farthest from a center on to the nearest point not yet visited; ties to the first of them."""
+    """Path from the point farthest from a center, always to the nearest point not yet visited; ties to the first."""
     n, d = P.shape
     path, here = np.empty(n, dtype=np.int64), center.copy()
     place, left = np.empty(n, dtype=np.int32), np.ones(n, dtype=np.bool_)
@@ -42,7 +42,7 @@ def nearest_next(
     while at < n:
         alive = np.flatnonzero(left).astype(np.int32)
         tree = tree_of(P, alive, place)
-        until = n - len(alive) // 2 if len(alive) > 4 * LEAF else n  # then a new tree without empty leaves
+        until = n - len(alive) // 2 if len(alive) > 4 * LEAF else n  # then build a new tree without empty leaves
         while at < until:
             done = _walk(P, tree, place, path, here, at, until, max(1, SLICE // (2 * d)))
             left[path[at:done]] = False
@@ -56,9 +56,9 @@ def nearest_next(
 def _members(
     P: Any, rest: Any, start: Any, turns: Any, centroid: Any, center: Any, path: Any, at: int, turn: int, budget: int
 ) -> int:
-    """Records of the groups from ``turn`` on, each next one the nearest of its group; returns the next turn.
+    """Order the records of the groups from ``turn`` on: next, the nearest of the group; returns the next turn.
 
-    ``rest`` holds the records group by group from ``start`` on; the first of the path is the farthest from the center.
+    ``rest`` holds the records group by group from ``start`` on; the path starts with the one farthest from the center.
     """
     d = P.shape[1]
     here = np.empty(d)
@@ -90,7 +90,7 @@ def _members(
 def path_of_groups(
     P: NDArray[np.float64], groups: NDArray[np.int32], progress: Progress | None = None
 ) -> NDArray[np.int64]:
-    """Path through groups that starts far out: the group with the nearest centroid next, in it the nearest record."""
+    """Path through groups that starts far out: next the group with the nearest centroid, in it the nearest record."""
     n_groups = int(groups.max()) + 1
     size = np.bincount(groups)
     sums = np.column_stack([np.bincount(groups, weights=column) for column in P.T])
@@ -112,9 +112,9 @@ def path_of_groups(
 def _grow_groups(
     P: Any, k: int, reach: float, outwards: Any, tree: Any, place: Any, labels: Any, state: Any, until: int, budget: int
 ) -> None:
-    """Groups of V-MDAV until at most ``until`` records are left.
+    """Form groups of V-MDAV until at most ``until`` records remain.
 
-    ``state`` holds how far the records in the order of ``outwards`` are used up, how many are left, and the groups.
+    ``state`` holds the position reached in ``outwards``, the number of remaining records, and the number of groups.
     """
     stack, limits = np.empty(128, dtype=np.int64), np.empty(128)
     D = np.empty(tree[0].shape[2])
@@ -134,7 +134,7 @@ def _grow_groups(
             members[size] = numbers[a]
             size += 1
             take(tree, place, np.int64(numbers[a]))
-        while left - size > k and size < 2 * k - 1:  # what remains must fill a group of its own
+        while left - size > k and size < 2 * k - 1:  # the remaining records must fill a group
             joins, inside = np.int64(-1), np.inf  # nearest to any member
             for a in range(size):
                 nearest(tree, P[members[a]], near, who, spent, stack, limits, D)
@@ -157,9 +157,9 @@ def _grow_groups(
 def v_mdav_groups(
     P: NDArray[np.float64], k: int, reach: float, labels: NDArray[np.int32], progress: Progress | None = None
 ) -> int:
-    """Groups of V-MDAV into ``labels`` (-1: none yet) as long as k records are left; returns how many there are.
+    """Write groups of V-MDAV to ``labels`` (-1: none yet) while k records remain; returns their number.
 
-    ``reach`` is gamma squared, as all distances here are.
+    ``reach`` is gamma squared, because all distances here are squared.
     """
     n, d = P.shape
     center = np.zeros(d)

@@ -1,8 +1,8 @@
-"""Compiled ruin and recreate: a neighborhood of groups is melted, cooled, and kept where that has improved it.
+"""Compiled ruin and recreate: a window of neighboring groups is annealed, and the result is kept if it is better.
 
-Within a window the distances of all pairs fit in the cache, and so do the sums of each record's distances to each
-group. From them the effect of any move follows in O(1), whatever the number of attributes: the sum of squares of a
-group is the sum of its pairs' squared distances over its size.
+Within a window, the distances of all pairs fit in the cache, and so do the sums of the distances from each record to
+each group. From these, the effect of any move follows in O(1) for any number of attributes: the sum of squares of a
+group is the sum of the squared distances of its pairs divided by its size.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ANYWHERE = 0.06  # share of proposals that look beyond the nearest neighbors
 _STEP = 64  # moves at one temperature
 _LARGEST = 480  # records in a window
 _COLD = 0.003  # last temperature, in mean squared errors per record of the window
-_ALIKE = 0.1  # half of the windows leave out groups whose error is below this share of the first one's
+_ALIKE = 0.1  # half of the windows leave out groups with an error below this share of that of the first
 
 
 @kernel()
@@ -33,7 +33,7 @@ def _transfer(
     pairs: NDArray[np.float64],
     reach: NDArray[np.float64],
 ) -> None:
-    """Record i goes to group b; every table follows."""
+    """Move record i to group b and update all arrays."""
     a = labels[i]
     size[a] -= 1
     last = members[a, size[a]]
@@ -68,8 +68,8 @@ def _anneal(
     members = np.empty((n_groups, limit), dtype=np.int32)
     place = np.empty(m, dtype=np.int32)
     size = np.zeros(n_groups, dtype=np.int64)
-    pairs = np.zeros(n_groups)  # sum of squared distances of a group's pairs
-    reach = np.zeros((n_groups, m))  # sum of squared distances from a group's members to a record
+    pairs = np.zeros(n_groups)  # sum of squared distances of the pairs of a group
+    reach = np.zeros((n_groups, m))  # sum of squared distances from the members of a group to a record
     per = np.zeros(limit + 2)
     for s in range(1, limit + 2):
         per[s] = 1.0 / s
@@ -104,7 +104,7 @@ def _anneal(
             allowed = -temperature * np.log(uniform(state))
             count, change = 0, 0.0
             if coin & np.uint64(1):
-                # Dissolve group a. What its members cost elsewhere only grows: stop once the move must fail.
+                # Dissolve group a. The cost of its members elsewhere only grows: stop once the move must fail.
                 done = True
                 change = -pairs[a] * per[size[a]]
                 for t in range(size[a]):
@@ -150,7 +150,7 @@ def _anneal(
                     continue
             for t in range(count - 1, -1, -1):
                 _transfer(moved[t], origin[t], D, labels, members, place, size, pairs, reach)
-            if n_free:  # rounding left by a group that was made and given up
+            if n_free:  # rounding errors of a group that was created and given up
                 pairs[free[n_free - 1]] = 0.0
                 reach[free[n_free - 1]] = 0.0
             continue
@@ -181,7 +181,7 @@ def _anneal(
                 t = D[x, j] - D[i, j]
                 reach[a, j] += t
                 reach[b, j] -= t
-    # Sums that were updated millions of times have drifted: what was gained is counted again.
+    # Sums that were updated millions of times have drifted, so the gain is recomputed.
     after = 0.0
     for g in range(n_groups):
         pair = 0.0
@@ -196,7 +196,7 @@ def _anneal(
 def _distances(
     Z: NDArray[np.float64], inside: NDArray[np.int32], D: NDArray[np.float64], near: NDArray[np.int32]
 ) -> None:
-    """Squared distances of all pairs of a window, and each record's nearest others, nearest first."""
+    """Squared distances of all pairs of a window, and nearest others of each record, nearest first."""
     m, n_near = near.shape
     for a in range(m):
         D[a, a] = 0.0
@@ -222,7 +222,7 @@ def _distances(
 
 @kernel()
 def _errors(Z: NDArray[np.float64], members: NDArray[np.int32], size: int, mean: NDArray[np.float64]) -> float:
-    """Sum of squares of one group; its mean is written."""
+    """Sum of squares of one group; its mean is written to ``mean``."""
     mean[:] = 0.0
     for t in range(size):
         for j in range(len(mean)):
@@ -246,17 +246,17 @@ def windows_kernel(
     moves: int,
     seed: np.uint64,
 ) -> tuple[int, int, int]:
-    """Melt and cool windows until ``moves`` proposals are spent; labels (below n // k) change in place.
+    """Anneal windows until ``moves`` proposals are spent; labels (below n // k) change in place.
 
-    Half of the windows begin at the group of the next record of ``order``, the others at a group drawn in proportion to
-    its error. A window is the groups whose means are nearest; half of the windows pass over groups of much smaller
-    error, so that a few records far out can be arranged among themselves. A window's sizes, first temperature and
-    number of moves are drawn over two orders of magnitude; it is kept only if it has become better.
+    Half of the windows start from the group of the next record of ``order``, the others from a group drawn in
+    proportion to its error. A window consists of the groups with the nearest means; half of the windows skip groups
+    with much smaller errors, so that a few records far out can be rearranged among themselves. Size, first temperature
+    and number of moves of a window are drawn over two orders of magnitude; the result is kept only if it is better.
 
     Returns
     -------
     spent, improved, next
-        Proposals, windows kept, and where in ``order`` to go on.
+        Number of proposals, number of windows improved, and next position in ``order``.
     """
     n, p = Z.shape
     limit, n_groups = 2 * k - 1, n // k
@@ -294,7 +294,7 @@ def windows_kernel(
             first = labels[order[start]]
             start = (start + 1) % n
         least = _ALIKE * error[first] if uniform(state) < 0.5 else -1.0
-        # Window sizes are drawn evenly on a logarithmic scale.
+        # Window sizes are drawn uniformly on a logarithmic scale.
         smallest = min(8 * k, largest)
         wanted = max(2, int(smallest * (largest / smallest) ** uniform(state)) // k)
         count = 0
@@ -335,7 +335,7 @@ def windows_kernel(
                 inside[at], local[at] = members[chosen[h], t], h
                 at += 1
         room = min(m // k, taken + n_free)
-        names = np.empty(room, dtype=np.int32)  # the window's group numbers in the whole file
+        names = np.empty(room, dtype=np.int32)  # group numbers of the window in the whole file
         for h in range(room):
             names[h] = chosen[h] if h < taken else free[n_free - 1 - (h - taken)]
         D = np.empty((m, m))

@@ -1,3 +1,3 @@
-"""Methods that part records into groups: microaggregation and what it stands on."""
+"""Methods that partition records into groups: microaggregation and related methods."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Attribute groups without a search: from the correlations, and the hand-made ones of the literature."""
+"""Attribute groups without a search: from correlations, and hand-made ones of the literature."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from sdc_problems.errors import SDCError
 
 
 def correlated_groups(correlations: object, size: int) -> list[list[int]]:
-    """Groups of attributes that go together: the released means lose little, but tell much.
+    """Groups of correlated attributes: low information loss, but high disclosure risk.
 
-    The two most correlated attributes that are left start a group; the attribute with the largest mean correlation
-    to the group joins it until it has ``size``. The last group may be smaller. Signs do not matter.
+    The two most correlated of the remaining attributes start a group; then the attribute with the largest mean
+    correlation to the group joins, until the group has ``size`` attributes. The last group may be smaller. The signs of
+    correlations do not matter.
 
     Parameters
     ----------
     correlations
         Correlation matrix of the attributes.
     size
-        Attributes per group.
+        Number of attributes per group.
 
     Notes
     -----
@@ -47,10 +48,10 @@ def correlated_groups(correlations: object, size: int) -> list[list[int]]:
 
 
 def anticorrelated_groups(correlations: object, size: int) -> list[list[int]]:
-    """Groups of attributes that have little to do with each other: what goes together is in different groups.
+    """Groups of weakly correlated attributes: correlated attributes are in different groups.
 
-    Correlated attributes are chained first, as many in a chain as there will be groups; then the members of each
-    chain are dealt out, so that the j-th attributes of all groups go together.
+    First, correlated attributes form chains, each with as many attributes as there will be groups. Then the attributes
+    of each chain are distributed over the groups, so that the j-th attributes of all groups are correlated.
 
     Parameters
     ----------
@@ -93,10 +94,10 @@ CENSUS = (
     "AFNLWGT", "AGI", "EMCONTRB", "FEDTAX", "PTOTVAL", "STATETAX",
     "TAXINC", "POTHVAL", "PEARNVAL", "FICA", "WSALVAL", "ERNVAL",
 )  # fmt: skip
-"""a1 … a12 of the Census file: its columns in the file's order without INTVAL.
+"""Attributes a1 … a12 of the Census file: its columns in the order of the file, without INTVAL.
 
-The thesis uses 12 of the 13 columns and does not say which one is left out. Of the 13 choices (and of file order and
-alphabetical order), this one brings the 30 published scores of the hand-made groupings nearest: 1.3 on average.
+The thesis uses 12 of the 13 columns and does not say which one is left out. Of the 13 choices (in the order of the file
+or in alphabetical order), this one is nearest to the 30 published scores of the hand-made groupings: 1.3 on average.
 """
 
 WATER_TREATMENT = (
@@ -105,7 +106,7 @@ WATER_TREATMENT = (
     "SSV-S", "SED-S", "COND-S", "RD-DBO-P", "RD-SS-P", "RD-SED-P", "RD-DBO-S", "RD-DQO-S", "RD-DBO-G", "RD-DQO-G",
     "RD-SS-G", "RD-SED-G",
 )  # fmt: skip
-"""a1 … a38 of the Water-treatment file: its columns in the file's order without the date."""
+"""Attributes a1 … a38 of the Water-treatment file: its columns in the order of the file, without the date."""
 
 _HAND_MADE = {
     CENSUS: {
@@ -132,7 +133,7 @@ _HAND_MADE = {
 
 
 def handmade_groups(names: Sequence[str]) -> dict[str, list[list[str]]]:
-    """Return the hand-made groupings of Balasch-Masoliver (2010), Appendix A, for the two files that it treats.
+    """Hand-made groupings of Balasch-Masoliver (2010), Appendix A, for the two files that it covers.
 
     Parameters
     ----------
@@ -142,7 +143,7 @@ def handmade_groups(names: Sequence[str]) -> dict[str, list[list[str]]]:
     Returns
     -------
     groupings
-        ``Gc4`` (four correlated attributes per group), ``Gnc4`` (four that are not), and so on; empty for any
+        ``Gc4`` (four correlated attributes per group), ``Gnc4`` (four uncorrelated ones), and so on; empty for any
         other table.
 
     Examples

@@ -1,4 +1,4 @@
-"""Arguments of the methods on records: attributes on one scale, and a k that the records allow."""
+"""Checks of the arguments of methods on records: attributes on one scale, and k."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ KINDS = ("numeric", "ordinal", "nominal")
 
 
 def smallest_group(k: object, n: int) -> int:
-    """Check k: at least 2 (or nobody is hidden), at most n/2 (or only one group is possible).
+    """Check k: at least 2 (else nobody is protected), at most n/2 (else only one group is possible).
 
     Examples
     --------
@@ -34,7 +34,7 @@ def smallest_group(k: object, n: int) -> int:
 
 
 def z_scores(X: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Columns with mean 0 and population standard deviation 1; a constant column becomes 0.
+    """z-scores: columns with mean 0 and population standard deviation 1; a constant column becomes 0.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def z_scores(X: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     low, high = X.min(axis=0), X.max(axis=0)
     varies = high > low
-    # Halving first keeps the largest floats finite; the unit cancels out anyway.
+    # Scaling down first keeps the largest floats finite; the unit cancels out.
     scale = np.where(varies, high / 2 - low / 2, 1.0)
     centred = X / scale - (X / scale).mean(axis=0)
     sd = np.where(varies, np.sqrt((centred * centred).mean(axis=0)), 1.0)
@@ -54,16 +54,16 @@ def z_scores(X: NDArray[np.float64]) -> NDArray[np.float64]:
 def attributes(
     X: object, *, kinds: Sequence[str] | None = None, standardize: bool = True
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-    """Attributes ready for a distance: values, kinds (0 numeric, 1 ordinal, 2 nominal) and numbers of categories.
+    """Attributes prepared for distances: values, kinds (0 numeric, 1 ordinal, 2 nominal) and numbers of categories.
 
     Parameters
     ----------
     X
         Records × attributes. Ordinal and nominal attributes hold codes 0, 1, …
     kinds
-        One of "numeric", "ordinal", "nominal" per attribute; all numeric if not given.
+        One of "numeric", "ordinal", "nominal" per attribute; by default, all are numeric.
     standardize
-        Whether numeric attributes become z-scores.
+        Whether numeric attributes are standardized to z-scores.
     """
     values = table(X, "X")
     p = values.shape[1]

@@ -16,7 +16,7 @@ from sdc_problems.methods._kernels import c_median as kernels
 from sdc_problems.methods.partition._attributes import attributes
 
 ROUNDS = 200
-"""Rounds after which medians of categories that go round in circles are stopped."""
+"""Rounds after which medians of categories that cycle are stopped."""
 
 _WHOLE = 2.0**53
 
@@ -35,7 +35,7 @@ class Clusters(NamedTuple):
     rounds
         Rounds that the best start took.
     start
-        Values of the centroids that the best start began with; one of them may have lost all its records since.
+        Initial centroids of the best start; one of them may since have lost all its records.
     """
 
     labels: NDArray[np.int32]
@@ -55,7 +55,7 @@ class Rows:
     kinds
         "numeric", "ordinal" or "nominal" for each attribute.
     n_categories
-        Domain sizes of the ordinal and nominal ones; up to the largest code if not given.
+        Domain sizes of ordinal and nominal attributes; by default, the largest code plus one.
     """
 
     def __init__(self, X: object, *, kinds: Sequence[str] | None, n_categories: object = None) -> None:
@@ -65,7 +65,7 @@ class Rows:
             codes = np.where(categorical, values, 0.0).astype(np.int64)
             sizes = np.where(categorical, domain_sizes(n_categories, codes), 1)
         self.values, self.sizes = values, sizes.astype(np.int64)
-        # A whole number per step, so that equal distances are equal; numbers count in standard deviations.
+        # Whole numbers per step, so that ties are exact; numbers are measured in standard deviations.
         common = math.lcm(*(int(size) for size in self.sizes[self.kinds == kernels.ORDINAL]))
         fits = categorical.all() and common * 2.0 * len(values) * len(categorical) < _WHOLE
         self.scale = float(common) if fits else 1.0
@@ -82,16 +82,16 @@ class Rows:
         return len(self.rows)
 
     def start(self, first: int, clusters: int) -> NDArray[np.float64]:
-        """Centroids far apart, beginning with a row (Kennard and Stone 1969)."""
+        """Initial centroids that are far apart, beginning with a given row (Kennard and Stone 1969)."""
         chosen = np.zeros(min(clusters, len(self)), dtype=np.int64)
         found = kernels.far_apart(self.rows, self.kinds, self.unit, first, chosen)
         return self.rows[chosen[:found]]
 
     def settle(self, start: NDArray[np.float64]) -> tuple[float, NDArray[np.int64], NDArray[np.float64], int]:
-        """Cost, label of each row and centroids that a start ends with, and the number of rounds.
+        """Final cost, label of each row and centroids of a start, and the number of rounds.
 
-        The last round counts where none changes any more, else the cheapest: medians need not lower the cost, because
-        one step between categories costs more than the next.
+        If the centroids stop changing, the last round is used, else the cheapest: medians need not lower the cost,
+        because the first step between categories costs more than the next.
         """
         centroids = np.array(start, dtype=np.float64)
         best = np.inf, np.zeros(len(self), dtype=np.int64), centroids
@@ -108,11 +108,11 @@ class Rows:
 
 
 def _first_use(values: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """First record of each distinct row, in order, and the row of each record."""
+    """First record of each distinct row, in order, and index of the row of each record."""
     order = np.lexsort(values.T[::-1])
     ordered = values[order]
     new = np.r_[True, (ordered[1:] != ordered[:-1]).any(axis=1)]
-    first = order[new]  # lexsort is stable: the first record of each run of equal ones
+    first = order[new]  # lexsort is stable: this is the first record of each run of equal ones
     rank = np.empty(len(first), dtype=np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
     of_record = np.empty(len(values), dtype=np.int64)
@@ -121,7 +121,7 @@ def _first_use(values: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[
 
 
 def _inverse_deviation(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """One over the standard deviation of each column, 0 for a constant one."""
+    """Reciprocal standard deviation of each column; 0 for a constant column."""
     width = values.max(axis=0) / 2 - values.min(axis=0) / 2  # halved, so that the largest floats stay finite
     scale = np.where(width > 0, width, 1.0)
     spread = (values / scale).std(axis=0)
@@ -139,42 +139,44 @@ def c_median(
     rng: np.random.Generator | None = None,
     progress: Progress | None = None,
 ) -> Clusters:
-    """Cluster records around medians: the best of several starts.
+    """Cluster records around medians (c-median), with the best of several starts.
 
-    Each start takes a random record, then again and again the one whose nearest chosen record is farthest. Records go
-    to their nearest centroid and centroids to the median of their records, until none changes.
+    Each start chooses a random record, then repeatedly the record that is farthest from its nearest chosen record.
+    Then records are assigned to their nearest centroid, and centroids move to the median of their records, until none
+    changes.
 
     Parameters
     ----------
     X
         Records × attributes. Ordinal and nominal attributes hold codes 0, 1, …
     clusters
-        How many clusters, at most: there are no more than distinct records, and one may lose all its records.
+        Largest number of clusters: there are at most as many as distinct records, and a cluster may lose all records.
     kinds
-        "numeric", "ordinal" or "nominal" for each attribute; all numeric if not given.
+        "numeric", "ordinal" or "nominal" for each attribute; by default, all are numeric.
     n_categories
-        Domain sizes of ordinal and nominal attributes; up to the largest code if not given.
+        Domain sizes of ordinal and nominal attributes; by default, the largest code plus one.
     start
-        Values of the first centroids (clusters × attributes) instead of starts of its own.
+        Initial centroids (clusters × attributes), instead of random starts.
     restarts
-        How many starts; "all" takes each distinct record as the first once, without random numbers.
+        Number of starts; "all" starts once from each distinct record, without random numbers.
     rng
-        Where the first records come from.
+        Source of the random first records.
     progress
         Called as ``progress(starts done, starts)``.
 
     Returns
     -------
     Clusters
-        Labels, centroids, cost, rounds and the start of the cheapest.
+        Labels, centroids, cost, rounds and initial centroids of the cheapest start.
 
     Notes
     -----
     Marés (2013), Algorithms 10 and 11; starts after Kennard and Stone (1969). The distance to a centroid is the sum
-    over attributes of |a − b| in standard deviations, (|a − b| + 1)/|D| of unequal ordered categories (Eq. 2.6) and 1
-    of unequal others (Eq. 2.7); a centroid is the lower median or the most frequent category. Of equal distances the
-    lower label counts, of equal costs the first start. Medians of categories may go round in circles: after 200 rounds
-    the cheapest is kept. Work is on distinct records: O(distinct · clusters · attributes) for a round.
+    over attributes of |a − b| in standard deviations for numbers, (|a − b| + 1)/|D| for unequal ordinal categories
+    (Eq. 2.6) and 1 for unequal nominal ones (Eq. 2.7). A centroid is the lower median or the most frequent category.
+    Ties of distances go to the lower label, ties of costs to the first start. Medians of categories may cycle; after
+    200 rounds, the cheapest is kept. Only distinct records are processed: O(distinct · clusters · attributes) per
+    round.
 
     Examples
     --------
@@ -200,7 +202,7 @@ def best_start(
     rng: np.random.Generator | None,
     progress: Progress | None = None,
 ) -> Clusters:
-    """Cheapest clustering of several starts; arguments as those of `c_median`."""
+    """Cheapest clustering of several starts; arguments as for `c_median`."""
     firsts = _first_rows(rows, restarts, rng)
     best, chosen = np.inf, rows.rows[:1]
     for done, first in enumerate(firsts):
@@ -224,11 +226,11 @@ def _first_rows(rows: Rows, restarts: object, rng: np.random.Generator | None) -
     if rng is None:
         raise SDCError('restarts are drawn: give rng=, or restarts="all" for each distinct record once')
     drawn = rows.of_record[rng.integers(len(rows.of_record), size=wanted)]
-    return drawn[np.sort(np.unique(drawn, return_index=True)[1])]  # the same start twice gives the same
+    return drawn[np.sort(np.unique(drawn, return_index=True)[1])]  # equal starts give equal results
 
 
 def _clusters(rows: Rows, start: NDArray[np.float64]) -> Clusters:
-    """Result of one start, clusters without records left out."""
+    """Result of one start, without clusters that have no records."""
     cost, labels, centroids, rounds = rows.settle(start)
     used, dense = np.unique(labels, return_inverse=True)
     return Clusters(dense[rows.of_record].astype(np.int32), centroids[used], cost / rows.scale, rounds, start)

@@ -1,4 +1,4 @@
-"""The aggregation step: every record gets its group's centroid."""
+"""Aggregation step of microaggregation: every record gets the centroid of its group."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from sdc_problems.methods.partition._attributes import attributes
 
 
 def microaggregate(X: object, labels: object, *, kinds: Sequence[str] | None = None) -> NDArray[np.float64]:
-    """Replace each record by its group's centroid: mean, lower median or most frequent value, by the attribute's kind.
+    """Replace each record by the centroid of its group: mean, lower median or mode, by the kind of the attribute.
 
     Parameters
     ----------
     X
-        Records × attributes; ordinal and nominal ones hold codes 0, 1, …
+        Records × attributes; ordinal and nominal attributes hold codes 0, 1, …
     labels
-        Group of each record, whole numbers ≥ 0 (gaps are fine).
+        Group of each record, whole numbers ≥ 0 (gaps are allowed).
     kinds
-        "numeric", "ordinal" or "nominal" for each attribute; all numeric if not given.
+        "numeric", "ordinal" or "nominal" for each attribute; by default, all are numeric.
 
     Returns
     -------
     protected
-        Of the shape of X.
+        Protected values, in the shape of X.
 
     Notes
     -----
-    Domingo-Ferrer and Torra (2005). Of equally frequent values the smallest code is taken. Means of numbers with few
-    decimals are exact up to one rounding: 30.2, not 30.200000000000003. Other means are means of differences. So a
+    Domingo-Ferrer and Torra (2005). Of equally frequent values, the smallest code is used. Means of numbers with few
+    decimals are exact up to one rounding: 30.2, not 30.200000000000003. Other means are computed from differences. So a
     group of equal values keeps them exactly, however large they are. O(np log n) time.
 
     Examples
@@ -64,17 +64,17 @@ def _means(column: NDArray[np.float64], groups: NDArray[np.intp]) -> NDArray[np.
     if unit:
         return np.asarray(np.bincount(groups, weights=np.rint(column * unit)) / (size * unit))
     first = column[np.unique(groups, return_index=True)[1]]
-    # Halves stay finite where a difference of the largest floats would not.
+    # Halves stay finite where a difference of very large floats would overflow.
     away = column / 2 - first[groups] / 2
     means: NDArray[np.float64] = first + 2 * np.bincount(groups, weights=away / size[groups])
     return means
 
 
 def _unit(column: NDArray[np.float64]) -> float:
-    """Ten to the number of decimals, if there are so few that sums are exact; else 0."""
+    """10 to the power of the number of decimals, if they are few enough for exact sums; else 0."""
     total = float(np.abs(column / 2**53).sum())
     for unit in 10.0 ** np.arange(DECIMALS + 1):
-        if total * unit >= 0.5:  # sums of whole numbers below 2⁵³ are exact; half of that is far from the edge
+        if total * unit >= 0.5:  # sums of whole numbers below 2⁵³ are exact; half of that leaves a margin
             return 0.0
         if (np.rint(column * unit) / unit == column).all():
             return float(unit)

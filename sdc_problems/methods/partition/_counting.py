@@ -1,4 +1,4 @@
-"""Number of shapes of optimal k-partitions, and probability of hitting one by chance."""
+"""Number of shapes of optimal k-partitions, and probability of finding one by chance."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sdc_problems.methods.partition._attributes import smallest_group
 
 
 def representatives(n: int, k: int) -> int:
-    """Number of ways to write n as a sum of group sizes from k to 2k − 1, whatever their order.
+    """Number of ways to write n as a sum of group sizes from k to 2k − 1, in any order.
 
     Notes
     -----
@@ -32,12 +32,12 @@ def representatives(n: int, k: int) -> int:
 
 
 def chance_bound(n: int, k: int) -> Fraction:
-    """Upper bound for the probability that random labels form a partition of groups of k to 2k − 1.
+    """Upper bound on the probability that random labels form a partition into groups of k to 2k − 1 records.
 
     Notes
     -----
-    ``a(n, k) · μ / Gⁿ`` with G = ⌊n/k⌋ labels and μ partitions of the most groups of even sizes (Solanas et al. 2006,
-    Eq. 5 and 6). Their Example 1 prints 3¹⁰ where (3!)¹⁰ is meant and computed.
+    ``a(n, k) · μ / Gⁿ`` with G = ⌊n/k⌋ labels and μ the number of partitions into the most groups of even sizes
+    (Solanas et al. 2006, Eq. 5 and 6). Their Example 1 prints 3¹⁰ where (3!)¹⁰ is meant and computed.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The best partition of a handful of records, by trying all."""
+"""Optimal partition of a few records by exhaustive search."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_RECORDS = 12
 
 @kernel()
 def _errors(P: NDArray[np.float64], k: int) -> NDArray[np.float64]:
-    """SSE of every set of k to 2k − 1 records, by its bit mask; infinite for the others."""
+    """SSE of every set of k to 2k − 1 records, by its bit mask; infinite for other sets."""
     n, d = P.shape
     error = np.full(1 << n, np.inf)
     mean = np.empty(d)
@@ -39,7 +39,7 @@ def _errors(P: NDArray[np.float64], k: int) -> NDArray[np.float64]:
 
 @kernel()
 def _best_parts(error: NDArray[np.float64], n: int) -> NDArray[np.int64]:
-    """For every set of records the part of its best partition that has its first record; 0 if there is none."""
+    """For every set of records, the group of its best partition that contains its first record; 0 if there is none."""
     best = np.full(1 << n, np.inf)
     best[0] = 0.0
     part = np.zeros(1 << n, dtype=np.int64)
@@ -77,8 +77,8 @@ def exhaustive(X: object, k: int, *, standardize: bool = True) -> NDArray[np.int
 
     Notes
     -----
-    An optimal group has k to 2k − 1 records (Domingo-Ferrer and Mateo-Sanz 2002). Every such group that has the first
-    of the records that are left is tried, and every set of left records is solved once: O(3ⁿ) time, O(2ⁿ) memory.
+    An optimal group has k to 2k − 1 records (Domingo-Ferrer and Mateo-Sanz 2002). Every such group that contains the
+    first remaining record is tried, and every set of remaining records is solved once: O(3ⁿ) time, O(2ⁿ) memory.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Macrogroups: records cut into pieces that a slow search can work on one by one."""
+"""Macrogroups: parts of a table that a slow search can process one by one."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ from sdc_problems.methods.partition._centroids import microaggregate
 from sdc_problems.methods.partition._mdav import mdav
 
 Heuristic = Callable[[NDArray[np.float64], int], NDArray[np.int32]]
-"""Points (already on one scale) and a smallest group; returns one label per point."""
+"""Function of points (on one scale) and the smallest group size that returns one label per point."""
 
 
 class Macrogroups(NamedTuple):
-    """Records in macrogroups, and the groups that each macrogroup is made of."""
+    """Macrogroup of each record, and the groups that the macrogroups consist of."""
 
     macrogroups: NDArray[np.int32]
     groups: NDArray[np.int32]
 
 
 def plain_mdav(Z: NDArray[np.float64], k: int) -> NDArray[np.int32]:
-    """MDAV on points as they are: the default heuristic."""
+    """MDAV on points without standardization, the default heuristic."""
     return mdav(Z, k, standardize=False)
 
 
 def one_step(X: object, K: int, *, heuristic: Heuristic = plain_mdav, standardize: bool = True) -> NDArray[np.int32]:
-    """Cut records into macrogroups of about K by the heuristic itself.
+    """Partition records into macrogroups of about K records by the heuristic itself.
 
     Parameters
     ----------
     X
         Records × numeric attributes.
     K
-        Size of a macrogroup; more than n/2 makes one macrogroup of everything.
+        Size of a macrogroup; if it is more than n/2, there is a single macrogroup.
     heuristic
-        Any method that takes points and a smallest group; MDAV if not given.
+        Function that takes points and the smallest group size; by default, MDAV.
     standardize
         Whether attributes are standardized to z-scores first.
 
     Notes
     -----
-    Martínez-Ballesté et al. (2007), §3.1. It may split natural groups: ``two_step`` keeps those of the heuristic whole.
+    Martínez-Ballesté et al. (2007), §3.1. It may split natural groups; ``two_step`` keeps the groups of the heuristic.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def one_step(X: object, K: int, *, heuristic: Heuristic = plain_mdav, standardiz
 
 
 def two_step(X: object, k: int, K: int, *, heuristic: Heuristic = plain_mdav, standardize: bool = True) -> Macrogroups:
-    """Cut records into groups of k by the heuristic, and the groups' centroids into macrogroups of K/k groups.
+    """Partition records into groups of k by the heuristic, and the centroids of groups into macrogroups of K/k groups.
 
     Parameters
     ----------
@@ -70,15 +70,15 @@ def two_step(X: object, k: int, K: int, *, heuristic: Heuristic = plain_mdav, st
     K
         Size of a macrogroup: a multiple of k, at least 2k.
     heuristic
-        Any method that takes points and a smallest group; MDAV if not given.
+        Function that takes points and the smallest group size; by default, MDAV.
     standardize
         Whether attributes are standardized to z-scores first.
 
     Returns
     -------
     Macrogroups
-        Both labels of each record. Groups lie in one macrogroup each, so what improves a macrogroup's own partition
-        improves the whole (Lemma 1).
+        Both labels of each record. Each group is in one macrogroup, so an improved partition of a macrogroup improves
+        that of the whole table (Lemma 1).
 
     Notes
     -----
@@ -100,7 +100,7 @@ def two_step(X: object, k: int, K: int, *, heuristic: Heuristic = plain_mdav, st
 
 
 def _points(X: object, standardize: bool) -> NDArray[np.float64]:
-    return attributes(X, standardize=standardize)[0]  # MDAV's own, to the last bit: ties stay ties
+    return attributes(X, standardize=standardize)[0]  # the same as in MDAV to the last bit, so that ties are the same
 
 
 def _grouped(Z: NDArray[np.float64], size: int, heuristic: Heuristic) -> NDArray[np.int32]:

@@ -24,9 +24,9 @@ def mdav(
 ) -> NDArray[np.int32]:
     """Partition records into groups of k by the maximum distance to the average vector (MDAV-generic).
 
-    While 3k records remain, the record farthest from their centroid and the record farthest from that one each
-    take their k − 1 nearest; with 2k to 3k − 1 left, one group is taken; the rest is the last group. So every
-    group has k records but the last, which has up to 2k − 1.
+    While at least 3k records remain, the record farthest from their centroid and the record farthest from that record
+    each form a group with their k − 1 nearest records. If 2k to 3k − 1 records remain, one more group is formed; the
+    rest is the last group. So every group has k records, except the last, which has up to 2k − 1.
 
     Parameters
     ----------
@@ -35,28 +35,28 @@ def mdav(
     k
         Smallest group: 2 … n/2.
     kinds
-        "numeric", "ordinal" or "nominal" for each attribute; all numeric if not given. Ordinal and nominal
+        "numeric", "ordinal" or "nominal" for each attribute; by default, all are numeric. Ordinal and nominal
         attributes hold codes 0, 1, … up to the number of categories − 1.
     standardize
         Whether numeric attributes are standardized to z-scores first.
     weights
-        What the squared distance in each attribute counts; 1 if not given.
+        Weight of the squared distance in each attribute; by default, 1.
     progress
         Called as ``progress(records in groups, records)`` a few times per second.
 
     Returns
     -------
     labels
-        One group number per record, numbered in order of first use.
+        One group number per record, in order of first use.
 
     Notes
     -----
-    Algorithm 4 of Marés (2013), after Domingo-Ferrer and Torra (2005). The squared distance of two records is the
+    Algorithm 4 of Marés (2013), after Domingo-Ferrer and Torra (2005). The squared distance between two records is the
     sum over attributes of (a − b)² for numeric, ((|a − b| + 1)/|D|)² for different ordinal values (Eq. 2.6) and 1
-    for different nominal values (Eq. 2.7); the centroid is mean, lower median or most frequent value. Equal
-    distances are decided by the record's position. O(n²p/k) time at worst, O(np) memory. Numeric attributes go through
-    a k-d tree whose boxes shrink as records leave, where it looks at fewer records than a scan: with few attributes,
-    ten times the records take about twelve times as long.
+    for different nominal values (Eq. 2.7); the centroid is the mean, lower median or most frequent value. Ties are
+    decided by the position of the record. O(n²p/k) time at worst, O(np) memory. For numeric attributes, a k-d tree
+    whose boxes shrink as records leave is used as long as it visits fewer records than a scan: with few attributes, ten
+    times the records take about twelve times as long.
 
     Examples
     --------

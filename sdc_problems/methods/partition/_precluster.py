@@ -32,11 +32,11 @@ class Preclustered(NamedTuple):
     clusters
         Cluster of each record, after small ones were joined.
     groups
-        Group of each record, whose members look alike, cluster after cluster.
+        Group of each record; the members of a group look alike. Groups are numbered cluster by cluster.
     sizes_before
-        Records of each cluster as c-median found it.
+        Number of records of each cluster found by c-median.
     sizes
-        Records of each cluster after small ones were joined.
+        Number of records of each cluster after small ones were joined.
     cost
         Sum of the distances of all records to the centroids of c-median.
     rounds
@@ -65,7 +65,7 @@ def precluster(
     rng: np.random.Generator | None = None,
     progress: Progress | None = None,
 ) -> Preclustered:
-    """Protect clusters of records one by one: c-median, then microaggregation or Mondrian inside each cluster.
+    """Protection after clustering: c-median, then microaggregation or Mondrian inside each cluster.
 
     Parameters
     ----------
@@ -74,35 +74,36 @@ def precluster(
     k
         Fewest records that look alike, 2 … n.
     clusters
-        How many clusters c-median looks for; 1 protects the table as a whole.
+        Number of clusters for c-median; 1 protects the table as a whole.
     method
         "mdav": groups of k to 2k − 1 records get their mean, lower median or most frequent category. "global_median":
-        Mondrian's regions get the middle between their smallest and largest value; not for nominal attributes.
+        the regions of Mondrian get the middle between their smallest and largest value; not for nominal attributes.
     kinds
-        "numeric", "ordinal" or "nominal" for each attribute; all numeric if not given.
+        "numeric", "ordinal" or "nominal" for each attribute; by default, all are numeric.
     n_categories
-        Domain sizes of ordinal and nominal attributes; up to the largest code if not given.
+        Domain sizes of ordinal and nominal attributes; by default, the largest code plus one.
     restarts
-        Starts of c-median, of which the cheapest is kept; "all" for each distinct record once, without random numbers.
+        Number of starts of c-median, of which the cheapest is used; "all" starts once from each distinct record,
+        without random numbers.
     merge
-        While a cluster has fewer than k records: "smallest" joins the two smallest clusters, "nearest" the smallest and
+        While a cluster has fewer than k records, "smallest" joins the two smallest clusters, "nearest" the smallest and
         the one with the nearest centroid.
     rng
-        Where the starts come from.
+        Source of the random starts.
     progress
-        Called as ``progress(done, total)`` now and then: starts, then records.
+        Called as ``progress(done, total)`` from time to time: for the starts, then for the records.
 
     Returns
     -------
     Preclustered
-        The protected table, and the clusters it was made from.
+        Protected table, and the clusters used.
 
     Notes
     -----
-    Marés (2013), Algorithm 9 and section 5.3. Attributes have one scale in all clusters, but for the ranges by which
-    Mondrian compares attributes: those are the cluster's. Clustering costs O(distinct records · clusters · attributes)
-    for each round, MDAV O(m²p/k) for a cluster of m records: of a large file it takes a part of the time that it takes
-    without clusters. O(np) memory.
+    Marés (2013), Algorithm 9 and section 5.3. Attributes have the same scale in all clusters; only the ranges by which
+    Mondrian compares attributes are those of the cluster. Clustering costs O(distinct records · clusters · attributes)
+    per round, MDAV O(m²p/k) for a cluster of m records, so for a large file MDAV takes a fraction of the time that it
+    takes without clusters. O(np) memory.
 
     Examples
     --------
@@ -132,18 +133,18 @@ def precluster(
 
 
 def join_small(rows: Rows, found: NDArray[np.integer], k: int, merge: str) -> NDArray[np.int64]:
-    """Clusters of at least k records, from clusters of any size: the label of each distinct record.
+    """Join clusters until each has at least k records; returns the label of each distinct record.
 
     Parameters
     ----------
     rows
-        The distinct records.
+        Distinct records.
     found
-        Cluster of each of them, 0, 1, …
+        Cluster of each distinct record, 0, 1, …
     k
-        Fewest records of a cluster; the table must have as many.
+        Smallest number of records of a cluster; the table must have as many.
     merge
-        "smallest" or "nearest"; of equal ones the lower labels. A joined cluster has the lower of the two labels.
+        "smallest" or "nearest"; ties go to the lower labels. A joined cluster has the lower of the two labels.
     """
     labels: NDArray[np.int64] = np.array(found, dtype=np.int64)
     sizes = np.bincount(labels, weights=rows.records).astype(np.int64)
@@ -160,7 +161,7 @@ def join_small(rows: Rows, found: NDArray[np.integer], k: int, merge: str) -> ND
 
 
 def _nearest(rows: Rows, labels: NDArray[np.int64], n_clusters: int, a: int) -> int:
-    """Cluster whose centroid is nearest to that of cluster a."""
+    """Cluster with the centroid nearest to that of cluster a."""
     centroids = np.zeros((n_clusters, rows.rows.shape[1]))
     kernels.move_centroids(rows.rows, rows.records, rows.order, rows.kinds, rows.widest, labels, centroids)
     others = np.delete(np.arange(n_clusters), a)
@@ -175,7 +176,7 @@ class Protector:
     Parameters
     ----------
     rows
-        The table.
+        Distinct records of the table.
     method
         "mdav" or "global_median".
     """
@@ -199,7 +200,7 @@ class Protector:
         return mdav_kernel(self._scaled[members], k)
 
     def groups(self, labels: NDArray[np.int64], k: int, progress: Progress | None = None) -> NDArray[np.int32]:
-        """Group of each record: clusters of at least k records, one after the other."""
+        """Group of each record, cluster by cluster; clusters must have at least k records."""
         out = np.empty(len(labels), dtype=np.int32)
         order = np.argsort(labels, kind="stable")
         used = done = 0

@@ -1,4 +1,4 @@
-"""Optimal microaggregation of one attribute, and of records along a path: the algorithm of Hansen and Mukherjee."""
+"""Optimal microaggregation of one attribute, or of records along a path, by the algorithm of Hansen and Mukherjee."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sdc_problems.methods.partition._mdav import mdav
 
 @kernel(cost=lambda size, order: len(order) * 1e-6)
 def _label_runs(size: NDArray[np.int32], order: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Labels of the records from the sizes of the best runs, the last run first."""
+    """Labels of the records from the sizes of the best runs, from the last run backward."""
     labels = np.empty(len(order), dtype=np.int32)
     end, group = len(order), 0
     while end > 0:
@@ -49,12 +49,12 @@ def microaggregate_univariate(x: object, k: int, *, progress: Progress | None = 
 
     Notes
     -----
-    Hansen and Mukherjee (2003): an optimal group is a run of the sorted values, and has fewer than 2k of them, so
-    the shortest path over the positions between sorted values is optimal. The best start of a last run never moves back
-    as its end moves on, so SMAWK (Aggarwal et al., 1987) finds those of k ends in O(k). The error of a run is updated
-    value by value and put together at one boundary (no differences of prefix sums, which lose the small errors of
-    neighboring values in large files). O(n) time after sorting, whatever k; O(n) memory. Of runs with equal cost the
-    shorter one is taken.
+    Hansen and Mukherjee (2003): an optimal group is a run of fewer than 2k sorted values, so the shortest path over the
+    positions between sorted values is optimal. The best start of the last run never moves back as its end moves
+    forward, so SMAWK (Aggarwal et al., 1987) finds the best starts for k ends in O(k). The error of a run is updated
+    value by value and combined at one boundary, not computed from prefix sums, which would lose the small errors of
+    neighboring values in large files. O(n) time after sorting, for any k; O(n) memory. Of runs with equal cost, the
+    shorter one is used.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def microaggregate_univariate(x: object, k: int, *, progress: Progress | None = 
     k = smallest_group(k, len(values))
     order = np.argsort(values, kind="stable")
     ordered = values[order]
-    # A power of two changes no digit, and keeps the squares of the largest numbers finite.
+    # Scaling by a power of two is exact, and keeps the squares of the largest numbers finite.
     ordered = np.ldexp(ordered, -int(np.frexp(np.abs(ordered).max())[1]))
     return _label_runs(cut(ordered, k, progress), order)
 
@@ -78,7 +78,7 @@ def mhm(
     standardize: bool = True,
     progress: Progress | None = None,
 ) -> NDArray[np.int32]:
-    """Put the records on a path and cut it where the SSE is smallest (multivariate Hansen–Mukherjee).
+    """Order the records along a path and cut it optimally into groups (multivariate Hansen–Mukherjee, MHM).
 
     Parameters
     ----------
@@ -87,12 +87,12 @@ def mhm(
     k
         Smallest group: 2 … n/2.
     order
-        ``"mdav"``: the groups of MDAV, each next group the one with the nearest centroid, each next record the nearest
-        of its group. ``"nearest"``: each next record the nearest of all that are left. Both start far from the center.
+        ``"mdav"``: through the groups of MDAV, next the group with the nearest centroid, and in it the nearest record.
+        ``"nearest"``: next the nearest of all remaining records. Both start far from the center.
     standardize
         Whether attributes are standardized to z-scores first.
     progress
-        Called as ``progress(records done, records)`` a few times per second, from 0 to all in each of the steps.
+        Called as ``progress(records done, records)`` a few times per second, from 0 to all records in each step.
 
     Returns
     -------
@@ -101,9 +101,9 @@ def mhm(
 
     Notes
     -----
-    Domingo-Ferrer, Martínez-Ballesté, Mateo-Sanz and Sebé (2006). On a given path the cut is optimal; MDAV's groups are
-    runs of its own path, so ``order="mdav"`` never has a larger SSE than MDAV. O(n²p) time for the path at worst, near
-    O(n log n) for few attributes, O(nkp) for the cut, O(np) memory.
+    Domingo-Ferrer, Martínez-Ballesté, Mateo-Sanz and Sebé (2006). The cut is optimal for the given path. The groups of
+    MDAV are runs of the path through them, so ``order="mdav"`` never has a larger SSE than MDAV. O(n²p) time for the
+    path at worst, close to O(n log n) for few attributes, O(nkp) for the cut, O(np) memory.
 
     Examples
     --------

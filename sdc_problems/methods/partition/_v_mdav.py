@@ -1,4 +1,4 @@
-"""V-MDAV: groups around far points that take in records which are nearer to them than to anybody else."""
+"""V-MDAV: groups around distant records, extended by records that are nearer to them than to other records."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _squared(P: NDArray[np.float64], i: int, point: NDArray[np.float64]) -> floa
 def _join_nearest(
     P: NDArray[np.float64], labels: NDArray[np.int32], size: NDArray[np.int64], n_groups: int, most: int
 ) -> None:
-    """Give each record without a group to the nearest centroid with room; there always is room for them."""
+    """Assign each record without a group to the group with the nearest centroid and room; there always is room."""
     centroid = np.zeros((n_groups, P.shape[1]))
     for i in range(len(labels)):
         if labels[i] >= 0:
@@ -47,9 +47,10 @@ def v_mdav(
 ) -> NDArray[np.int32]:
     """Partition records into groups of k to 2k − 1 by V-MDAV.
 
-    The record farthest from the centroid of all takes its k − 1 nearest. Then, as long as the group is smaller than
-    2k − 1, the record nearest to any member joins if it is nearer to the group than ``gamma`` times its distance to the
-    nearest record outside. Fewer than k records at the end join the groups with the nearest centroids that have room.
+    The record farthest from the centroid of all records forms a group with its k − 1 nearest. While the group is
+    smaller than 2k − 1, the record nearest to any member joins if its distance to the group is less than ``gamma``
+    times its distance to the nearest record outside. If fewer than k records remain, they join the groups with the
+    nearest centroids that have room.
 
     Parameters
     ----------
@@ -58,7 +59,7 @@ def v_mdav(
     k
         Smallest group: 2 … n/2.
     gamma
-        How readily a group grows: 0 never (fixed sizes), 0.2 for scattered records, 1.1 for clustered ones.
+        How readily a group grows: 0 for never (fixed sizes), 0.2 for scattered records, 1.1 for clustered records.
     standardize
         Whether attributes are standardized to z-scores first.
     progress
@@ -71,9 +72,9 @@ def v_mdav(
 
     Notes
     -----
-    Solanas and Martínez-Ballesté (2006). A group stops growing when only k records are left, so that these are a group
-    of their own. Equal distances are decided by the record's position. O(n²p) time at worst, near O(nk log n) for few
-    attributes (a k-d tree whose boxes shrink as records leave); O(np) memory.
+    Solanas and Martínez-Ballesté (2006). A group stops growing when only k records remain, so that these form a group.
+    Ties are decided by the position of the record. O(n²p) time at worst, close to O(nk log n) for few attributes (with
+    a k-d tree whose boxes shrink as records leave); O(np) memory.
 
     Examples
     --------

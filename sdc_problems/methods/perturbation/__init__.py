@@ -1,3 +1,3 @@
-"""Methods that change values by chance or by exchange."""
+"""Methods that change values at random or exchange them."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""k-degree anonymity of graphs: every number of links shared by at least k nodes, by adding links."""
+"""k-degree anonymity of graphs: links are added until at least k nodes share every number of links."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from sdc_problems._validation import labels, whole
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators.graph._links import arcs
 
-WIDE = 6  # groups of so many times k are looked at for an even sum
+WIDE = 6  # for an even sum, groups of up to so many times k are tried
 _NEVER = np.iinfo(np.int64).max // 4
 
 
 @kernel()
 def _cuts(degree: NDArray[np.int64], k: int, most: int, longest: int) -> NDArray[np.int64]:
-    """Least sum of increases of the first i degrees (falling), even or odd, and how the last group begins."""
+    """Smallest even and odd sum of increases of the degrees (in descending order), and the new degrees of each."""
     n = len(degree)
     cost = np.full((n + 1, 2), _NEVER, dtype=np.int64)
-    start = np.full((n + 1, 2, 2), -1, dtype=np.int64)  # place and raise of the last group
+    start = np.full((n + 1, 2, 2), -1, dtype=np.int64)  # start of the last group, and whether it is raised by one more
     cost[0, 0] = 0
     total = np.zeros(n + 1, dtype=np.int64)
     for i in range(n):
@@ -58,21 +58,21 @@ def k_degree_sequence(degrees: object, k: int, *, even: bool = False) -> NDArray
     degrees
         Number of links of each node.
     k
-        How many nodes must share each degree, 2 … n.
+        Number of nodes that must share each degree, 2 … n.
     even
-        Whether the sum of the increases must be even, as it is if links are added: each adds two. Then whole groups
-        may be raised by one more.
+        Whether the sum of the increases must be even, as it is when links are added, because each adds two. In that
+        case, whole groups may be raised by one more.
 
     Returns
     -------
     ndarray
-        The new degree of each node, at least its old one and at most n − 1.
+        New degree of each node, at least its old degree and at most n − 1.
 
     Notes
     -----
-    Dynamic program over the sorted degrees, groups of k to 2k − 1 with the largest degree of each (Liu and Terzi 2008,
-    "Towards identity anonymization on graphs"). O(nk). With ``even``, groups of up to 6k are looked at, each at its
-    largest degree or one more.
+    Dynamic programming over the sorted degrees; groups of k to 2k − 1 nodes get their largest degree (Liu and Terzi
+    2008, "Towards identity anonymization on graphs"). O(nk). With ``even``, groups of up to 6k nodes are tried, each
+    with its largest degree or one more.
 
     Examples
     --------
@@ -89,23 +89,23 @@ def k_degree_sequence(degrees: object, k: int, *, even: bool = False) -> NDArray
     if given.max() >= n:
         raise SDCError(f"degrees has an entry above {n - 1}: a node links to each other node once at most")
     order = np.argsort(-given, kind="stable")
-    # Of an even sum, a group that could be cut in two may be the better one: cutting changes the parity.
+    # For an even sum, a group that could be split may be better than its parts, because splitting changes the parity.
     longest = min(n, WIDE * size) if even else 2 * size - 1
     found = _cuts(given[order], size, n - 1, longest)
     costs = found[:, n]
     if even and costs[0] < 0:
         raise SDCError(f"no even sum of increases makes these degrees common to {size} nodes each: raise k")
-    parity = 0 if even or costs[1] < 0 or 0 <= costs[0] <= costs[1] else 1  # −1: there is none
+    parity = 0 if even or costs[1] < 0 or 0 <= costs[0] <= costs[1] else 1  # −1: no solution
     out = np.empty(n, dtype=np.int64)
     out[order] = found[parity, :n]
     return out
 
 
 def _short_of_partners(near: list[set[int]], lack: NDArray[np.int64]) -> bool:
-    """Whether the first ℓ nodes by what they lack need more links than they can get, for some ℓ.
+    """Whether, for some ℓ, the ℓ nodes that lack most links need more links than they can get.
 
-    They can get one from each of themselves that is no neighbor yet, and from every other node as many as it lacks or
-    as there are of them that are no neighbors of it (Liu and Terzi 2008, a necessary condition).
+    They can get one from each other that is not yet a neighbor, and from every other node at most as many as it lacks
+    and as there are non-neighbors among them (Liu and Terzi 2008, a necessary condition).
     """
     order = np.argsort(-lack, kind="stable")
     inside = np.zeros(len(lack), dtype=np.int64)  # neighbors among the first ℓ
@@ -122,7 +122,7 @@ def _short_of_partners(near: list[set[int]], lack: NDArray[np.int64]) -> bool:
 
 
 def k_degree(edges: object, n: int, k: int, *, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Links to add to an undirected graph so that every number of links is shared by at least k nodes.
+    """Links to add to an undirected graph so that at least k nodes share every number of links.
 
     Parameters
     ----------
@@ -131,21 +131,21 @@ def k_degree(edges: object, n: int, k: int, *, rng: np.random.Generator) -> NDAr
     n
         Number of nodes.
     k
-        How many nodes must share each degree.
+        Number of nodes that must share each degree.
     rng
-        Decides between nodes that lack as many links.
+        Decides between nodes that lack equally many links.
 
     Returns
     -------
     ndarray
-        Links × 2 positions: the links to add, the smaller end first, sorted.
+        Links to add, links × 2 positions, sorted, smaller end first.
 
     Notes
     -----
-    The degrees are those of `k_degree_sequence` with an even sum. Links are added from the node that lacks most to
-    those that lack most and are not its neighbors (Liu and Terzi's Supergraph); where none is left, an added link is
-    replaced by two. An error says if there can be no such graph, because nodes lack more links than others can take,
-    or if none was found; other degrees are not probed.
+    The degrees are those of `k_degree_sequence` with an even sum. Links are added from the node that lacks most links
+    to those that lack most and are not its neighbors (the Supergraph algorithm of Liu and Terzi); if there are none, an
+    added link is replaced by two. It is an error if no such graph exists, because nodes lack more links than others can
+    take, or if none was found; other degrees are not tried.
 
     Examples
     --------
@@ -170,7 +170,7 @@ def k_degree(edges: object, n: int, k: int, *, rng: np.random.Generator) -> NDAr
         added[min(u, v), max(u, v)] = None
 
     def replaced(v: int, w: int) -> bool:
-        """Whether an added link gave way to one of v and one of w, which are neighbors or the same."""
+        """Replace an added link by one of v and one of w, which are neighbors or equal; returns whether it could."""
         known = list(added)
         for place in rng.permutation(len(known)).tolist():
             for a, b in (known[place], known[place][::-1]):

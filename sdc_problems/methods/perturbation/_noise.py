@@ -31,27 +31,27 @@ def add_noise(
     amplitude
         Standard deviation of the noise, as a multiple of that of the attribute.
     structure
-        "independent": each attribute alone; "correlated": noise with the covariances of the file; "moments": that, and
-        the values drawn together so that means and covariances stay as they are in expectation (amplitude at most 1).
+        "independent": each attribute alone; "correlated": noise with the covariances of the file; "moments": in
+        addition, values shrink toward the mean, so that expected means and covariances do not change (amplitude ≤ 1).
     rng
-        Where the noise comes from.
+        Source of the noise.
     bounds
         "clip" and "reflect" keep each attribute in its original range; None does not.
     keep_zero
-        Whether zeros stay zeros (amounts that few people have).
+        Whether zeros stay zeros (for amounts that few people have).
     decimals
         Decimals of the result; by default those of each attribute.
 
     Returns
     -------
     ndarray
-        Protected values in the shape of X. A constant attribute stays as it is.
+        Protected values in the shape of X. A constant attribute does not change.
 
     Notes
     -----
     With sample deviations s, covariances C and means m: independent y = x + a · s · ε; correlated ε ~ N(0, a² C);
-    moments y = m + √(1 − a²)(x − m) + a ε with ε ~ N(0, C) (Brand 2002). In sdcMicro's terms noise = 100 a for its
-    "additive", but 100 a² for its "correlated". The root of C is taken from eigenvalues, negative ones cut to 0:
+    moments y = m + √(1 − a²)(x − m) + a ε with ε ~ N(0, C) (Brand 2002). In sdcMicro, noise = 100 a for "additive", but
+    100 a² for "correlated". The root of C is computed from its eigenvalues, with negative ones set to 0, because the
     matrices of files with sums among their attributes are singular. O(n p² + p³).
 
     Examples
@@ -89,7 +89,7 @@ def add_noise(
 
 
 def _root(C: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Symmetric root of a covariance matrix, whatever its rank."""
+    """Symmetric square root of a covariance matrix of any rank."""
     sd = np.sqrt(np.diag(C))
     scale = np.where(sd > 0, sd, 1.0)
     eigenvalues, vectors = np.linalg.eigh(C / np.outer(scale, scale))

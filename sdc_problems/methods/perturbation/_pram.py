@@ -1,7 +1,8 @@
-"""PRAM: every record's category moves by the probabilities in its row of a transition matrix.
+"""PRAM: the category of every record changes with the probabilities in its row of a transition matrix.
 
-A matrix has one row per original category and one column per protected category; each row sums to 1. Here stand the
-matrices the literature starts from and the draw itself; ``pram_limits`` changes a matrix so that it keeps a promise.
+A matrix has one row per original category and one column per protected category; each row sums to 1. This module has
+the standard matrices of the literature and the draw itself; ``_pram_limits`` changes matrices so that they have certain
+properties.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from sdc_problems._validation import FloatArray, IntArray, choice, code_table, n
 from sdc_problems.errors import SDCError
 
 MAX_CATEGORIES = 4096
-"""Most categories of an attribute: a matrix then has 16.8 million entries (128 MiB)."""
+"""Largest number of categories of an attribute: a matrix then has 16.8 million entries (128 MiB)."""
 
 ROW_SUM_TOLERANCE = 1e-8
 
 
 def category_count(n: object, name: str = "n") -> int:
-    """Number of categories that a matrix may have: at least 2, at most ``MAX_CATEGORIES``."""
+    """Check the number of categories of a matrix: at least 2, at most ``MAX_CATEGORIES``."""
     size = whole(n, name, least=1)
     if size < 2:
         raise SDCError(f"{name} = 1: an attribute with one category has nowhere to move")
@@ -36,7 +37,7 @@ def category_count(n: object, name: str = "n") -> int:
 
 
 def category_frequencies(frequencies: object, n: int | None = None) -> FloatArray:
-    """Counts (or shares) of the categories: not negative, at least one above 0; a category may have none."""
+    """Check counts (or shares) of categories: not negative, at least one above 0; a category may have none."""
     counts = vector(frequencies, "frequencies", length=n)
     category_count(len(counts), "the number of frequencies")
     if counts.min() < 0:
@@ -76,7 +77,7 @@ def transition_matrix(P: object, n: int | None = None, name: str = "P") -> Float
 
 
 def normalize_rows(weights: object, name: str = "weights") -> FloatArray:
-    """Divide each row by its sum; a row without any weight becomes the identity's row (the category stays).
+    """Divide each row by its sum; a row of zeros becomes that of the identity (the category stays).
 
     Parameters
     ----------
@@ -100,7 +101,7 @@ def normalize_rows(weights: object, name: str = "weights") -> FloatArray:
 
 
 def frequency_matrix(frequencies: npt.ArrayLike, p: float = 0.5) -> FloatArray:
-    """Build the frequency-based matrix: constant diagonal, rare categories are moved to most.
+    """Build the frequency-based matrix: constant diagonal, and changes mostly into rare categories.
 
     ``p_kl = (1 − p)(T − t_k − t_l) / ((n − 2)(T − t_k))`` for ``k ≠ l``, with ``t`` the frequencies and ``T`` their
     sum; Marés (2013) Eq. 2.3, after De Wolf and Van Gelder (2004).
@@ -110,12 +111,12 @@ def frequency_matrix(frequencies: npt.ArrayLike, p: float = 0.5) -> FloatArray:
     frequencies
         Count of each category; 0 is allowed.
     p
-        Probability to stay, 0..1.
+        Probability of staying, 0..1.
 
     Notes
     -----
-    With two categories, or a category that holds all records, the formula is 0/0: the other categories then share
-    ``1 − p`` evenly. O(n²).
+    With two categories, or if one category has all records, the formula is 0/0; the other categories then share
+    ``1 − p`` equally. O(n²).
 
     Examples
     --------
@@ -134,7 +135,7 @@ def frequency_matrix(frequencies: npt.ArrayLike, p: float = 0.5) -> FloatArray:
 
 
 def diagonal_by_frequency_matrix(frequencies: npt.ArrayLike, theta: float = 0.5) -> FloatArray:
-    """Build the matrix whose diagonal grows with the frequency: rare categories move most, to all others alike.
+    """Build the matrix whose diagonal grows with the frequency: rare categories change most, equally into all others.
 
     ``p_kk = 1 − θ t_min / t_k`` with ``t_min`` the smallest frequency above 0, and ``p_kl = (1 − p_kk)/(n − 1)``;
     Marés (2013) Eq. 2.4 and 2.5, after Domingo-Ferrer and Torra (2001).
@@ -144,7 +145,7 @@ def diagonal_by_frequency_matrix(frequencies: npt.ArrayLike, theta: float = 0.5)
     frequencies
         Count of each category; one without records is treated as the rarest.
     theta
-        How much the rarest category moves, 0..1.
+        Probability that the rarest category changes, 0..1.
 
     Examples
     --------
@@ -162,14 +163,14 @@ def diagonal_by_frequency_matrix(frequencies: npt.ArrayLike, theta: float = 0.5)
 
 
 def max_entropy_matrix(n: int, diagonal: float) -> FloatArray:
-    """Build the matrix of most entropy with a given diagonal: everyone who moves goes anywhere alike.
+    """Build the matrix of maximum entropy for a given diagonal: all changes are equally likely.
 
     Parameters
     ----------
     n
         Number of categories.
     diagonal
-        Probability to stay; ``1/n`` gives the uniform matrix, 1 the identity.
+        Probability of staying; ``1/n`` gives the uniform matrix, 1 the identity.
 
     Examples
     --------
@@ -191,10 +192,10 @@ def identity_matrix(n: int) -> FloatArray:
 
 
 def draw_thresholds(P: FloatArray) -> FloatArray:
-    """Cumulated rows for the draw: a uniform number u in [0, 1) picks the first column with u < threshold.
+    """Cumulative rows for the draw: a uniform number u in [0, 1) selects the first column with u < threshold.
 
-    From the last category that can be drawn on, the threshold is infinite: rounding never yields a category whose
-    probability is 0, and never runs off the row. Works on a stack of matrices.
+    From the last category with positive probability on, the threshold is infinite, so that rounding can neither select
+    a category of probability 0 nor exceed the row. Works on a stack of matrices.
     """
     cumulated = np.cumsum(P, axis=-1)
     n = P.shape[-1]
@@ -204,7 +205,7 @@ def draw_thresholds(P: FloatArray) -> FloatArray:
 
 
 def post_randomize(codes: npt.ArrayLike, matrices: Sequence[npt.ArrayLike], rng: np.random.Generator) -> IntArray:
-    """Draw a protected file: multivariate PRAM, each attribute by its own matrix, each cell independently.
+    """Draw a protected file by multivariate PRAM: each attribute with its own matrix, each cell independently.
 
     Parameters
     ----------
@@ -213,7 +214,7 @@ def post_randomize(codes: npt.ArrayLike, matrices: Sequence[npt.ArrayLike], rng:
     matrices
         One transition matrix per attribute.
     rng
-        Where the uniform numbers come from: one per cell, attribute by attribute.
+        Source of the uniform numbers: one per cell, attribute by attribute.
 
     Returns
     -------
@@ -246,24 +247,24 @@ def pram(
     matrix: Literal["frequency", "diagonal_by_frequency", "max_entropy"] = "frequency",
     stay: float = 0.8,
 ) -> IntArray:
-    """Draw a protected file by matrices made from each attribute's own frequencies.
+    """Draw a protected file by PRAM, with matrices computed from the frequencies of each attribute.
 
     Parameters
     ----------
     codes
         Records × attributes, category codes from 0.
     rng
-        Where the uniform numbers come from.
+        Source of the uniform numbers.
     matrix
-        Categories that a category moves to: more often rare ones (``frequency``), all alike (``max_entropy``), or
-        all alike, while frequent categories move less (``diagonal_by_frequency``).
+        Categories into which a category changes: rare ones more often (``frequency``), all equally (``max_entropy``),
+        or all equally, while frequent categories change less (``diagonal_by_frequency``).
     stay
         Probability that a category stays; for ``diagonal_by_frequency`` that of the rarest.
 
     Returns
     -------
     ndarray of int64
-        Protected codes, same shape; an attribute with one category stays as it is.
+        Protected codes, same shape; an attribute with one category does not change.
 
     Examples
     --------
@@ -289,7 +290,7 @@ def pram(
 
 
 def randomize_with(codes: IntArray, matrices: Sequence[FloatArray], uniforms: FloatArray) -> IntArray:
-    """Protected codes that the given uniform numbers (attributes × records) lead to; arguments are not checked."""
+    """Protected codes for given uniform numbers (attributes × records); arguments are not checked."""
     protected = np.empty_like(codes)
     for a, P in enumerate(matrices):
         column, thresholds = codes[:, a], draw_thresholds(P)
@@ -301,11 +302,11 @@ def randomize_with(codes: IntArray, matrices: Sequence[FloatArray], uniforms: Fl
 
 
 def _drawn(column: IntArray, thresholds: FloatArray, uniforms: FloatArray) -> IntArray:
-    """Categories that uniform numbers lead to; records in the order of their categories: each row is searched once."""
+    """Categories for given uniform numbers; records are sorted by category, so that each row is searched once."""
     n = len(thresholds)
     order = np.argsort(
         column.astype(np.int16) if n < 2**15 else column, kind="stable"
-    )  # 16 bits make that a radix sort
+    )  # with 16 bits, this is a radix sort
     ends = np.cumsum(np.bincount(column, minlength=n))
     drawn, ordered = np.empty(len(column), dtype=column.dtype), uniforms[order]
     for category in np.flatnonzero(np.diff(ends, prepend=0)):

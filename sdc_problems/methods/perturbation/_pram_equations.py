@@ -1,8 +1,8 @@
-"""Equations that make transition matrices, as postfix token ids; Marés (2013) §4.2.
+"""Equations for transition matrices, as postfix token ids; Marés (2013) §4.2.
 
-An equation gives the weight of moving from category i to category j out of five terminals: the number of records N,
-the largest and smallest frequency, and the frequencies of i and j. Weights below zero or not finite count as 0; rows
-are then divided by their sums, and a row without weight keeps its category.
+An equation computes the weight of a change from category i to category j from five terminals: the number of records N,
+the largest and smallest frequency, and the frequencies of i and j. Weights that are negative or not finite count as 0.
+Rows are then divided by their sums; in a row without weight, the category stays.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from sdc_problems.methods.perturbation._pram import category_frequencies, normal
 TERMINALS = ("N", "freq_max", "freq_min", "freq_i", "freq_j")
 FUNCTIONS = ("+", "-", "×", "÷")
 PAD = -1
-"""Fills the unused end of a row of tokens."""
+"""Padding of the unused end of a row of tokens."""
 
 TOKENS = TERMINALS + FUNCTIONS
 Tree: TypeAlias = "float | str | tuple[str, Tree, Tree]"
 
 
 def postfix(words: str | Sequence[str]) -> npt.NDArray[np.int16]:
-    """Token ids of an equation written in postfix order, ``*`` and ``/`` allowed for ``×`` and ``÷``.
+    """Token ids of an equation in postfix order; ``*`` and ``/`` are allowed for ``×`` and ``÷``.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def postfix(words: str | Sequence[str]) -> npt.NDArray[np.int16]:
 
 
 def check_postfix(tokens: npt.NDArray[Any]) -> None:
-    """Refuse a row that is not one complete equation: an operand is missing or left over."""
+    """Raise an error if a row is not one complete equation: an operand is missing or left over."""
     waiting = 0
     ended = False
     for position, token in enumerate(tokens.tolist()):
@@ -70,7 +70,7 @@ def check_postfix(tokens: npt.NDArray[Any]) -> None:
 
 @kernel()
 def _run(tokens: npt.NDArray[np.int16], frequencies: FloatArray, total: float, out: FloatArray) -> None:
-    """Stack machine over all cells at once: one stack slot is a whole matrix of values. Tokens are valid postfix."""
+    """Evaluate valid postfix tokens with a stack, for all cells at once: a stack slot is a matrix of values."""
     n = len(frequencies)
     most = least = frequencies[0]
     for frequency in frequencies:
@@ -117,7 +117,8 @@ def _run(tokens: npt.NDArray[np.int16], frequencies: FloatArray, total: float, o
 def equation_values(tokens: npt.NDArray[Any], frequencies: npt.ArrayLike) -> FloatArray:
     """Raw values of each equation in each cell (equations × categories × categories).
 
-    Division is protected: ``x ÷ 0 = 1``. Values may be negative or infinite here; ``equation_matrices`` maps them.
+    Division is protected: ``x ÷ 0 = 1``. Values may be negative or infinite; ``equation_matrices`` turns them into
+    probabilities.
 
     Parameters
     ----------
@@ -150,16 +151,16 @@ def _values(rows: npt.NDArray[np.int16], t: FloatArray) -> FloatArray:
 
 
 def weights_to_matrices(values: FloatArray) -> FloatArray:
-    """Map raw values to transition matrices: negative or non-finite cells count as 0, rows are normalized."""
+    """Turn raw values into transition matrices: negative or non-finite cells count as 0, rows are normalized."""
     with np.errstate(invalid="ignore"):
         weights = np.where(np.isfinite(values) & (values > 0), values, 0.0)
     largest = weights.max(axis=-1, keepdims=True)
-    # Scaled by the largest entry first, the sum of a row of huge values stays finite.
+    # Rows are first scaled by their largest entry, so that sums of huge values stay finite.
     return normalize_rows(weights / np.where(largest > 0, largest, 1.0))
 
 
 def equation_matrices(tokens: npt.NDArray[Any], frequencies: npt.ArrayLike) -> FloatArray:
-    """Transition matrices that the equations make for an attribute with these frequencies.
+    """Transition matrices of equations for an attribute with these frequencies.
 
     Examples
     --------
@@ -174,7 +175,7 @@ def equation_matrices(tokens: npt.NDArray[Any], frequencies: npt.ArrayLike) -> F
 
 
 def _simplified(function: str, a: Tree, b: Tree) -> Tree:
-    """Rules that keep the value in every cell: equal operands, zeros and ones, numbers folded."""
+    """Apply rules that keep the value of every cell: equal operands, zeros and ones, constant folding."""
     if isinstance(a, float) and isinstance(b, float):
         return {"+": a + b, "-": a - b, "×": a * b, "÷": a / b if b else 1.0}[function]
     if function == "+":
@@ -187,7 +188,7 @@ def _simplified(function: str, a: Tree, b: Tree) -> Tree:
 
 
 def simplify(tokens: npt.NDArray[Any]) -> Tree:
-    """Return the equation as nested tuples ``(function, left, right)`` over terminals and numbers, simplified.
+    """Simplify an equation; returns nested tuples ``(function, left, right)`` of terminals and numbers.
 
     Examples
     --------
@@ -206,7 +207,7 @@ def simplify(tokens: npt.NDArray[Any]) -> Tree:
 
 
 def infix(tokens: npt.NDArray[Any]) -> str:
-    """Write the equation as a person would, simplified, with as few parentheses as needed.
+    """Write an equation in infix notation, simplified, with as few parentheses as possible.
 
     Examples
     --------
@@ -224,5 +225,5 @@ def _written(tree: Tree, binding: int = 0, right: bool = False) -> str:
     function, a, b = tree
     own = 1 if function in "+-" else 2
     text = f"{_written(a, own)} {function} {_written(b, own, right=True)}"
-    # The right operand of - and ÷ keeps its parentheses; so do + and × there: floating point is not associative.
+    # Right operands of - and ÷ keep their parentheses, and so do those of + and ×: floating point is not associative.
     return f"({text})" if own < binding or (own == binding and right) else text

@@ -1,4 +1,4 @@
-"""Transition matrices that keep a promise: invariance, a dominant diagonal, diagonal limits, bands."""
+"""Transition matrices with certain properties: invariance, a dominant diagonal, diagonal limits, bands."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from sdc_problems.methods.perturbation._pram import category_frequencies, normal
 
 
 def make_invariant(P: npt.ArrayLike, frequencies: npt.ArrayLike) -> FloatArray:
-    """Turn P into an invariant matrix R: in expectation, ``R`` keeps every category's frequency (``vR = v``).
+    """Turn P into an invariant matrix R, which keeps the expected frequency of every category (``vR = v``).
 
-    The two-stage construction of Marés (2013) §4.1.4, after Willenborg and De Waal: ``R = PQ`` with Bayes' reverse
+    Two-stage construction of Marés (2013) §4.1.4, after Willenborg and De Waal: ``R = PQ`` with the Bayesian reverse
     of P, ``q_kj = p_jk v_j / Σ_l p_lk v_l``.
 
     Parameters
@@ -25,8 +25,8 @@ def make_invariant(P: npt.ArrayLike, frequencies: npt.ArrayLike) -> FloatArray:
 
     Notes
     -----
-    No one moves to a category without records. Where no record can reach column k (``Σ_l p_lk v_l = 0``), the
-    second stage leaves k as it is. O(n³), one product of matrices.
+    No record changes into a category without records. If no record can reach column k (``Σ_l p_lk v_l = 0``), the
+    second stage leaves k unchanged. O(n³), one product of matrices.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def make_invariant(P: npt.ArrayLike, frequencies: npt.ArrayLike) -> FloatArray:
 
 
 def raise_diagonal(P: FloatArray, low: float) -> FloatArray:
-    """Mix each row that stays with less than ``low`` with the identity's row, just enough (Marés (2013) Eq. 4.6)."""
+    """Raise diagonal entries below ``low`` to ``low`` by mixing their rows with the identity (Marés (2013) Eq. 4.6)."""
     stay = np.diagonal(P, axis1=-2, axis2=-1)
     short = stay < low
     alpha = np.where(short, (1 - low) / np.where(short, 1 - stay, 1.0), 1.0)[..., None]
@@ -55,9 +55,9 @@ def raise_diagonal(P: FloatArray, low: float) -> FloatArray:
 
 
 def lower_diagonal(P: FloatArray, high: float, allowed: npt.NDArray[np.bool_] | None = None) -> FloatArray:
-    """Scale each row that stays with more than ``high`` and spread what is freed evenly (Marés (2013) Eq. 4.7).
+    """Scale rows with a diagonal entry above ``high`` and spread the rest equally (Marés (2013) Eq. 4.7).
 
-    ``allowed`` marks the cells that may be used (all, if not given); every row must allow one off the diagonal.
+    ``allowed`` marks the cells that may be used (by default, all); every row must allow one off the diagonal.
     """
     n = P.shape[-1]
     others = ~np.eye(n, dtype=bool) if allowed is None else allowed & ~np.eye(n, dtype=bool)
@@ -81,17 +81,17 @@ def diagonal_range(low: object, high: object) -> tuple[float, float]:
 
 
 def make_dominant(P: npt.ArrayLike, *, least: float = 0.51) -> FloatArray:
-    """Raise the diagonal where a row moves at least as much as it stays, so that P can be inverted.
+    """Make the diagonal dominant: raise it in rows that change at least as often as they stay, so that P is invertible.
 
     Rows with ``p_ii < least`` become ``α p_i + (1 − α) e_i`` with the α that gives ``p_ii = least``; Marés (2013)
-    Eq. 4.6, after Shlomo and Young (2008), row by row so that the other rows stay as they are.
+    Eq. 4.6, after Shlomo and Young (2008), row by row, so that other rows do not change.
 
     Parameters
     ----------
     P
         Transition matrix.
     least
-        Smallest diagonal allowed, above 0.5 (then the diagonal exceeds the sum of the rest).
+        Smallest diagonal entry allowed, above 0.5 (so that it exceeds the sum of the rest of its row).
 
     Examples
     --------
@@ -106,11 +106,12 @@ def make_dominant(P: npt.ArrayLike, *, least: float = 0.51) -> FloatArray:
 
 
 def limit_diagonal(P: npt.ArrayLike, *, low: float = 0.55, high: float = 0.75) -> FloatArray:
-    """Keep every diagonal probability within [low, high].
+    """Bring every diagonal probability into the range [low, high].
 
-    A row below is raised as in Marés (2013) Eq. 4.6, a row above is lowered as in Eq. 4.7: scaled, and what is freed
-    spread evenly over the n − 1 other categories (with n, as Eq. 4.7 is printed, the row would not sum to 1). Row by
-    row: the matrix-wide factors of the equations can push other rows out of the range, for ever.
+    A diagonal entry below the range is raised as in Marés (2013) Eq. 4.6; an entry above is lowered as in Eq. 4.7: the
+    row is scaled, and the rest is spread equally over the n − 1 other categories (with n, as Eq. 4.7 is printed, the
+    row would not sum to 1). Each row is treated separately, because the matrix-wide factors of the equations can push
+    other rows out of the range endlessly.
 
     Examples
     --------
@@ -131,9 +132,9 @@ def band_mask(n: int, width: int) -> npt.NDArray[np.bool_]:
 
 
 def band(P: npt.ArrayLike, width: int) -> FloatArray:
-    """Let an ordinal category move at most ``width`` places (Marés (2013) §7.3): other moves are cut, rows rescaled.
+    """Limit changes of an ordinal category to ``width`` steps (Marés (2013) §7.3); other entries become 0.
 
-    A row whose whole weight is cut becomes the identity's row.
+    Rows are rescaled; a row that loses all its weight becomes that of the identity.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Rank shuffling: new records from the old values, with the wanted correlations."""
+"""Rank shuffling: new records from the original values, with given correlations."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from sdc_problems.methods._amounts import generator, shape_like
 from sdc_problems.methods.perturbation._noise import _root
 
 TARGETS = ("pearson", "spearman")
-_ROUNDS = 6  # corrections of the target; more gain nothing
+_ROUNDS = 6  # corrections of the target; more do not help
 
 
 def rank_shuffle(X: object, *, target: str = "pearson", rng: np.random.Generator | None = None) -> NDArray[np.float64]:
-    """Rank shuffling: new records from the old values, attribute by attribute, with the correlations of the file.
+    """Rank shuffling: new records from the original values of each attribute, with the correlations of the file.
 
-    The result is a synthetic file. Each attribute keeps exactly its values and pairs of attributes nearly keep their
-    correlation, but a record is no longer anybody's: nothing can be said of single records any more.
+    The result is a synthetic file. Each attribute keeps exactly its values, and pairs of attributes nearly keep their
+    correlation, but a record no longer belongs to a person, so single records must not be interpreted.
 
     Parameters
     ----------
     X
         Records × attributes, numeric (or one attribute as a vector).
     target
-        Which correlations to keep: "pearson" of the values or "spearman" of the ranks.
+        Correlations to keep: "pearson" of the values or "spearman" of the ranks.
     rng
-        Where the scores come from.
+        Source of the random scores.
 
     Returns
     -------
@@ -36,9 +36,9 @@ def rank_shuffle(X: object, *, target: str = "pearson", rng: np.random.Generator
 
     Notes
     -----
-    Iman and Conover (1982): normal scores with the wanted correlation are drawn, and each attribute is put in the order
-    of its scores. The correlation of the scores is corrected a few times by the deviation found, and the best kept.
-    O(p · n log n + n p²).
+    Iman and Conover (1982): normal scores with the required correlations are drawn, and each attribute is put in the
+    order of its scores. The correlation of the scores is corrected a few times by the deviation found, and the best
+    result is used. O(p · n log n + n p²).
 
     Examples
     --------
@@ -60,7 +60,7 @@ def rank_shuffle(X: object, *, target: str = "pearson", rng: np.random.Generator
     V, S = values[:, varies], S[:, varies]
     ordered = np.sort(V, axis=0)
     wanted = _correlation(V, target)
-    # Independent scores are not quite uncorrelated: whiten them first.
+    # Independent scores are not exactly uncorrelated, so they are whitened first.
     S = S @ np.linalg.pinv(_root(np.atleast_2d(np.corrcoef(S, rowvar=False))), hermitian=True)
     aim, best, found = wanted.copy(), np.inf, V
     for _ in range(_ROUNDS):
@@ -80,12 +80,12 @@ def rank_shuffle(X: object, *, target: str = "pearson", rng: np.random.Generator
 def _correlation(V: NDArray[np.float64], target: str) -> NDArray[np.float64]:
     if target == "spearman":
         V = np.column_stack([ranks(column) for column in V.T])
-    # On deviations from the first record: large values with small differences keep their digits.
+    # Differences from the first record, so that large values with small differences keep their digits.
     return np.atleast_2d(np.corrcoef(V - V[0], rowvar=False))
 
 
 def _valid(C: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The nearest matrix that a correlation can be: negative eigenvalues cut, diagonal 1."""
+    """Valid correlation matrix near a given one: negative eigenvalues are set to 0, the diagonal to 1."""
     eigenvalues, vectors = np.linalg.eigh(C)
     cut = (vectors * np.maximum(eigenvalues, 0)) @ vectors.T
     scale = np.sqrt(np.maximum(np.diag(cut), 1e-300))

@@ -1,4 +1,4 @@
-"""Rank swapping: values change places with values of near rank."""
+"""Rank swapping: values are exchanged with values of near rank."""
 
 from __future__ import annotations
 
@@ -30,30 +30,30 @@ def rank_swap(
     missing: str = "keep",
     decimals: int | None = None,
 ) -> NDArray[np.float64]:
-    """Rank swapping: each value changes places with one that is at most some ranks away, attribute by attribute.
+    """Rank swapping: in each attribute, values are exchanged with values that are at most some ranks away.
 
-    The values of an attribute are sorted. From the smallest on, a value that has not been swapped changes places with
-    one drawn evenly from the unswapped values of the next ``window`` ranks; if there is none, it stays.
+    The values of an attribute are sorted. From the smallest on, a value that has not been swapped is exchanged with one
+    drawn uniformly from the unswapped values of the next ``window`` ranks; if there is none, it stays.
 
     Parameters
     ----------
     X
         Records × attributes (or one attribute as a vector); ordinal attributes hold codes.
     percent
-        Largest distance of ranks in percent of the records: a window of ⌊percent · n / 100⌋ records.
+        Largest difference of ranks in percent of the records: a window of ⌊percent · n / 100⌋ records.
     window
-        The same in records; give one of the two.
+        The same as a number of records; give one of the two.
     rng
-        Where the draws come from.
+        Source of the random draws.
     ties
         "random" orders equal values at random; "record" by record, so that no rank moves by more than the window.
     tails
-        Percent of the records at each end of an attribute whose values become their mean (of codes the lower median)
-        first and are not swapped.
+        Percent of the records at each end of an attribute whose values are replaced by their mean (for codes, the lower
+        median) and not swapped.
     kinds
         "numeric" or "ordinal", for all attributes or one word each; nominal attributes have no ranks.
     missing_codes
-        Code of the missing value of each ordinal attribute, None for none.
+        Code of the missing value of each ordinal attribute, None if there is none.
     missing
         "keep" leaves missing values where they are; "value" swaps them like any other value.
     decimals
@@ -62,13 +62,13 @@ def rank_swap(
     Returns
     -------
     ndarray
-        Protected values in the shape of X. Without ``tails`` each attribute keeps exactly its values.
+        Protected values in the shape of X. Without ``tails``, each attribute keeps exactly its values.
 
     Notes
     -----
-    Moore (1996) as in Marés (2013), section 2.3.4. O(p · n log n): a list of the free ranks ahead instead of a scan of
-    the window. The p of Marés' Table 2.1 is a number of records; the P of sdcMicro is a percentage by its manual, but a
-    multiple of n in its code.
+    Moore (1996), as in Marés (2013), section 2.3.4. O(p · n log n), with a list of the free ranks ahead instead of a
+    scan of the window. The p of Table 2.1 in Marés is a number of records; the P of sdcMicro is a percentage according
+    to its manual, but a multiple of n in its code.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def rank_swap(
         if words[j] == "ordinal":
             _whole(column, f"column {j} of X")
         rows = np.arange(n) if skip[j] < 0 or words[j] == "numeric" else np.flatnonzero(column != skip[j])
-        # The same numbers are drawn whatever the attribute holds, so one attribute does not move another's draws.
+        # The draws of an attribute do not depend on its values, so they do not affect those of other attributes.
         shuffle, uniforms = source.random(size=(2, n))
         if len(rows) < 2:
             continue

@@ -23,9 +23,9 @@ class SwappedRecords(NamedTuple):
     values
         Protected codes in the shape of the data.
     partner
-        With whom each record exchanged; itself if with nobody.
+        Partner of each record; itself if it has none.
     without_partner
-        Records that looked for a partner and found nobody.
+        Number of records that looked for a partner and found none.
     """
 
     values: NDArray[np.int64]
@@ -47,7 +47,7 @@ def swap_records(
 ) -> SwappedRecords:
     """Data swapping: pairs of records that agree on some attributes exchange others.
 
-    Tables of ``attributes`` × ``within`` stay exactly as they are.
+    Tables of ``attributes`` × ``within`` do not change.
 
     Parameters
     ----------
@@ -56,29 +56,29 @@ def swap_records(
     attributes
         Columns that are exchanged, all together.
     within
-        Columns on which a pair agrees.
+        Columns on which the records of a pair agree.
     percent
         Largest percentage of the records that take part in an exchange.
     rng
-        Where the draws come from.
+        Source of the random draws.
     targeted
         Whether records that are rare in the quasi-identifiers get a partner first.
     quasi_identifiers
-        Columns that say who is rare; by default all.
+        Columns by which records are rare; by default, all columns.
     missing_codes
-        Code of the missing value of each column, None for none.
+        Code of the missing value of each column, None if there is none.
     missing
-        "keep": records with a missing value in ``attributes`` exchange nothing; "value": a value like any other.
+        "keep": records with a missing value in ``attributes`` are not exchanged; "value": it is a value like any other.
 
     Returns
     -------
     SwappedRecords
-        The protected codes, who exchanged with whom, and how many records found nobody.
+        Protected codes, partners, and number of records without a partner.
 
     Notes
     -----
-    Dalenius and Reiss (1978). A record draws its partner evenly from the free records of its cell that differ from it
-    on ``attributes``. O(n log n).
+    Dalenius and Reiss (1978). A record draws its partner uniformly from the free records of its cell that differ from
+    it in ``attributes``. O(n log n).
 
     Examples
     --------
@@ -129,7 +129,7 @@ def _columns(given: Sequence[int], p: int, name: str) -> list[int]:
 
 
 def _classes(codes: NDArray[np.int64], columns: Sequence[int]) -> NDArray[np.int64]:
-    """Number of each record's combination of values in some columns."""
+    """Number of the combination of values of each record in some columns."""
     classes = np.zeros(len(codes), dtype=np.int64)
     for j in columns:
         dense = np.unique(codes[:, j], return_inverse=True)[1]

@@ -1,3 +1,3 @@
-"""Methods that publish true but coarser values: generalization, recoding, Mondrian, local suppression."""
+"""Methods that publish true but less detailed values: generalization, recoding, Mondrian, local suppression."""
 
 from __future__ import annotations

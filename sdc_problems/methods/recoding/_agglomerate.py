@@ -1,4 +1,4 @@
-"""Compiled agglomeration: alike rows grow together until each class meets its requirement, then change places."""
+"""Compiled agglomeration: similar rows are merged until each class meets its requirement, then single units move."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ I64 = NDArray[np.int64]
 F64 = NDArray[np.float64]
 
 Units = tuple[I32, I64, I32, I32]
-"""Row and weight of each unit, its sensitive values, and the next unit of its class."""
+"""Row, weight and sensitive values of each unit, and the next unit of its class."""
 Classes = tuple[F64, I64, I32, I32, NDArray[np.bool_]]
 """Loss, records, first and last unit of each class, and whether it meets the requirement."""
 Need = tuple[int, F64, F64]
@@ -26,20 +26,20 @@ Tree = tuple[I64, I64, I32, F64]
 
 @kernel()
 def enough(members: I32, m: int, weights: I64, values: I32, k: int, limits: F64, shares: F64, counts: I64) -> bool:
-    """Whether units together have k records and, in each sensitive attribute, enough different values.
+    """Whether units together have k records and meet the limits of each sensitive attribute.
 
     Parameters
     ----------
     members, m
-        Units, the first m of which count.
+        Units, of which the first m are used.
     weights, values
-        Records of each unit; its sensitive values.
+        Number of records of each unit, and its sensitive values.
     k
-        Fewest records.
+        Smallest number of records.
     limits
-        Sensitive attributes × (fewest values, least entropy ℓ, largest t).
+        Sensitive attributes × (smallest number of values, smallest entropy ℓ, largest t).
     shares, counts
-        Sensitive attributes × values: share of each value in the table; room to count, all 0.
+        Sensitive attributes × values: share of each value in the table, and a work array of 0.
     """
     total = 0
     for i in range(m):
@@ -69,7 +69,7 @@ def enough(members: I32, m: int, weights: I64, values: I32, k: int, limits: F64,
 def _union(
     codes: I32, levels: I32, a: int, b: int, starts: I64, sizes: I64, tables: I32, costs: F64, bound: float
 ) -> float:
-    """Loss per record of two classes together; infinite once it exceeds the bound."""
+    """Loss per record of the union of two classes; infinite if it exceeds the bound."""
     total = 0.0
     for j in range(codes.shape[1]):
         level = max(levels[a, j], levels[b, j])
@@ -85,7 +85,7 @@ def _union(
 def _merge_seconds(
     rep: I32, levels: I32, units: Units, classes: Classes, need: Need, tree: Tree, alive: I32, place: I32, flag: I64
 ) -> float:
-    """Seconds of about three looks at all classes for each of them."""
+    """Estimated seconds of about three passes over all classes for each of them."""
     if len(need[1]) or not is_nested(*tree[:3], rep.shape[1]):
         return np.inf
     return float(len(rep) * 2 * (5e-5 + rep.size * 1e-8) + rep.size * len(rep) * 2e-8)
@@ -104,7 +104,7 @@ def _move_seconds(
 def _merge(
     rep: I32, levels: I32, units: Units, classes: Classes, need: Need, tree: Tree, alive: I32, place: I32, flag: I64
 ) -> tuple[int, int]:
-    """Let classes grow together; returns the numbers of units and of classes."""
+    """Merge classes; returns the numbers of units and of classes."""
     row, weight, own, follow = units
     loss, size, head, tail, done = classes
     k, limits, shares = need
@@ -214,14 +214,14 @@ def _move(
     codes: I32, rep: I32, levels: I32, units: Units, classes: Classes, need: Need, tree: Tree, alive: I32, label: I32,
     passes: int, flag: I64,
 ) -> None:  # fmt: skip
-    """Let single units move to where they lose least."""
+    """Move single units to the classes in which their loss is smallest."""
     row, weight, own, follow = units
     loss, size, head, tail, _ = classes
     k, limits, shares = need
     starts, sizes, tables, costs = tree
     n_units, n_alive = len(label), len(alive)
     counts = np.zeros(shares.shape, dtype=np.int64)
-    # Single units move: lists are doubly linked by position only while a class is looked at.
+    # Single units move: lists are doubly linked, by position, only while a class is examined.
     p = codes.shape[1]
     members = np.empty(len(row), dtype=np.int32)
     fresh = np.zeros(p, dtype=np.int32)
@@ -328,32 +328,32 @@ def agglomerate(
     passes: int,
     flag: I64,
 ) -> tuple[I32, I64, I32, bool]:
-    """Classes of units, each of which meets the requirement, with little loss in all.
+    """Classes of units that all meet the requirement, with a small total loss.
 
-    The pair whose union adds least to the loss grows together first, of pairs with a class that does not meet it yet;
-    such a class may also take as many records as it lacks from a row that has them to spare. Then single units move
-    to the class where they lose least, as long as the one they leave still meets it.
+    Of all pairs with a class that does not yet meet the requirement, the pair whose union adds least to the loss is
+    merged first; such a class may also take the records that it lacks from a row that can spare them. Then single units
+    move to the class in which their loss is smallest, as long as the class that they leave still meets the requirement.
 
     Parameters
     ----------
     codes
-        Different rows: classes to begin with.
+        Distinct rows, which are the initial classes.
     clusters, weights, values
-        Row of each unit, its records, and its sensitive values; of one row the units follow each other.
+        Row, number of records and sensitive values of each unit; the units of a row are adjacent.
     k, limits, shares
-        The requirement, as in `enough`.
+        Requirement, as in `enough`.
     starts, sizes, tables, costs
-        Group of each code of each attribute at each level, one level after the other, and the loss of a record there;
-        the last level of an attribute has one group.
+        Group of each code of each attribute at each level, level by level, and the loss of a record there; the last
+        level of an attribute has one group.
     passes
-        How often units may move.
+        Number of passes in which units may move.
     flag
-        As of `_slices.watched`.
+        As in `_slices.watched`.
 
     Returns
     -------
     row, weight and class of each unit, and whether all classes meet the requirement
-        Records that a unit gave away are further units, after the others.
+        Records that a unit gave away are additional units, after the others.
     """
     n = len(codes)
     given = len(clusters)
@@ -381,7 +381,7 @@ def agglomerate(
     label = np.empty(n_units, dtype=np.int32)
     alive = alive[:n_alive]
     at, of = head[alive], alive
-    while len(at):  # the next of every class at once
+    while len(at):  # the next unit of every class at once
         label[at] = of
         at, of = follow[at], of[follow[at] >= 0]
         at = at[at >= 0]

@@ -1,4 +1,4 @@
-"""Classes of records that share labels of hierarchies: found by agglomeration, in blocks where there are many."""
+"""Classes of records that share labels of hierarchies, found by agglomeration, in blocks for large tables."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from sdc_problems.errors import SDCError
 from sdc_problems.methods.recoding._agglomerate import agglomerate
 
 BLOCK = 8_192
-"""Different rows among which neighbors are looked for; of more, the table is parted along the hierarchies first."""
+"""Largest number of distinct rows of a block; larger tables are first split along the hierarchies."""
 _LEAST_BLOCK, _CELLS = 512, 1_500_000_000
-"""Rows of a block at least, and cells that are compared in all: of many rows blocks shrink."""
+"""Smallest block, and total number of cells to compare: for many rows, blocks are smaller."""
 PASSES = 5
 
 
 class Trees(NamedTuple):
-    """Hierarchies of all attributes as the kernel takes them, each with one group at its last level.
+    """Hierarchies of all attributes for the kernel, each with one group at its last level.
 
     Attributes
     ----------
     tables, costs
-        Of each attribute levels × codes: the group of each code, and the loss of a record published there.
+        For each attribute, levels × codes: group of each code, and loss of a record published at that level.
     """
 
     tables: tuple[NDArray[np.int32], ...]
@@ -34,7 +34,7 @@ class Trees(NamedTuple):
 
     @classmethod
     def of(cls, tables: Sequence[Any], leaves: Sequence[Any] | None, weights: Sequence[float] | None) -> Trees:
-        """Check level tables, and weigh the share of the other values that a group may stand for."""
+        """Check level tables, and weight the share of the other values that a group may stand for."""
         grouped, costs = [], []
         for j, given in enumerate(tables):
             table = np.asarray(given)
@@ -44,14 +44,14 @@ class Trees(NamedTuple):
             under = [np.asarray(level, dtype=np.float64) for level in counted]
             total = float(under[0].sum())
             share = [(under[level][row] - 1) / max(total - 1, 1) for level, row in enumerate(table)]
-            if len(np.unique(table[-1])) > 1:  # a star for all
+            if len(np.unique(table[-1])) > 1:  # add a star for all values
                 table, share = np.concatenate([table, np.zeros_like(table[:1])]), [*share, np.ones(table.shape[1])]
             grouped.append(table.astype(np.int32))
             costs.append(np.array(share) * (1.0 if weights is None else weights[j]))
         return cls(tuple(grouped), tuple(costs))
 
     def flat(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-        """Starts and sizes of the attributes, and all their groups and losses one after the other."""
+        """Starts and sizes of the attributes, and all their groups and losses in one vector each."""
         sizes = np.array([table.shape[1] for table in self.tables], dtype=np.int64)
         starts = np.cumsum([0, *(table.size for table in self.tables)])[:-1].astype(np.int64)
         return (
@@ -63,16 +63,16 @@ class Trees(NamedTuple):
 
 
 class Mix(NamedTuple):
-    """Demand on the sensitive values of each class.
+    """Requirement on the sensitive values of each class.
 
     Attributes
     ----------
     values
-        Codes of the sensitive attributes, one column each; none if nothing is asked of them.
+        Codes of the sensitive attributes, one column each; no columns if there is no requirement.
     limits
-        Per column the fewest different values, the least entropy ℓ, and the largest t.
+        For each column, smallest number of different values, smallest entropy ℓ, and largest t.
     shares
-        Per column the share of each value in the table.
+        For each column, share of each value in the table.
     """
 
     values: NDArray[np.int32]
@@ -81,7 +81,7 @@ class Mix(NamedTuple):
 
     @classmethod
     def of(cls, sensitive: object, n: int, l: int | None, entropy_l: float | None, t: float | None) -> Mix:
-        """Check what is asked, and that the whole table has it."""
+        """Check the requirement, and that the whole table meets it."""
         if l is None and entropy_l is None and t is None:
             return cls(np.zeros((n, 0), dtype=np.int32), np.zeros((0, 3)), np.zeros((0, 1)))
         if sensitive is None:
@@ -107,7 +107,7 @@ class Mix(NamedTuple):
         return cls(values.astype(np.int32), np.tile(wanted, (len(shares), 1)), shares)
 
     def met(self, classes: IntArray) -> bool:
-        """Whether every class has it."""
+        """Whether every class meets the requirement."""
         for j, (fewest, entropy, farthest) in enumerate(self.limits):
             pairs, counts = np.unique(np.column_stack([classes, self.values[:, j]]), axis=0, return_counts=True)
             groups, values = pairs.T
@@ -121,16 +121,16 @@ class Mix(NamedTuple):
 
 
 def smallest_k(partition: Callable[[int], NDArray[Any]], k: int, mix: Mix) -> int:
-    """Smallest k, of those tried by doubling and then halving, whose classes have what is asked of sensitive values.
+    """Smallest k, found by doubling and then bisection, whose classes meet the requirement on sensitive values.
 
     Parameters
     ----------
     partition
-        Class of each record, for a k.
+        Function that returns the class of each record for a given k.
     k
-        The least.
+        Smallest k to try.
     mix
-        The demand.
+        Requirement on the sensitive values.
     """
     n = len(mix.values)
     failed, size = k - 1, k
@@ -150,16 +150,16 @@ def _dense(classes: NDArray[Any]) -> IntArray:
 
 
 def alike(codes: object, k: int, trees: Trees, mix: Mix) -> tuple[IntArray, IntArray]:
-    """Class of each record and the level of each of its cells: the lowest at which its class is one.
+    """Class of each record, and level of each cell: the lowest at which all records of its class are in one group.
 
     Parameters
     ----------
     codes
         Records × attributes.
     k
-        Fewest records of a class.
+        Smallest number of records of a class.
     trees, mix
-        The hierarchies; what is asked of the sensitive values.
+        Hierarchies, and requirement on the sensitive values.
     """
     table = code_table(codes, "codes")
     n, p = table.shape
@@ -210,7 +210,7 @@ def alike(codes: object, k: int, trees: Trees, mix: Mix) -> tuple[IntArray, IntA
             done += len(kept)
             last, kept = kept, kept[:0]
             tell("rows in classes", done, len(distinct))
-    if len(kept):  # what is left is too little for a class of its own
+    if len(kept):  # the remaining records are too few for a class
         if parts:
             parts.pop()
             done -= len(last)
@@ -227,9 +227,9 @@ def alike(codes: object, k: int, trees: Trees, mix: Mix) -> tuple[IntArray, IntA
 
 
 def _blocks(rows: NDArray[np.int32], counts: NDArray[np.int64], trees: Trees, k: int) -> Iterator[NDArray[np.intp]]:
-    """Parts of the different rows, at most ``BLOCK`` each: by the groups one level down, along the costliest.
+    """Blocks of at most ``BLOCK`` distinct rows, split by the groups one level down, along the costliest attribute.
 
-    Of equally costly attributes the one with fewest groups is parted: rows that are alike there are easiest to find.
+    Of equally costly attributes, the one with the fewest groups is split: similar rows are easiest to find there.
     """
     most = min(BLOCK, max(_LEAST_BLOCK, _CELLS // max(rows.size, 1)))
     waiting = [np.arange(len(rows))]
@@ -247,24 +247,24 @@ def _blocks(rows: NDArray[np.int32], counts: NDArray[np.int64], trees: Trees, k:
                 worth = cost, -int((np.bincount(below) > 0).sum())
                 if worth > best:
                     best, groups = worth, below
-        assert groups is not None  # different rows differ somewhere
+        assert groups is not None  # distinct rows differ somewhere
         order = np.argsort(groups, kind="stable")
         ends = np.flatnonzero(np.diff(groups[order])) + 1
         many = np.cumsum(counts[part[order]])
-        least = max(4 * k, int(many[-1]) // 8)  # groups of few records stay with the next
+        least = max(4 * k, int(many[-1]) // 8)  # groups with few records stay with the next
         cuts: list[int] = []
         before = 0
         for end in ends:
             if many[end - 1] - before >= least and many[-1] - many[end - 1] >= least:
                 cuts.append(int(end))
                 before = int(many[end - 1])
-        if not cuts:  # one group is nearly all of it: halves of equal rows do
+        if not cuts:  # one group is nearly everything: split into equal halves
             cuts = [len(part) // 2]
         waiting += [np.sort(piece) for piece in np.split(part[order], cuts)][::-1]
 
 
 def _levels(table: IntArray, classes: IntArray, trees: Trees) -> IntArray:
-    """Lowest level of each cell at which all records of its class are in one group."""
+    """Lowest level, for each cell, at which all records of its class are in one group."""
     order = np.argsort(classes, kind="stable")
     starts = np.flatnonzero(np.diff(classes[order], prepend=-1))
     found = np.zeros(table.shape, dtype=np.int64)

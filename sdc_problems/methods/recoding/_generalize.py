@@ -1,4 +1,4 @@
-"""Generalization: the values of a column become the labels of a level of its hierarchy."""
+"""Generalization: the values of a column are replaced by the labels of a level of its hierarchy."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from sdc_problems.hierarchy import Hierarchy
 from sdc_problems.microdata import Microdata
 
 MAX_SUPPRESSION = 0.01
-"""Share of the records that may be suppressed unless a method, problem or search is told otherwise."""
+"""Default share of the records that a method, problem or search may suppress."""
 
 
 class Recoded(NamedTuple):
-    """Recoded columns of a table: their new cells, what was done, and the suppressed records."""
+    """Recoded columns of a table: new cells, sentences on what was done, and suppressed records."""
 
     columns: Mapping[str, NDArray[Any]]
     """New cells of the columns that change, one per record."""
     sentences: tuple[str, ...] = ()
-    """Sentences on what was done, for a person."""
+    """Sentences that describe what was done."""
     suppressed: BoolArray | None = None
-    """Which records are suppressed; none if not given."""
+    """Mask of the suppressed records; None if there are none."""
 
 
 def generalize(data: Microdata, hierarchies: Mapping[str, Hierarchy], *, levels: Mapping[str, int]) -> Recoded:
-    """Publish columns at a level of their hierarchies.
+    """Generalize columns to levels of their hierarchies.
 
     Parameters
     ----------
     data
-        The table.
+        Table to protect.
     hierarchies
-        A hierarchy for each column that changes, by name.
+        Hierarchy of each column to generalize, by name.
     levels
-        Level of each column by name: 0 the values themselves, each further one more general.
+        Level of each column, by name: 0 is the values themselves, and each further level is more general.
 
     Examples
     --------
@@ -66,14 +66,14 @@ def generalize(data: Microdata, hierarchies: Mapping[str, Hierarchy], *, levels:
 
 
 def level_phrase(name: str, what: str) -> str:
-    """Return what a level does to a column, to follow its name in a sentence.
+    """Phrase that describes a level of a column, to follow the name of the column in a sentence.
 
     Examples
     --------
     >>> level_phrase("age", "bands of 5"), level_phrase("zip", "suppressed")
     ('in bands of 5 years', 'is blanked')
     """
-    if what == "suppressed":  # records are suppressed, columns are blanked: two things, two words
+    if what == "suppressed":  # columns are blanked, because "suppressed" is the word for records
         return "is blanked"
     if what == "unchanged":
         return "is unchanged"

@@ -1,4 +1,4 @@
-"""Local recoding: each class of alike records gets the lowest labels of the hierarchies that hold all its values."""
+"""Local recoding: each class of similar records gets the lowest labels of hierarchies that cover all its values."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class LocalRecoding(NamedTuple):
     labels
         Class of each record.
     levels
-        Level of each cell; one more than its hierarchy has is a star, where that does not end in one group.
+        Level of each cell; one level more than the hierarchy has is a star, if the hierarchy does not end in one group.
     glm_percent
-        Percent of the detail that is lost, the mean over the attributes by their weights.
+        Loss in percent (general loss metric), weighted mean over the attributes.
     """
 
     labels: IntArray
@@ -52,32 +52,32 @@ def local_recoding(
     entropy_l: float | None = None,
     t: float | None = None,
 ) -> LocalRecoding:
-    """Local recoding: classes of at least k records, each published at levels of its own, with little loss.
+    """Local recoding: classes of at least k records, each published at its own levels, with little loss.
 
-    Full-domain generalization has one level for a whole column, so that a few odd records coarsen everybody. Here each
-    class has the lowest level of each attribute at which its records are one.
+    Full-domain generalization uses one level for a whole column, so a few unusual records coarsen all others. Here,
+    each class has the lowest level of each attribute at which its records are in one group.
 
     Parameters
     ----------
     codes
         Records × attributes: category codes.
     k
-        Fewest records of a class, 1 … n.
+        Smallest number of records of a class, 1 … n.
     hierarchies
-        For each attribute the group of each code at each level (``Hierarchy.table``: levels × codes, the values first).
+        For each attribute, group of each code at each level (``Hierarchy.table``: levels × codes, values first).
     leaves
-        For each attribute and level the number of values under each group (``Hierarchy.leaves``); by default those of
-        the table.
+        For each attribute and level, number of values in each group (``Hierarchy.leaves``); by default, those of the
+        table.
     weights
-        What a lost cell of each attribute counts; 1 if not given.
+        Weight of a lost cell of each attribute; by default, 1.
     sensitive
-        Codes of sensitive attributes, for the following.
+        Codes of the sensitive attributes, for the following parameters.
     l
-        Fewest different sensitive values in a class, in each sensitive attribute.
+        Smallest number of different values of each sensitive attribute in a class.
     entropy_l
-        Least entropy ℓ-diversity of a class.
+        Smallest entropy ℓ-diversity of a class.
     t
-        Largest t-closeness (equal distances) of a class.
+        Largest t-closeness (equal distance) of a class.
 
     Returns
     -------
@@ -86,10 +86,10 @@ def local_recoding(
 
     Notes
     -----
-    Agglomeration as in Gionis and Tassa (2009), with the growth of the general loss metric (Iyengar 2002) as distance:
-    of all pairs with a class that is still too small the one whose union loses least more comes first; then single
-    rows move where they lose less. O(m² p) for m different rows, which are looked at in blocks of 8,192 (512 of a
-    million).
+    Agglomeration as in Gionis and Tassa (2009), where the distance is the increase of the general loss metric (Iyengar
+    2002): of all pairs with a class that is still too small, the pair whose union increases the loss least is merged
+    first; then single rows move to classes where their loss is smaller. O(m² p) for m distinct rows, which are
+    processed in blocks of 8,192 (512 for a million rows).
 
     Examples
     --------

@@ -29,8 +29,8 @@ class Mondrian(NamedTuple):
     labels
         Region of each record, numbered in order of first use.
     release
-        Records × attributes, what stands for each value; with ``summary="interval"`` records × attributes × 2, the
-        smallest and the largest value of the region (of an attribute with a hierarchy: level and group).
+        Released values, records × attributes; with ``summary="interval"`` records × attributes × 2: the smallest and
+        the largest value of the region (for an attribute with a hierarchy, level and group).
     """
 
     labels: NDArray[np.int32]
@@ -48,44 +48,45 @@ def mondrian(
     decimals: int | None = None,
     weights: Sequence[float] | None = None,
 ) -> Mondrian:
-    """Mondrian multidimensional recoding: regions of at least k records, each published as one.
+    """Mondrian multidimensional recoding: regions of at least k records, each published with common values.
 
     A region is cut along the attribute with the largest range in it, as a share of its range in the file, at the value
-    that parts its records most evenly; if no cut leaves k records on both sides, along the attribute with the next
-    largest, until none is left to cut.
+    that divides its records most evenly. If no cut leaves k records on both sides, the attribute with the next largest
+    range is tried, until no region can be cut.
 
     Parameters
     ----------
     X
-        Records × attributes; ordinal and nominal ones hold codes 0, 1, …
+        Records × attributes; ordinal and nominal attributes hold codes 0, 1, …
     k
-        Fewest records of a region, 1 … n.
+        Smallest number of records of a region, 1 … n.
     strict
-        Strict regions keep equal values together and have no largest size; relaxed ones (False) are halved between
-        records, equal values by record, and have k to 2k − 1 records unless all of them are equal.
+        Strict regions keep equal values together and have no largest size; relaxed regions (False) are halved between
+        records, equal values in the order of the records, and have k to 2k − 1 records unless all of them are equal.
     kinds
         "numeric", "ordinal" or "nominal", for all attributes or one word each.
     summary
         "interval"; "mean"; "median" (the lower one); "mode"; or "global_median", the middle code ⌊(min + max) / 2⌋.
     hierarchies
-        For each attribute None, or the group of each code at each level (``Hierarchy.table``: levels × codes, the
-        values first). A nominal attribute is cut into the children of the lowest group that holds the region, each of
-        which needs k records; without a hierarchy it is cut along the order of its codes.
+        For each attribute, None, or the group of each code at each level (``Hierarchy.table``: levels × codes, values
+        first). A nominal attribute is cut into the children of the lowest group that contains the region, each of which
+        needs k records; without a hierarchy, it is cut along the order of its codes.
     decimals
         Decimals of means; by default those of the attribute.
     weights
-        What the range of each attribute, as a share, counts when the one to cut is chosen; 1 if not given.
+        Weight of the relative range of each attribute when the attribute to cut is chosen; by default, 1.
 
     Returns
     -------
     Mondrian
-        The regions and what is published of each record.
+        Regions, and released values of each record.
 
     Notes
     -----
     LeFevre, DeWitt and Ramakrishnan (2006), as in Marés (2013), section 2.3.3; the global median is from section 5.3.1.
-    Of equal ranges the first attribute is cut, of equally balanced cuts the smaller value. A missing value that has a
-    code is a value like any other. O(pn log n) to sort, then O(pn) for each of about log₂(n/k) rounds of cuts.
+    Of equal ranges, the first attribute is cut; of equally balanced cuts, that at the smaller value is used. A missing
+    value that has a code is a value like any other. O(pn log n) to sort, then O(pn) for each of about log₂(n/k) rounds
+    of cuts.
 
     Examples
     --------
@@ -110,7 +111,7 @@ class Partition(NamedTuple):
     labels
         Region of each record.
     kinds, trees
-        Of each attribute: its kind, and its checked hierarchy or None.
+        Kind of each attribute, and its checked hierarchy or None.
     """
 
     labels: NDArray[np.int32]
@@ -127,7 +128,7 @@ def partition(
     hierarchies: Sequence[object] | None = None,
     weights: Sequence[float] | None = None,
 ) -> Partition:
-    """Regions of `mondrian` without what is published of them; parameters as there."""
+    """Regions of `mondrian` without the released values; parameters as for `mondrian`."""
     n, p = values.shape
     words = list(check_kinds(kinds, p, KINDS))
     size = whole(k, "k", least=1)
@@ -153,16 +154,16 @@ def coded_regions(
     trees: Sequence[NDArray[np.int32] | None],
     weights: Sequence[float] | None = None,
 ) -> NDArray[np.int32]:
-    """Region of each record, as `mondrian` has them, of columns of codes: their values are never held.
+    """Region of each record, as in `mondrian`, from columns of codes, without a table of values.
 
     Parameters
     ----------
     columns
-        Of each attribute the codes, and the number of each code in ascending order; None where it is the code itself.
+        For each attribute, its codes, and the number of each code in ascending order (None if it is the code itself).
     k, strict, weights
         As for `mondrian`.
     trees
-        The hierarchy of each attribute or None.
+        Hierarchy of each attribute, or None.
     """
     n = len(columns[0][0])
     size = whole(k, "k", least=1)
@@ -188,14 +189,14 @@ def _numbered(tree: NDArray[np.int32]) -> NDArray[np.float64]:
 
 
 class Stretches(NamedTuple):
-    """Records region by region.
+    """Records in the order of their regions.
 
     Attributes
     ----------
     order
-        The records.
+        Positions of the records, region by region.
     starts
-        Where each region begins.
+        Start of each region in ``order``.
     """
 
     order: NDArray[np.intp]
@@ -203,18 +204,18 @@ class Stretches(NamedTuple):
 
     @classmethod
     def of(cls, labels: NDArray[np.integer[Any]]) -> Stretches:
-        """Those of the regions of each record, numbered from 0 without gaps."""
+        """Build from the region of each record; regions are numbered from 0 without gaps."""
         order = np.argsort(labels, kind="stable")
         return cls(order, np.concatenate([[0], np.cumsum(np.bincount(labels))[:-1]]))
 
     def ends(self, values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Smallest and largest of the values in each region."""
+        """Smallest and largest value in each region."""
         there = values[self.order]
         return np.minimum.reduceat(there, self.starts), np.maximum.reduceat(there, self.starts)
 
 
 def region_nodes(tree: NDArray[np.int32], codes: NDArray[np.integer[Any]], found: Stretches) -> NDArray[Any]:
-    """Level and group of the lowest node of a hierarchy that holds each region."""
+    """Level and group of the lowest node of a hierarchy that contains each region."""
     return _lowest(tree, codes[found.order], found.starts)
 
 
@@ -227,7 +228,7 @@ def regions(
     trees: Sequence[NDArray[np.int32] | None],
     weights: NDArray[np.float64] | None = None,
 ) -> NDArray[np.int32]:
-    """Region of each of n records, as `mondrian` has them, of columns as numbers of codes and codes."""
+    """Region of each of n records, as in `mondrian`, from columns given as numbers of codes and codes."""
     p = len(trees)
     dense = np.empty((p, n), dtype=np.int32)
     numbers, spans, flat = [], np.zeros(p), [np.empty(0, dtype=np.int32)]
@@ -242,7 +243,7 @@ def regions(
             flat.append(np.ascontiguousarray(tree, dtype=np.int32).ravel())
         numbers.append(distinct)
     if weights is not None:
-        spans /= weights  # a range is measured in spans: a heavier attribute looks wider
+        spans /= weights  # ranges are divided by spans, so an attribute with a larger weight seems wider
     levels = np.array([0 if tree is None else len(tree) for tree in trees])
     begins = np.cumsum([0] + [0 if tree is None else tree.size for tree in trees])[:-1]
     offsets = np.cumsum([0] + [len(distinct) for distinct in numbers])
@@ -279,7 +280,7 @@ def release(
     trees: Sequence[NDArray[np.int32] | None],
     decimals: int | None,
 ) -> NDArray[np.float64]:
-    """Cells that stand for each region, as `mondrian` has them, of checked values."""
+    """Released values of each region, as in `mondrian`, from checked values."""
     n, p = values.shape
     groups = labels.astype(np.intp)
     order = np.argsort(groups, kind="stable")
@@ -312,7 +313,7 @@ def release(
 
 
 def _lowest(tree: NDArray[np.int32], codes: NDArray[np.integer[Any]], starts: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Level and group of the lowest node over each stretch of codes; of no common node one level more, group 0."""
+    """Level and group of the lowest common node of each range of codes; without one, the next level and group 0."""
     found = np.full((len(starts), 2), (len(tree), 0), dtype=np.float64)
     for level in range(len(tree) - 1, -1, -1):
         groups = tree[level][codes]

@@ -1,4 +1,4 @@
-"""Agglomeration of few rows by numpy: what the compiled one does, a row against all classes at once."""
+"""Agglomeration of few rows with numpy: the same as the compiled one, comparing a row with all classes at once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-NEAR = 1e-6  # of the largest loss: what is farther from the best cannot be the best, however sums are rounded
+NEAR = 1e-6  # share of the largest loss: a candidate farther from the best cannot be the best despite rounding
 
 
 def is_nested(starts: Any, sizes: Any, tables: Any, p: int) -> bool:
@@ -29,7 +29,7 @@ def _levels_of(starts: Any, sizes: Any, tables: Any, j: int) -> Any:
 
 
 def _steps(rows: Any, starts: Any, sizes: Any, tables: Any) -> Any:
-    """Rows × attributes × rows: first level at which two rows are alike, as a distance in the tables."""
+    """Rows × attributes × rows: first level at which two rows are in one group, as an offset in the tables."""
     n, p = rows.shape
     found = np.zeros((n, p, n), dtype=np.int32)
     for j in range(p):
@@ -47,7 +47,7 @@ def _sum(parts: Any) -> Any:
 
 
 def _candidates(worth: Any, best: float, near: float) -> Any:
-    """Places whose worth may be the best of those up to there, or equal to it."""
+    """Positions whose value may be the best of all values up to there, or equal to it."""
     before = np.minimum.accumulate(np.append(best, worth[:-1]))
     return np.flatnonzero(worth <= before + near).tolist()
 
@@ -62,8 +62,8 @@ def plain_merge(
     n, p = rep.shape
     n_units, n_alive = len(row) - n, n
     apart = _steps(rep, starts, sizes, tables)
-    base = (starts + rep).astype(np.int64)  # where the losses of a class begin
-    risen = np.zeros((p, n), dtype=np.int32)  # levels of classes, as distances in the tables
+    base = (starts + rep).astype(np.int64)  # start of the losses of a class
+    risen = np.zeros((p, n), dtype=np.int32)  # levels of classes, as offsets in the tables
     near = NEAR * (1.0 + float(costs.max()))
     done[:] = size >= k
     spare = np.where(head == tail, np.maximum(size - k, 0), 0)
@@ -145,7 +145,7 @@ def plain_move(
     near = NEAR * (1.0 + float(costs.max()))
     place = np.zeros(len(codes), dtype=np.int64)
     place[alive] = np.arange(len(alive))
-    # Of the classes in their order: the row that stands for each, where its losses begin, its levels.
+    # For the classes in their order: representative row, start of its losses, and levels.
     stands = alive.copy()
     base = (starts + codes[stands]).T.astype(np.int64)
     risen = (levels[alive] * sizes).T.astype(np.int32)

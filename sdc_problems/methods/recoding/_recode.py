@@ -1,4 +1,4 @@
-"""Global recoding: categories merged, values replaced by labels of a hierarchy, numbers by intervals."""
+"""Global recoding: merging categories, and replacing values by labels of a hierarchy or numbers by intervals."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Intervals(NamedTuple):
     Attributes
     ----------
     values
-        What stands for each value: the interval as text, or a number.
+        Replacement of each value: the interval as text, or a number.
     breaks
         Ends of the intervals.
     counts
-        Values in each interval; some may be 0.
+        Number of values in each interval; it may be 0.
     """
 
     values: NDArray[Any]
@@ -46,7 +46,7 @@ def recode_rare(
     missing_codes: Sequence[int | None] | int | None = None,
     missing: str = "keep",
 ) -> NDArray[np.int64]:
-    """Global recoding of rare categories: the least frequent ones become one.
+    """Global recoding of rare categories: the least frequent categories are merged into one.
 
     Parameters
     ----------
@@ -55,14 +55,14 @@ def recode_rare(
     categories
         Number of categories to merge, of those that occur; of equally frequent ones, the lower code first.
     missing_codes
-        Code of the missing value of each attribute, None for none.
+        Code of the missing value of each attribute, None if there is none.
     missing
         "keep" never merges the missing value; "value" treats it like any other.
 
     Returns
     -------
     ndarray of int64
-        Codes in the shape given; that of the merged category is its most frequent member.
+        Codes in the given shape; the merged category has the code of its most frequent member.
 
     Notes
     -----
@@ -92,7 +92,7 @@ def recode_rare(
 
 
 def recode_map(codes: object, groups: Iterable[Sequence[int]]) -> NDArray[np.int64]:
-    """Global recoding of one attribute: the categories of each group become one.
+    """Global recoding of one attribute: the categories of each group are merged into one.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def recode_map(codes: object, groups: Iterable[Sequence[int]]) -> NDArray[np.int
     Returns
     -------
     ndarray of int64
-        The code of a merged category is its most frequent member, of equally frequent ones the lowest.
+        Codes; a merged category has the code of its most frequent member, or the lowest of equally frequent ones.
 
     Examples
     --------
@@ -130,16 +130,16 @@ def recode_map(codes: object, groups: Iterable[Sequence[int]]) -> NDArray[np.int
 
 
 def recode_level(column: Iterable[object], hierarchy: Hierarchy, level: int) -> NDArray[Any]:
-    """Global recoding by a hierarchy: each value becomes its label of one level.
+    """Global recoding by a hierarchy: each value is replaced by its label at one level.
 
     Parameters
     ----------
     column
         Values of one attribute (text or numbers).
     hierarchy
-        Where the labels come from.
+        Source of the labels.
     level
-        Which level; 0 leaves the values as they are (as text).
+        Level of the labels; 0 keeps the values (as text).
 
     Returns
     -------
@@ -170,26 +170,26 @@ def recode_intervals(
     method: str = "equal_width",
     show: str = "interval",
 ) -> Intervals:
-    """Global recoding of numbers: each value becomes its interval.
+    """Global recoding of numbers: each value is replaced by its interval.
 
     Parameters
     ----------
     x
         Numbers, a vector.
     breaks
-        Ends of the intervals, rising; they must cover all values.
+        Ends of the intervals, ascending; they must cover all values.
     bins
-        Number of intervals instead, made by ``method``.
+        Number of intervals, instead of ``breaks``; they are made by ``method``.
     method
-        "equal_width"; "equal_count" (between quantiles); "log_width" (of equal width on the logarithm, x > 0).
+        "equal_width"; "equal_count" (between quantiles); "log_width" (equal width on a logarithmic scale, x > 0).
     show
         "interval" gives text such as "[20, 30)"; "midpoint" and "median" (of the values inside) give numbers.
 
     Returns
     -------
     Intervals
-        Values, ends and counts. Intervals are closed on the left, the last one on both sides. An empty interval stays
-        and has the count 0.
+        Values, ends and counts. Intervals are closed on the left, the last one on both sides. Empty intervals are kept,
+        with count 0.
 
     Examples
     --------

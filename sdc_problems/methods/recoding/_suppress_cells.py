@@ -1,4 +1,4 @@
-"""Local suppression: single cells become stars, as few as may be, until every record has k alike."""
+"""Local suppression: as few cells as possible are replaced by stars, so that at least k records look alike."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sdc_problems.methods.recoding._wildcard_stars import wildcard_stars
 from sdc_problems.microdata import Microdata
 
 READINGS = ("own", "wildcard")
-ATTEMPTS = 12  # at keeping to the most stars of an attribute, each time with dearer ones
+ATTEMPTS = 12  # attempts to keep within the most stars of an attribute, each with a higher price of its stars
 
 
 def suppress_cells(
@@ -34,38 +34,38 @@ def suppress_cells(
     entropy_l: float | None = None,
     t: float | None = None,
 ) -> IntArray:
-    """Local suppression: star single cells until each record looks like at least k − 1 others.
+    """Local suppression: replace cells by stars until each record looks like at least k − 1 others.
 
     Parameters
     ----------
     codes
         Records × attributes: category codes.
     k
-        Fewest alike records, 1 … n.
+        Smallest number of records that look alike, 1 … n.
     importance
-        Rank of each attribute, 1 for the last to be starred; decides between equally many stars.
+        Rank of each attribute, 1 for the last to be starred; decides between equal numbers of stars.
     reading
-        "own": a star is a value like any other, as everywhere else where k is counted. "wildcard": a star matches every
-        value, in both records, which takes fewer stars and protects less: who knows that a cell was starred because
-        its value is rare learns something.
+        "own": a star is a value of its own, as everywhere else where k is counted. "wildcard": a star matches every
+        value, on both sides. This needs fewer stars and protects less: an intruder who knows that a cell was starred
+        because its value is rare learns something.
     max_per_attribute
-        Most stars of an attribute, one number or one for each.
+        Largest number of stars of an attribute: one number for all, or one for each.
     weights
-        What a star of each attribute counts; 1 if not given. Only with "own".
+        Weight of a star of each attribute; by default, 1. Only with "own".
     sensitive, l, entropy_l, t
-        As for ``local_recoding``: what the sensitive values of alike records must be like. Only with "own".
+        Requirements on the sensitive values of records that look alike, as for ``local_recoding``. Only with "own".
 
     Returns
     -------
     ndarray of int64
-        The codes, -1 for a star.
+        Codes, -1 for a star.
 
     Notes
     -----
-    "own": rows with fewer than k records grow together by agglomeration, and what is not equal in a class is starred.
-    "wildcard": the record with the fewest matches loses the fewest cells that suffice, until each has k; then every
-    star that nobody needs is taken back. O(m² p) for m different rows; "wildcard" with 2^p more for up to 12
-    attributes.
+    "own": rows with fewer than k records are merged by agglomeration, and cells that are not equal in a class are
+    starred. "wildcard": the fewest cells that suffice are starred in the record with the fewest matches, until each
+    record has k matches; then every star that is not needed is removed. O(m² p) for m distinct rows; for "wildcard",
+    2^p more for up to 12 attributes.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Top and bottom coding: the outermost values become one."""
+"""Top and bottom coding: the largest or smallest values become one value."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ def top_code(
     x
         Numbers or, with ``categories``, ordinal codes: a vector or records × attributes.
     threshold
-        The limit, for all attributes or one each. A value at the limit stays.
+        Limit, for all attributes or one each. A value equal to the limit stays.
     percent
-        The limit as a quantile of each attribute, in percent of the records (95: the largest 5 % are cut).
+        Limit as a quantile of each attribute, in percent of the records (95: the largest 5 % are coded).
     categories
-        How many of the highest categories become one; its code is the lowest of them.
+        Number of the highest categories that become one; its code is the lowest of them.
     by
-        What stands for the values beyond: the "threshold", their "mean" or "median", or a number.
+        Replacement of the values beyond the limit: the "threshold", their "mean" or "median", or a number.
     n_categories
-        Number of categories of an ordinal attribute; by default up to the largest code.
+        Number of categories of an ordinal attribute; by default, the largest code plus one.
     missing_codes
-        Code of the missing value of each ordinal attribute, None for none; it is never the highest category.
+        Code of the missing value of each ordinal attribute, None if there is none; it is never the highest category.
     missing
-        "keep" leaves missing values alone; "value" treats them like any other.
+        "keep" leaves missing values as they are; "value" treats them like any other.
     decimals
-        Decimals of what stands for the values; by default a limit stays as it is, a mean has those of the attribute.
+        Decimals of the replacement; by default, a limit stays as it is, and a mean has those of the attribute.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def top_code(
 
     Notes
     -----
-    Hundepool et al. (1998). Top means the highest values; Marés (2013), section 2.3.5, calls merging the *first*
+    Hundepool et al. (1998). Top means the highest values, while Marés (2013), section 2.3.5, calls merging the *first*
     categories top coding. O(pn log n) for quantiles and medians, else O(pn).
 
     Examples
@@ -92,21 +92,21 @@ def bottom_code(
     x
         Numbers or, with ``categories``, ordinal codes: a vector or records × attributes.
     threshold
-        The limit, for all attributes or one each. A value at the limit stays.
+        Limit, for all attributes or one each. A value equal to the limit stays.
     percent
-        The limit as a quantile of each attribute, in percent of the records (5: the smallest 5 % are cut).
+        Limit as a quantile of each attribute, in percent of the records (5: the smallest 5 % are coded).
     categories
-        How many of the lowest categories become one; its code is the highest of them.
+        Number of the lowest categories that become one; its code is the highest of them.
     by
-        What stands for the values beyond: the "threshold", their "mean" or "median", or a number.
+        Replacement of the values beyond the limit: the "threshold", their "mean" or "median", or a number.
     n_categories
-        Number of categories of an ordinal attribute; by default up to the largest code.
+        Number of categories of an ordinal attribute; by default, the largest code plus one.
     missing_codes
-        Code of the missing value of each ordinal attribute, None for none.
+        Code of the missing value of each ordinal attribute, None if there is none.
     missing
-        "keep" leaves missing values alone; "value" treats them like any other.
+        "keep" leaves missing values as they are; "value" treats them like any other.
     decimals
-        Decimals of what stands for the values; by default a limit stays as it is, a mean has those of the attribute.
+        Decimals of the replacement; by default, a limit stays as it is, and a mean has those of the attribute.
 
     Returns
     -------

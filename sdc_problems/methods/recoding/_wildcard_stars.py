@@ -1,4 +1,4 @@
-"""Compiled local suppression where a star matches every value: the rarest records first, the fewest cells."""
+"""Compiled local suppression in which a star matches every value: rarest records first, with the fewest cells."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from sdc_problems._slices import slices, tell
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
-EXACT = 12  # attributes up to which the fewest cells are found among all sets; of more, one cell after another
+EXACT = 12  # attributes up to which all sets of cells are tried; above, one cell after another
 
 
 @kernel()
 def _apart(rows: I32, a: int, b: int) -> int:
-    """Attributes, as bits, in which two rows show different values."""
+    """Attributes, as bits, in which two rows have different values and no star."""
     found = 0
     for j in range(rows.shape[1]):
         if rows[a, j] >= 0 and rows[b, j] >= 0 and rows[a, j] != rows[b, j]:
@@ -25,7 +25,7 @@ def _apart(rows: I32, a: int, b: int) -> int:
 
 @kernel()
 def _fewest(apart: I64, weights: I64, rare: NDArray[np.bool_], own: int, k: int, ranks: I64, p: int) -> int:
-    """Fewest cells, as bits, without which k records match a row; then least important, then of most use to others."""
+    """Fewest cells, as bits, without which k records match a row; ties: least important, then most useful to others."""
     matching, helped = np.zeros(1 << p, dtype=np.int64), np.zeros(1 << p, dtype=np.int64)
     for r in range(len(apart)):
         matching[apart[r]] += weights[r]
@@ -52,7 +52,7 @@ def _fewest(apart: I64, weights: I64, rare: NDArray[np.bool_], own: int, k: int,
 
 @kernel()
 def _one_by_one(apart: I64, weights: I64, own: int, k: int, ranks: I64, p: int) -> int:
-    """Cells, as bits, without which k records match a row: each time the one that brings the match nearest."""
+    """Cells, as bits, without which k records match a row, chosen one by one by how near they bring a match."""
     found = 0
     while True:
         matching = np.int64(0)
@@ -81,7 +81,7 @@ def _one_by_one(apart: I64, weights: I64, own: int, k: int, ranks: I64, p: int) 
 
 @kernel()
 def _count(rows: I32, weights: I64, count: I64, begin: int, end: int) -> None:
-    """Records that some of the rows match."""
+    """Count the records that match each of some rows."""
     for i in range(begin, end):
         for r in range(len(rows)):
             if _apart(rows, i, r) == 0:
@@ -90,9 +90,9 @@ def _count(rows: I32, weights: I64, count: I64, begin: int, end: int) -> None:
 
 @kernel()
 def _star(rows: I32, weights: I64, k: int, ranks: I64, free: I64, count: I64, budget: int) -> int:
-    """Star cells of the rarest row in turn until every row matches k records: 1 then, -1 if no cell is left to it.
+    """Star cells of the rarest row in turn until every row matches k records.
 
-    0 when the budget of steps is spent before that.
+    Returns 1 when done, -1 if a row has no cell left to star, and 0 if the budget of steps is spent before that.
     """
     n, p = rows.shape
     apart = np.zeros(n, dtype=np.int64)
@@ -126,7 +126,7 @@ def _star(rows: I32, weights: I64, k: int, ranks: I64, free: I64, count: I64, bu
 
 @kernel()
 def _restore(rows: I32, values: I32, weights: I64, k: int, count: I64, begin: int, end: int) -> bool:
-    """Take stars of some rows back that nobody needs; returns whether there was one."""
+    """Remove stars of some rows that are not needed; returns whether there were any."""
     n, p = rows.shape
     apart = np.zeros(n, dtype=np.int64)
     again = False
@@ -152,20 +152,20 @@ def _restore(rows: I32, values: I32, weights: I64, k: int, count: I64, begin: in
 
 
 def wildcard_stars(values: I32, weights: I64, k: int, ranks: I64, most: I64) -> I32:
-    """Rows with stars (-1) so that each matches k records, a star on either side matching every value.
+    """Rows with stars (-1) such that each matches k records, where a star on either side matches every value.
 
     Parameters
     ----------
     values
-        Codes ≥ 0: rows of k records or more once, all others once per record.
+        Codes ≥ 0: rows with at least k records once, all others once per record.
     weights
-        Records of each row.
+        Number of records of each row.
     k
-        Fewest records that a row matches, itself included.
+        Smallest number of records that a row matches, including itself.
     ranks
-        Importance of each attribute; that with the largest is starred first.
+        Rank of each attribute; the attribute with the largest rank is starred first.
     most
-        Most stars of each attribute. If they do not suffice the result has no rows.
+        Largest number of stars of each attribute. If they do not suffice, the result has no rows.
     """
     n, p = values.shape
     rows, free, count = values.copy(), most.copy(), np.zeros(n, dtype=np.int64)
