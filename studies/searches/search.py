@@ -13,7 +13,7 @@ from pydantic import Field
 from sdc_problems.studies.study.options import Argument, options_model
 from sdc_problems.studies.study.validation import Section
 
-# pymoo holds an object for each individual and compares all pairs: a generation of a million takes longer than ten minutes.
+# pymoo holds an object for each individual and compares all pairs: with a million, a generation takes over ten minutes.
 Size = Annotated[int, Field(ge=2, le=100_000)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
