@@ -233,7 +233,7 @@ class Method:
 
     @property
     def one_column(self) -> bool:
-        """Whether the function takes a single column."""
+        """Whether the method partitions the records by a single column."""
         return self.form == "partition" and self.takes("x")
 
     @property
