@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 import json
+import shlex
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from sdc_problems._files import resolved
 from sdc_problems._plugins import entries, loaded
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.suite._instance import Instance
@@ -19,6 +21,9 @@ GROUP = "sdc_problems.instances"
 INDEX = "index.json"
 SCHEMA = "sdc.instances/1"
 FOLDER = Path(__file__).parent
+
+_OWN: dict[str, tuple[Path, str]] = {}
+"""File and digest of the instances that the user named by their files, by id."""
 
 
 @dataclass(frozen=True)
@@ -54,17 +59,73 @@ def instance(name: str) -> Instance:
         ...
     sdc_problems.errors.SDCError: unknown instance 'pbg-people-k-gml@1'; did you mean 'pbg-people-k-glm@1'?...
     """
-    known = _known()
+    known = {**_known(), **_OWN}
     versions = [key for key in known if key.rpartition("@")[0] == name]
     key = max(versions, key=_version) if versions else name
     if key not in known:
         hint = did_you_mean(str(name), [*known, *{key.rpartition("@")[0] for key in known}])
         raise SDCError(
-            f"unknown instance {name!r}{hint}; sdc_problems.suite.instances() lists all {len(known)}. A frozen instance"
-            f" of your own is known by name once an installed package has an entry point in {GROUP!r}; without it, in"
-            " Python: Recorder(Instance('<file>.toml'), budget)"
+            f"unknown instance {name!r}{hint}; sdc_problems.suite.instances() lists all {len(known)}. Name a frozen"
+            " instance of your own by its file, or those of a folder by the folder (--instance own/mine@1.toml, in"
+            f" Python Instance('own/mine@1.toml')). The entry point {GROUP!r} of an installed package makes it known by"
+            " its id"
         )
     return _read(*known[key])
+
+
+def known_ids(name: str) -> list[str]:
+    """Ids for what a user names: an id as it is; of a file or a folder of the user's own, the ids of its instances.
+
+    `instance` knows these from then on, also in the processes that `own_files` is handed to.
+
+    Parameters
+    ----------
+    name
+        An id, the TOML file of a frozen instance, or a folder whose ``index.json`` lists some.
+    """
+    place = Path(name)
+    if not (name.endswith(".toml") or place.name != name or (place.is_dir() and name not in _known())):
+        return [name]
+    if place.is_dir():
+        files = [place / path for path in read_index(place)]
+        if not files:
+            raise SDCError(
+                f"the folder {name!r} has no frozen instance (no {INDEX}): freeze one by sdc benchmark freeze"
+                f" {shlex.quote(str(place / '<id>.toml'))}"
+            )
+    elif place.is_file():
+        files = [place]
+    else:
+        near = [path.name for path in place.parent.glob("*.toml")] if place.parent.is_dir() else []
+        raise SDCError(
+            f"there is no file {name!r}{did_you_mean(place.name, near)}; name the TOML file of a frozen instance, the"
+            " folder of several, or an id of `sdc benchmark list`"
+        )
+    return [_made_known(file) for file in files]
+
+
+def own_files() -> tuple[Path, ...]:
+    """Files that `known_ids` has made known, to make them known in other processes."""
+    return tuple(path for path, _ in _OWN.values())
+
+
+def _made_known(file: Path) -> str:
+    file = resolved(file)
+    found = Instance(file)
+    listed = read_index(file.parent).get(file.name, found.digest)
+    if listed != found.digest:
+        raise SDCError(
+            f"{file.name} was changed after it was frozen: freeze it again (sdc benchmark freeze), with the next"
+            " version in its id if it was published"
+        )
+    _, digest = {**_known(), **_OWN}.get(found.id, (file, found.digest))
+    if digest != found.digest:
+        raise SDCError(
+            f"{file.name}: another instance has the id {found.id!r}; choose another id, rename the file to it, and"
+            " freeze it again"
+        )
+    _OWN[found.id] = file, found.digest
+    return found.id
 
 
 def instances(suite: str | None = None, *, newest: bool = True) -> list[Instance]:
@@ -126,6 +187,7 @@ def write_index(folder: Path, files: dict[str, str]) -> None:
 
 def forget() -> None:
     """Forget the files that were read, because they have changed."""
+    _OWN.clear()
     _known.cache_clear()
     _read.cache_clear()
 

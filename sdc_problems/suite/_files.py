@@ -36,7 +36,10 @@ def sha256(content: bytes) -> str:
 
 def read_toml(path: Path) -> tuple[dict[str, Any], str]:
     """Content of an instance's TOML file, and its SHA-256."""
-    content = path.read_bytes()
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise SDCError(f"cannot read {str(path)!r}: {error.strerror}") from None
     try:
         return tomllib.loads(content.decode("utf-8")), sha256(content)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

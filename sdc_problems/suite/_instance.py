@@ -79,7 +79,11 @@ class Instance:
         said, self.digest = read_toml(self.path)
         missing = [name for name in NEEDED if name not in said]
         if missing:
-            way_out = ": sdc_problems.suite.freeze writes it" if missing == ["frozen"] else ""
+            way_out = (
+                ": `sdc benchmark freeze` (in Python sdc_problems.suite.freeze) writes it"
+                if missing == ["frozen"]
+                else ""
+            )
             raise SDCError(f"{self.path.name} lacks {', '.join(missing)}{way_out}")
         self._said, frozen = said, said["frozen"]
         self.id: str = said["id"]

@@ -19,6 +19,7 @@ from sdc_problems.parallel._threads import children_of_one_thread, end_with_pare
 from sdc_problems.studies.benchmark.algorithms import run_algorithm, unfit
 from sdc_problems.studies.run.runner import interruptions
 from sdc_problems.suite import Instance, Record, Recorder, instance
+from sdc_problems.suite._catalogue import known_ids, own_files
 
 
 @dataclass(frozen=True)
@@ -201,17 +202,22 @@ def _in_turn(left: Sequence[Job], stop: Callable[[], bool]) -> Iterator[tuple[Jo
         yield job, _attempt(job)
 
 
-def _begin() -> None:
+def _begin(own: Sequence[Path]) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN if number == signal.SIGINT else signal.SIG_DFL)
     end_with_parent()
     one_thread()
+    for file in own:
+        known_ids(str(file))
 
 
 def _side_by_side(left: Sequence[Job], workers: int, stop: Callable[[], bool]) -> Iterator[tuple[Job, Record | str]]:
     context = multiprocessing.get_context("spawn")
     waiting = iter(left)
-    with children_of_one_thread(), ProcessPoolExecutor(workers, mp_context=context, initializer=_begin) as pool:
+    with (
+        children_of_one_thread(),
+        ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=(own_files(),)) as pool,
+    ):
         pending: dict[Future[Record | str], Job] = {}
         try:
             while True:

@@ -129,7 +129,9 @@ def test_what_was_changed_is_refused(copied: Path) -> None:
     with pytest.raises(SDCError, match="the table is not the one that the instance was frozen with"):
         Instance(copied).problem()
     copied.write_text(text.partition("[frozen]")[0])
-    with pytest.raises(SDCError, match=r"lacks frozen: sdc_problems\.suite\.freeze writes it"):
+    with pytest.raises(
+        SDCError, match=r"lacks frozen: `sdc benchmark freeze` \(in Python sdc_problems\.suite\.freeze\) writes it"
+    ):
         Instance(copied)
     other = copied.with_name("another@1.toml")
     other.write_text(text)

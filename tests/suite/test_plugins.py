@@ -11,12 +11,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
 
 from sdc_problems import SDCError
 from sdc_problems.datasets import people
+from sdc_problems.studies.cli import cli
 from sdc_problems.studies.searches.catalogue import available_searches, find_search
 from sdc_problems.suite import Instance, freeze, instance, instances, suites
-from sdc_problems.suite._catalogue import forget
+from sdc_problems.suite._catalogue import forget, known_ids
 from sdc_problems.testing import InstanceContract
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -138,6 +140,74 @@ def test_an_instance_file_that_lacks_something(package: Path, tmp_path: Path) ->
     path.write_text(INSTANCE.partition("title")[0])
     with pytest.raises(SDCError, match="lacks title, what_is_hard, problem"):
         Instance(path)
+
+
+@pytest.fixture
+def own(package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Folder of an instance of which no package knows, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))  # the commands add the current folder
+    shutil.copytree(package / "instances", tmp_path / "own")
+    text = INSTANCE.replace('suite = "blanking"', 'suite = "mine"').replace("blank-people@1", "my-blanking@1")
+    for path in (tmp_path / "own").glob("blank-people*"):
+        path.unlink()
+    (tmp_path / "own" / "index.json").unlink()
+    (tmp_path / "own" / "my-blanking@1.toml").write_text(text)
+    yield tmp_path / "own"
+    forget()
+
+
+def benchmark(*arguments: object) -> Result:
+    return CliRunner().invoke(cli, ["benchmark", *map(str, arguments)], catch_exceptions=False)
+
+
+@pytest.mark.filterwarnings("ignore:instancefolder 'broken'")
+def test_commands_take_the_file_or_the_folder_of_ones_own(own: Path) -> None:
+    file = "own/my-blanking@1.toml"
+    run = ("run", "--algorithm", "random", "--budget", "short", "--out", "runs")
+    with pytest.raises(SDCError, match="lacks frozen: `sdc benchmark freeze`"):
+        benchmark("show", file)
+    with pytest.raises(
+        SDCError, match=r"the folder 'own' has no frozen instance .*sdc benchmark freeze 'own/<id>.toml'"
+    ):
+        benchmark(*run, "--instance", "own")
+    with pytest.raises(SDCError, match=r"there is no file 'own/my-blankin@1.toml'; did you mean 'my-blanking@1.toml'"):
+        benchmark("prove", "--instance", "own/my-blankin@1.toml")
+    benchmark("freeze", file)
+    forget()
+    assert "16 different solutions" in benchmark("show", file).stdout
+    assert "the same" in benchmark("prove", "--instance", "own").stdout
+    assert benchmark(*run, "--instance", "own", "--seeds", 3, "--workers", 1).exit_code == 0
+    forget()
+    with pytest.raises(SDCError, match=r"unknown instance 'my-blanking@1'.*by its file.*--instance"):
+        benchmark("table", "runs", "--budget", "short")
+    assert "my-blanking@1 (exact)" in benchmark("table", "runs", "--budget", "short", "--instance", file).stdout
+    assert benchmark("plot", "runs", "--budget", "short", "--instance", "own").exit_code == 0
+    forget()
+    assert "unknown instance" in benchmark("check", "runs").stdout
+    assert "unknown instance" not in benchmark("check", "runs", "--instance", file).stdout
+    assert benchmark("page", "runs", "--budget", "short", "--instance", "own").exit_code == 0
+    (own / "my-blanking@1.toml").write_text((own / "my-blanking@1.toml").read_text() + "# one line more\n")
+    with pytest.raises(SDCError, match="was changed after it was frozen: freeze it again"):
+        benchmark("show", file)
+
+
+def test_an_id_that_is_taken_is_refused(own: Path) -> None:
+    theirs = instance("pbg-people10-k-glm@1").path
+    for path in theirs.parent.glob(f"{theirs.stem}*"):
+        shutil.copy(path, own)
+    assert known_ids(f"own/{theirs.name}") == [theirs.stem]
+    (own / theirs.name).write_text((own / theirs.name).read_text() + "# one line more\n")
+    with pytest.raises(SDCError, match="another instance has the id 'pbg-people10-k-glm@1'; choose another id"):
+        known_ids(f"own/{theirs.name}")
+
+
+@pytest.mark.slow
+def test_processes_know_instances_of_ones_own(own: Path) -> None:
+    benchmark("freeze", "own/my-blanking@1.toml")
+    done = benchmark("run", "--instance", "own", "--algorithm", "random", "--out", "runs", "--seeds", 3, "--workers", 2)
+    assert done.exit_code == 0, done.output
+    assert len(list(Path("runs").rglob("*.npz"))) == 3
 
 
 @pytest.mark.slow

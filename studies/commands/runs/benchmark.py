@@ -16,9 +16,37 @@ if TYPE_CHECKING:
 SCHEMA = "sdc.benchmark/1"
 suite_option = click.option("--suite", default="core", show_default=True, help="Suite of instances.")
 
+
+def _known(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+    """Ids of the instances that are named, of which those of one's own are known from now on."""
+    from sdc_problems._plugins import import_from_here
+    from sdc_problems.suite._catalogue import known_ids, own_files
+
+    found = tuple(dict.fromkeys(known for name in value for known in known_ids(name)))
+    if own_files():  # their problems may be in a module of the current folder, as for `freeze`
+        import_from_here()
+    return found
+
+
+def _one_known(ctx: click.Context, param: click.Parameter, value: str) -> str:
+    """Id of the one instance that is named."""
+    from sdc_problems.errors import SDCError
+
+    found = _known(ctx, param, (value,))
+    if len(found) > 1:
+        raise SDCError(f"the folder {value!r} has {len(found)} instances: name one file ({', '.join(found)})")
+    return found[0]
+
+
 instance_option = click.option(
-    "--instance", "names", multiple=True, metavar="ID", help="This instance only; may be repeated."
-)
+    "--instance", "names", multiple=True, metavar="ID", callback=_known,
+    help="This instance only, by its id or its file, or those of a folder; may be repeated.",
+)  # fmt: skip
+own_option = click.option(
+    "--instance", "own", multiple=True, metavar="FILE", callback=_known, expose_value=False,
+    help="File or folder of instances of your own that the records are of; may be repeated.",
+)  # fmt: skip
+one_argument = click.argument("name", metavar="ID", callback=_one_known)
 folders_argument = click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
 budget_option = click.option(
     "--budget",
@@ -86,10 +114,13 @@ def list_command(suite: str, algorithms: bool, as_json: bool) -> None:
 
 
 @command.command(name="show")
-@click.argument("name", metavar="ID")
+@one_argument
 @json_option
 def show_command(name: str, as_json: bool) -> None:
-    """Describe an instance: its task, why it is hard, and how its front is known."""
+    """Describe an instance: its task, why it is hard, and how its front is known.
+
+    ID may also be the file of a frozen instance of your own.
+    """
     from sdc_problems.studies.report.terminal import console
     from sdc_problems.studies.report.text import as_json as to_json
     from sdc_problems.studies.report.text import number
@@ -173,7 +204,7 @@ def run_command(
 
 
 @command.command(name="serve")
-@click.argument("name", metavar="ID")
+@one_argument
 @click.option("--algorithm", required=True, metavar="NAME", help="Name of the program's algorithm, for the record.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the operators.")
 @click.option("--budget", default="long", show_default=True, help="Evaluations of the run: short, long or a number.")
@@ -315,6 +346,7 @@ def plot_command(
 
 @command.command(name="check")
 @click.argument("folder", required=False, type=click.Path(path_type=Path))
+@own_option
 @json_option
 def check_command(folder: Path | None, as_json: bool) -> None:
     """Check a submission: submission.toml, digests and budgets, and each F against its X, measured again.
@@ -378,6 +410,7 @@ def export_command(folders: tuple[Path, ...], names: tuple[str, ...], kind: str,
     show_default=True, help="HTML file to write.",
 )  # fmt: skip
 @click.option("--overwrite", is_flag=True, help="Replace a file that exists.")
+@own_option
 def page_command(
     folders: tuple[Path, ...], budget: str, beside: bool, verify: bool, out: Path, overwrite: bool
 ) -> None:
@@ -402,9 +435,9 @@ def page_command(
 def freeze_command(files: tuple[Path, ...]) -> None:
     """Freeze your own instances: find their fronts, measure rows, and write both beside the TOML FILES.
 
-    The problem may be in a module of the current folder. The index.json of the folder of FILES then lists them. `run`
-    and `table` know them by name if an installed package has an entry point for that folder. Do not freeze a published
-    instance again: if any value changes, give it the next version.
+    The problem may be in a module of the current folder. The index.json of the folder of FILES then lists them. Name
+    them by file or folder: `sdc benchmark run --instance FILE`. Do not freeze a published instance again: if any value
+    changes, give it the next version.
     """
     from sdc_problems._plugins import import_from_here
     from sdc_problems.studies.report.terminal import console

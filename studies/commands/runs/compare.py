@@ -32,7 +32,10 @@ def command(folders: tuple[Path, ...], out: Path | None, name: str | None, as_js
     from sdc_problems.studies.report.text import as_json as to_json
     from sdc_problems.studies.store.reader import Run
     from sdc_problems.suite import instance
+    from sdc_problems.suite._catalogue import known_ids
 
+    if name is not None:
+        name = known_ids(name)[0]
     with ExitStack() as stack:
         runs = [stack.enter_context(Run(folder)) for folder in folders]
         if name is None:

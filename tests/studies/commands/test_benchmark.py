@@ -171,5 +171,7 @@ def test_freeze_finds_a_module_of_the_current_folder(tmp_path: Path, monkeypatch
     finally:
         sys.modules.pop("blanking_here", None)
     refused = ["run", "--instance", "blank-here@1", "--algorithm", "random", "--out", tmp_path / "runs"]
-    with pytest.raises(SDCError, match=r"entry point in 'sdc_problems\.instances'.*Instance\('<file>\.toml'\)"):
+    with pytest.raises(
+        SDCError, match=r"Name a frozen instance of your own by its file.*--instance own/mine@1\.toml.*entry point"
+    ):
         sdc(*refused)
