@@ -95,7 +95,7 @@ def test_a_study_releases_them_so_too(sdc: Callable[..., Any], source: Path) -> 
         "[termination]\ngenerations = 3\n[run]\nseeds = 1\n"
     )
     sdc("run", "s.toml", "--out", "run")
-    sdc("release", "run", "--solution", "node:1,1,0", "--out", "r.csv", "--suppressed", "star")
+    sdc("release", "run", "--solution", "node:1,1,1", "--out", "r.csv", "--suppressed", "star")
     assert [row[2:] for row in in_place(Path("r.csv"))] == [row[2:] for row in cells(source)[1:]]
 
 
