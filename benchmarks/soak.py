@@ -180,6 +180,7 @@ class Soak:
             job.seconds, job.expected = time.monotonic() - began, _digest(out / job.result)
             job.files = sorted(path.name for path in out.iterdir())
             shutil.rmtree(out)
+            self.nobody_left(self.scratch)
 
     def round(self, kind: str, job: Job) -> None:
         """Disturb a command, let it end, and look at what there is."""
@@ -272,6 +273,8 @@ class Soak:
             if not mine and not files:
                 return
             if time.monotonic() > end:
+                for place in map(Path, files):  # counted once, not in every round from here on
+                    place.unlink(missing_ok=True)
                 raise Failed(f"{len(mine)} processes and the files {files[:5]} are left")
             time.sleep(0.5)
 
