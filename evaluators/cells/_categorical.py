@@ -515,7 +515,7 @@ def walk(f: Any, s: Any, aim: Any, guard: bool, moves: int, hot: float, cold: fl
 
 @kernel()
 def measure_moves(f: Any, s: Any, cells: Any, codes: Any, out: Any) -> None:
-    """`measures` after each of many moves, each from the file as it is."""
+    """`measures` after each of many single moves, each starting from the current file."""
     X, Y, size, ordinal, first, begin, ranks, reach = (
         f.X, s.Y, f.size, f.ordinal, f.first, f.begin, f.rank, f.reach,
     )  # fmt: skip

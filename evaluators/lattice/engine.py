@@ -58,7 +58,7 @@ class LatticeEngine:
 
     ===============  ==================================================================================
     ``k``            size of the smallest class
-    ``l``            fewest distinct sensitive values in a class
+    ``l``            smallest number of distinct sensitive values in a class
     ``entropy_l``    ``exp`` of the smallest entropy of the sensitive values of a class, to 9 decimals
     ``t``            largest distance :math:`\\frac12 \\sum_s |p_s - q_s|` of the shares of sensitive values in a
                      class from those in the whole table, suppressed records included

@@ -352,7 +352,7 @@ class NodeClusterEngine:
         return total / float(self.n * self.p)
 
     def _diversity(self, labels: NDArray[np.int64]) -> float:
-        """Fewest different sensitive values in a cluster."""
+        """Smallest number of different sensitive values in a cluster."""
         if self.sensitive is None or not self.sensitive.size:
             raise SDCError("l needs a sensitive attribute: give sensitive= when the table is made")
         least = self.n

@@ -70,7 +70,7 @@ def top_code(
     by
         Replacement of the values beyond the limit: the threshold, their mean or median, or a number.
     decimals
-        Decimals of what stands for the values; by default a limit stays as it is, a mean has those of the column.
+        Decimals of the replacement; by default, a limit stays as it is, and a mean has those of the column.
     """
     return _coded(data, threshold, percent, categories, by, decimals, top=True)
 
@@ -99,7 +99,7 @@ def bottom_code(
     by
         Replacement of the values beyond the limit: the threshold, their mean or median, or a number.
     decimals
-        Decimals of what stands for the values; by default a limit stays as it is, a mean has those of the column.
+        Decimals of the replacement; by default, a limit stays as it is, and a mean has those of the column.
     """
     return _coded(data, threshold, percent, categories, by, decimals, top=False)
 
@@ -217,11 +217,11 @@ def recode_ranges(
     data
         The table.
     breaks
-        Ends of the intervals by column, rising, as in {age = [0, 18, 65, 120]}; they must cover all values.
+        Ends of the intervals by column, ascending, as in {age = [0, 18, 65, 120]}; they must cover all values.
     bins
-        Number of intervals of each column instead, made by ``spacing``.
+        Number of intervals of each column, instead of ``breaks``; they are made by ``spacing``.
     spacing
-        "equal_width"; "equal_count" (between quantiles); "log_width" (of equal width on the logarithm, x > 0).
+        "equal_width"; "equal_count" (between quantiles); "log_width" (equal width on a logarithmic scale, x > 0).
     show
         "interval" gives text such as "[20, 30)"; "midpoint" and "median" (of the values inside) give numbers.
     """
@@ -263,7 +263,7 @@ def swap_columns(
     targeted
         Whether records that are rare in the quasi-identifiers get a partner first.
     rng
-        Where the draws come from.
+        Source of the random draws.
     """
     percentage(percent)
     agreed = [data.attribute(name).name for name in within]
@@ -315,13 +315,13 @@ def mondrian_regions(
     data
         The table.
     k
-        Fewest records of a region.
+        Smallest number of records of a region.
     hierarchies
-        By column, for ``labels``.
+        Hierarchies by column, for ``labels``.
     l, entropy_l, t
-        What the sensitive columns must be like in each region: the smallest k is taken whose regions are.
+        Requirements on the sensitive columns in each region; the smallest k whose regions meet them is used.
     importance
-        What the range of each column counts when the one to cut is chosen; 1 if not said.
+        Weight of the relative range of each column when the column to cut is chosen; by default, 1.
     labels
         Whether nominal columns are cut along their hierarchies and get their labels, instead of lists of categories.
     strict
@@ -388,7 +388,7 @@ def precluster_columns(
     data
         The table.
     k
-        Fewest records that look alike.
+        Smallest number of records that look alike.
     clusters
         Number of clusters; those of fewer than k records are joined.
     inside
@@ -398,9 +398,9 @@ def precluster_columns(
     merge
         Cluster that a small one is joined with: "smallest" (of the others) or "nearest".
     rng
-        Where the starts come from; the clusters are all that depends on it.
+        Source of the random starts, on which only the clusters depend.
     progress
-        Called as ``progress(done, total)`` now and then.
+        Called as ``progress(done, total)`` from time to time.
 
     Examples
     --------

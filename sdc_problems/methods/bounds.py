@@ -54,7 +54,7 @@ class LowerBound(NamedTuple):
     sse
         The bound on the sum of squares.
     proven
-        Whether all groups of the file were excluded; otherwise, `sse` is an estimate of the bound.
+        Whether all groups of the file were excluded; otherwise, ``sse`` is an estimate of the bound.
     seconds, rounds, groups, cuts
         Time, and numbers of rounds, groups and cuts.
     """

@@ -72,7 +72,7 @@ def precluster(
     X
         Records × attributes. Ordinal and nominal attributes hold codes 0, 1, …
     k
-        Fewest records that look alike, 2 … n.
+        Smallest number of records that look alike, 2 … n.
     clusters
         Number of clusters for c-median; 1 protects the table as a whole.
     method

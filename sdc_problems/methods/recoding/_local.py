@@ -125,13 +125,13 @@ def recode_locally(
     data
         The table.
     hierarchies
-        A hierarchy for each quasi-identifier, by name.
+        Hierarchy of each quasi-identifier, by name.
     k
-        Fewest records of a class.
+        Smallest number of records of a class.
     l, entropy_l, t
-        What the sensitive columns must be like in each class.
+        Requirements on the sensitive columns in each class.
     importance
-        What a lost cell of each column counts; 1 if not said.
+        Weight of a lost cell of each column; by default, 1.
 
     Examples
     --------

@@ -139,20 +139,20 @@ def suppress_table(
     importance: Mapping[str, float] | None = None,
     max_per_attribute: int | None = None,
 ) -> Recoded:
-    """Local suppression in the quasi-identifiers: as few stars as may be, each a value of its own.
+    """Local suppression in the quasi-identifiers, with as few stars as possible, each a value of its own.
 
     Parameters
     ----------
     data
         The table.
     k
-        Fewest alike records.
+        Smallest number of records that look alike.
     l, entropy_l, t
-        What the sensitive columns must be like among them.
+        Requirements on the sensitive columns among these records.
     importance
-        What a star of each column counts; 1 if not said.
+        Weight of a star of each column; by default, 1.
     max_per_attribute
-        Most stars of a column.
+        Largest number of stars of a column.
 
     Examples
     --------
@@ -182,9 +182,9 @@ def suppress_table_wildcard(data: Microdata, k: int, *, max_per_attribute: int |
     data
         The table.
     k
-        Fewest records that each one matches.
+        Smallest number of records that each record matches.
     max_per_attribute
-        Most stars of a column.
+        Largest number of stars of a column.
     """
     return _starred(data, suppress_cells(data.codes(), k, reading="wildcard", max_per_attribute=max_per_attribute))
 
