@@ -22,6 +22,7 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
+    "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
@@ -58,6 +59,11 @@ sphinx_gallery_conf = {
     "matplotlib_animations": False,
     "nested_sections": True,
 }
+
+# A button copies what a reader types: no prompts, no output behind them, no output of examples.
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+copybutton_selector = "div:not(.sphx-glr-script-out) > div.highlight > pre"
 
 html_theme = "pydata_sphinx_theme"
 html_title = "sdc-problems"

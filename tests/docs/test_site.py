@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.util
 import inspect
@@ -104,3 +105,27 @@ def test_the_gallery_has_an_example_of_each_task_and_of_what_people_do() -> None
     texts = "".join(path.read_text(encoding="utf-8") for path in (DOCS / "gallery" / "1_fronts").glob("plot_*.py"))
     for name, task in available_tasks().items():
         assert task.problem_class.__name__ in texts, name
+
+
+def test_buttons_copy_what_a_reader_types_and_ask_nobody_else(tmp_path: Path) -> None:
+    pytest.importorskip("sphinx_copybutton")
+    from sphinx.cmd.build import build_main
+
+    conf = (DOCS / "conf.py").read_text(encoding="utf-8")
+    settings = dict(re.findall(r"^(copybutton_\w+) = (.+)$", conf, re.MULTILINE))
+    (tmp_path / "conf.py").write_text(
+        'extensions = ["sphinx_copybutton"]\n' + "".join(f"{name} = {value}\n" for name, value in settings.items())
+    )
+    (tmp_path / "index.rst").write_text("Page\n====\n\n>>> 1 + 1\n2\n\n.. code-block:: bash\n\n   $ sdc demo\n")
+    assert '"sphinx_copybutton"' in conf
+    assert build_main(["-q", "-W", "-b", "html", str(tmp_path), str(tmp_path / "site")]) == 0
+    page = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
+    assert "_static/copybutton.js" in page
+    assert not re.search(r'<(?:script|link|img)[^>]*(?:src|href)="(?:https?:)?//', page)
+    prompt = re.compile(ast.literal_eval(settings["copybutton_prompt_text"]))
+    assert [bool(prompt.match(line)) for line in (">>> 1 + 1", "... 2", "$ sdc demo", "2", "$x = 1")] == [
+        True, True, True, False, False,
+    ]  # fmt: skip
+    script = (tmp_path / "site" / "_static" / "copybutton.js").read_text(encoding="utf-8")
+    assert "sphx-glr-script-out" in script
+    assert "formatCopyText" in script
