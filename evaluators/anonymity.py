@@ -80,6 +80,16 @@ def _sensitive(values: Any, n: int) -> IntArray:
 def class_sizes(classes: object) -> IntArray:
     """Size of each record's equivalence class: the property vector of k (Dewri et al. 2010, §4).
 
+    Parameters
+    ----------
+    classes
+        Class of each record.
+
+    Returns
+    -------
+    ndarray of int64
+        One size per record.
+
     Examples
     --------
     >>> class_sizes([5, 5, 2])
@@ -91,6 +101,11 @@ def class_sizes(classes: object) -> IntArray:
 
 def k_anonymity(classes: object) -> int:
     """Size of the smallest equivalence class (Samarati 2001; Dewri et al. 2010, §3).
+
+    Parameters
+    ----------
+    classes
+        Class of each record.
 
     Returns
     -------
@@ -116,6 +131,16 @@ def sensitive_counts(classes: object, sensitive: Any) -> IntArray:
 
     Dewri et al. (2010), §7, property 2.
 
+    Parameters
+    ----------
+    classes, sensitive
+        Class and sensitive value of each record.
+
+    Returns
+    -------
+    ndarray of int64
+        One count per record.
+
     Examples
     --------
     >>> sensitive_counts([0, 0, 0, 1], [7, 7, 8, 7])
@@ -129,6 +154,11 @@ def sensitive_counts(classes: object, sensitive: Any) -> IntArray:
 
 def distinct_l(classes: object, sensitive: Any) -> int:
     """Distinct ℓ-diversity: the smallest number of different sensitive values in a class (Machanavajjhala et al. 2006).
+
+    Parameters
+    ----------
+    classes, sensitive
+        Class and sensitive value of each record.
 
     Returns
     -------
@@ -147,6 +177,11 @@ def entropy_l(classes: object, sensitive: Any) -> float:
     """Entropy ℓ-diversity: ``exp`` of the smallest entropy of the sensitive values in a class.
 
     The table is entropy ℓ-diverse for every ℓ up to this value (Machanavajjhala et al. 2006, Def. 4.1).
+
+    Parameters
+    ----------
+    classes, sensitive
+        Class and sensitive value of each record.
 
     Returns
     -------
@@ -244,6 +279,18 @@ def class_closeness(
 ) -> FloatArray:
     """Earth mover's distance between the sensitive values of each class and of the table; see :func:`t_closeness`.
 
+    Parameters
+    ----------
+    classes, sensitive
+        Class and sensitive value of each record.
+    distance, n_values
+        As for :func:`t_closeness`.
+
+    Returns
+    -------
+    ndarray
+        In [0, 1] for each class, in ascending order of the classes.
+
     Examples
     --------
     >>> class_closeness([0, 0, 1, 1], [0, 0, 1, 1])
@@ -314,6 +361,11 @@ def t_closeness(classes: object, sensitive: Any, *, distance: str = "equal", n_v
 def spread_k(classes: object) -> int:
     """Sum over the records of the size of their class (S_k of Dewri et al. 2010, §7); higher is safer.
 
+    Parameters
+    ----------
+    classes
+        Class of each record.
+
     Examples
     --------
     >>> spread_k([0, 0, 1])
@@ -324,6 +376,11 @@ def spread_k(classes: object) -> int:
 
 def spread_l(classes: object, sensitive: Any) -> int:
     """Sum over the records of the count of their sensitive value in their class (S_ℓ of Dewri et al. 2010, §7).
+
+    Parameters
+    ----------
+    classes, sensitive
+        Class and sensitive value of each record.
 
     Examples
     --------
@@ -338,6 +395,11 @@ def spread_index(p: object, q: object) -> float:
 
     ``Σ max(p_i - q_i, 0)`` (Dewri et al. 2010, §4.1). By this index, a table is better than another exactly when the
     sum of its property vector is larger.
+
+    Parameters
+    ----------
+    p, q
+        Property vectors, one value per record.
 
     Examples
     --------

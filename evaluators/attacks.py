@@ -82,6 +82,20 @@ def mean_interval_disclosure(
 ) -> float:
     """Mean of :func:`~sdc_problems.evaluators.interval_disclosure_rank` over several widths (1, 2, … 10 % by default).
 
+    Parameters
+    ----------
+    X, Y
+        Original and protected table, same shape and row order.
+    percents
+        Half widths of the intervals, in percent of the records.
+    kinds
+        As for :func:`~sdc_problems.evaluators.interval_disclosure_rank`.
+
+    Returns
+    -------
+    float
+        Percent of the cells, in [0, 100].
+
     Examples
     --------
     >>> X = [[value] for value in range(20)]

@@ -329,6 +329,11 @@ def mean_expectation_ratio(P: object, frequencies: object) -> float:
 
     Categories without records have no weight. ``inf`` if a category with records has an infinite ratio.
 
+    Parameters
+    ----------
+    P, frequencies
+        As for :func:`expectation_ratio`.
+
     Examples
     --------
     >>> round(mean_expectation_ratio([[0.8, 0.2], [0.4, 0.6]], [50, 100]), 6)

@@ -23,6 +23,11 @@ def _shares(classes: object, sensitive: Any) -> tuple[FloatArray, FloatArray]:
 def alpha(classes: object, sensitive: Any) -> float:
     """Largest share of one sensitive value in a class: the α of (α, k)-anonymity (Wong et al. 2006).
 
+    Parameters
+    ----------
+    classes, sensitive
+        Class and sensitive value of each record.
+
     Returns
     -------
     float
@@ -38,6 +43,11 @@ def alpha(classes: object, sensitive: Any) -> float:
 
 def beta_likeness(classes: object, sensitive: Any) -> float:
     """Largest relative gain in confidence about a sensitive value (basic β-likeness, Cao and Karras 2012).
+
+    Parameters
+    ----------
+    classes, sensitive
+        Class and sensitive value of each record.
 
     Returns
     -------
@@ -55,6 +65,11 @@ def beta_likeness(classes: object, sensitive: Any) -> float:
 
 def delta_disclosure(classes: object, sensitive: Any) -> float:
     """Largest change of a sensitive value's share, as a natural logarithm (Brickell and Shmatikov 2008).
+
+    Parameters
+    ----------
+    classes, sensitive
+        Class and sensitive value of each record.
 
     Returns
     -------

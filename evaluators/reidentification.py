@@ -19,6 +19,11 @@ def population_counts(classes: object, weights: object) -> FloatArray:
     weights
         Sampling weight of each record: number of persons that it stands for, 1 or more.
 
+    Returns
+    -------
+    ndarray
+        One number per record.
+
     Examples
     --------
     >>> population_counts([0, 0, 1], [10.0, 20.0, 5.0])
@@ -38,6 +43,11 @@ def individual_risk(classes: object, weights: object) -> FloatArray:
         Equivalence class of each record.
     weights
         Sampling weight of each record: number of persons that it stands for, 1 or more.
+
+    Returns
+    -------
+    ndarray
+        In (0, 1], one per record.
 
     Notes
     -----
@@ -71,6 +81,11 @@ def household_risk(risk: object, households: object) -> FloatArray:
         Probability for each record, such as that of `individual_risk`.
     households
         Household of each record.
+
+    Returns
+    -------
+    ndarray
+        In [0, 1], one per record.
 
     Notes
     -----

@@ -44,6 +44,11 @@ def special_uniques(quasi_identifiers: Any, *, largest: int = 3) -> SpecialUniqu
     largest
         Largest number of attributes of a combination, the M of the method; less than the number of attributes.
 
+    Returns
+    -------
+    SpecialUniques
+        Scores, contributions of the attributes, and sizes of the smallest combinations.
+
     Notes
     -----
     Elliot, Manning and Ford (2002); Manning, Haglin and Keane (2008); as in sdcMicro. A minimal sample unique is a

@@ -118,6 +118,11 @@ def limited(
         Draws the records that move; without it, the last records of a group move, so that equal rows give equal
         results.
 
+    Returns
+    -------
+    ndarray
+        Partitions × records, labels in order of first use.
+
     Notes
     -----
     Any row gives a valid row. The random moves are those after Algorithm I of Solanas et al. (2006). O(nG) at worst,

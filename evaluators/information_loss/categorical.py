@@ -211,6 +211,18 @@ def il_categorical(
 ) -> float:
     """Information loss of a categorical file: ``(CTBIL + DBIL + EBIL) / 3`` in percent (Marés 2013, Eq. 4.9).
 
+    Parameters
+    ----------
+    X, Y
+        Original and protected category codes, same shape and row order.
+    kinds, n_categories, K
+        As for :func:`dbil` and :func:`ctbil`.
+
+    Returns
+    -------
+    float
+        Percent, in [0, 100].
+
     Examples
     --------
     >>> X = [[0, 0], [1, 1], [1, 0], [0, 1]]

@@ -155,6 +155,13 @@ def discernibility(classes: object, *, suppressed: object = None) -> int:
 
     ``Σ |E|²`` over the remaining equivalence classes, plus n for each suppressed record (Bayardo & Agrawal 2005).
 
+    Parameters
+    ----------
+    classes
+        Class of each record.
+    suppressed
+        One boolean per record.
+
     Returns
     -------
     int
@@ -172,6 +179,15 @@ def discernibility(classes: object, *, suppressed: object = None) -> int:
 
 def average_class_size(classes: object, *, k: float | None = None, suppressed: object = None) -> float:
     """Average size of the remaining equivalence classes; divided by k if given (C_AVG of LeFevre et al. 2006, ideal 1).
+
+    Parameters
+    ----------
+    classes
+        Class of each record.
+    k
+        Required class size, by which the mean is divided.
+    suppressed
+        One boolean per record.
 
     Returns
     -------

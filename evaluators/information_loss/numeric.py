@@ -254,6 +254,11 @@ def il_statistics(X: object, Y: object) -> float:
 
     Percent, ≥ 0, without upper bound; see :func:`il_components`.
 
+    Parameters
+    ----------
+    X, Y
+        Original and protected table, same shape and row order, numeric.
+
     Examples
     --------
     >>> il_statistics([[1.0], [3.0]], [[1.0], [3.0]])

@@ -131,6 +131,16 @@ def pil_reference(original: FloatArray) -> PILReference:
 def pil_components(X: object, Y: object) -> PILComponents:
     """Probabilistic information loss of each family of statistics; see :func:`pil`.
 
+    Parameters
+    ----------
+    X, Y
+        Original and protected table, same shape and row order, numeric.
+
+    Returns
+    -------
+    PILComponents
+        Percentages, in [0, 100].
+
     Examples
     --------
     >>> pil_components([[1.0], [2.0], [4.0]], [[1.0], [2.0], [4.0]]).means

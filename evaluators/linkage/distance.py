@@ -144,6 +144,16 @@ def link_ties(
     An intruder who takes the nearest counterpart re-identifies a record with 1 for certain, with 4 in one case of four,
     and with 0 never. See :func:`distance_linkage` for the arguments.
 
+    Parameters
+    ----------
+    X, Y, direction, kinds, n_categories, standardize, engine, stars, recodings, records
+        As for :func:`distance_linkage`.
+
+    Returns
+    -------
+    ndarray of int64
+        One number for each record that looks for its counterpart.
+
     Examples
     --------
     >>> link_ties([[0.0], [1.0], [5.0]], [[0.5], [0.5], [0.6]])

@@ -32,7 +32,7 @@ class ConvergenceWarning(UserWarning):
 
 
 class ProbabilisticLinkage(NamedTuple):
-    """Result of probabilistic linkage: pairs, weights and the estimated probabilities.
+    """Result of probabilistic linkage: share of correct links, weights and estimated probabilities.
 
     ``share`` is the expected percentage of records paired with their own counterpart; ``m`` and ``u`` are the
     estimated probabilities that an attribute agrees in a matching pair and in any other pair, ``prevalence`` is the
@@ -175,6 +175,16 @@ def match_probabilistically(
     recodings: Mapping[int, Recoding] | None = None,
 ) -> ProbabilisticLinkage:
     """Probabilistic record linkage with all its estimates; see :func:`probabilistic_linkage`.
+
+    Parameters
+    ----------
+    X, Y, kinds, agreement, max_iterations, limit, stars, recodings
+        As for :func:`probabilistic_linkage`.
+
+    Returns
+    -------
+    ProbabilisticLinkage
+        Share of correct links, weights, and estimated probabilities.
 
     Examples
     --------

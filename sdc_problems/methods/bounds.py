@@ -189,6 +189,11 @@ def bounded_partition(
     progress
         Called after each round with the best bound so far.
 
+    Returns
+    -------
+    BoundedPartition
+        Labels, their sum of squares, and the bound.
+
     Examples
     --------
     >>> X = np.random.default_rng(1).normal(size=(60, 2))
@@ -301,6 +306,11 @@ def nearest_bound(X: object, k: int, *, standardize: bool = True, rounds: int = 
         Whether attributes are standardized to z-scores first.
     rounds
         Number of rounds that raise the bound, for up to 5,000 records; fewer are made for thousands of records.
+
+    Returns
+    -------
+    float
+        Lower bound on the sum of squares.
 
     Notes
     -----

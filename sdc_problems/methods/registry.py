@@ -285,6 +285,11 @@ def available() -> dict[str, Method]:
 def find(name: str) -> Method:
     """Find a method by name.
 
+    Parameters
+    ----------
+    name
+        Name of a method; an unknown name is an error that suggests a similar one.
+
     Examples
     --------
     >>> find("mdva")  # doctest: +ELLIPSIS

@@ -12,6 +12,11 @@ from sdc_problems.methods.partition._attributes import smallest_group
 def representatives(n: int, k: int) -> int:
     """Number of ways to write n as a sum of group sizes from k to 2k − 1, in any order.
 
+    Parameters
+    ----------
+    n, k
+        Number of records, and size of the smallest group.
+
     Notes
     -----
     ``a(n, k)`` of Solanas et al. (2006), Eq. 4 and Table I: an optimal group has k to 2k − 1 records, and a
@@ -33,6 +38,11 @@ def representatives(n: int, k: int) -> int:
 
 def chance_bound(n: int, k: int) -> Fraction:
     """Upper bound on the probability that random labels form a partition into groups of k to 2k − 1 records.
+
+    Parameters
+    ----------
+    n, k
+        Number of records, and size of the smallest group.
 
     Notes
     -----

@@ -45,6 +45,11 @@ def one_step(X: object, K: int, *, heuristic: Heuristic = plain_mdav, standardiz
     standardize
         Whether attributes are standardized to z-scores first.
 
+    Returns
+    -------
+    labels
+        One macrogroup number per record.
+
     Notes
     -----
     Martínez-Ballesté et al. (2007), §3.1. It may split natural groups; ``two_step`` keeps the groups of the heuristic.

@@ -113,6 +113,13 @@ def limit_diagonal(P: npt.ArrayLike, *, low: float = 0.55, high: float = 0.75) -
     row would not sum to 1). Each row is treated separately, because the matrix-wide factors of the equations can push
     other rows out of the range endlessly.
 
+    Parameters
+    ----------
+    P
+        Transition matrix.
+    low, high
+        Range of the diagonal probabilities.
+
     Examples
     --------
     >>> limit_diagonal([[0.2, 0.4, 0.4], [0.0, 1.0, 0.0], [0.3, 0.1, 0.6]]).round(3)
@@ -135,6 +142,13 @@ def band(P: npt.ArrayLike, width: int) -> FloatArray:
     """Limit changes of an ordinal category to ``width`` steps (Marés (2013) §7.3); other entries become 0.
 
     Rows are rescaled; a row that loses all its weight becomes that of the identity.
+
+    Parameters
+    ----------
+    P
+        Transition matrix.
+    width
+        Largest number of steps.
 
     Examples
     --------

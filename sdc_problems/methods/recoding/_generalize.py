@@ -40,6 +40,11 @@ def generalize(data: Microdata, hierarchies: Mapping[str, Hierarchy], *, levels:
     levels
         Level of each column, by name: 0 is the values themselves, and each further level is more general.
 
+    Returns
+    -------
+    Recoded
+        New cells of the columns, and sentences on what was done.
+
     Examples
     --------
     >>> import pandas as pd
