@@ -27,9 +27,9 @@ from sdc_problems.evaluators.linkage.distance import distance_linkage
 from sdc_problems.evaluators.linkage.probabilistic import probabilistic_linkage
 
 SHIFTED = 50.0
-"""Percent of copies from which on a file is in effect the original with its rows shifted."""
+"""Percent of copies at and above which a file is in effect the original with its rows shifted."""
 RENAMED = 20.0
-"""Percentage points by which `guess` exceeds interval disclosure where categories are in effect renamed."""
+"""Percentage points of `guess` above interval disclosure at and above which categories are in effect renamed."""
 PERCENTS = tuple(range(1, 11))
 """Half widths over which the interval disclosure of a numeric file is averaged."""
 

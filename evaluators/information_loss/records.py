@@ -11,7 +11,7 @@ from sdc_problems._validation import FloatArray, IntArray, pair, table
 from sdc_problems.evaluators.information_loss.numeric import location_and_scale
 
 SYNTHETIC = 0.8
-"""Share of :func:`dealt_change` from which on the records of a file are in effect new."""
+"""Share of :func:`dealt_change` at and above which the records of a file are in effect new."""
 
 
 def record_change(X: object, Y: object) -> float:
