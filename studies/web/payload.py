@@ -147,7 +147,7 @@ def overview(sources: Sequence[Source], *, points: int = MOST_POINTS) -> dict[st
     for source in sources[1:]:
         if [(a.name, a.sense) for a in source.run.axes] != [(a.name, a.sense) for a in axes]:
             raise SDCError(
-                f"{source.run.name!r} optimises {_names(source.run.axes)}, {sources[0].run.name!r} {_names(axes)}:"
+                f"{source.run.name!r} optimizes {_names(source.run.axes)}, {sources[0].run.name!r} {_names(axes)}:"
                 " only runs with the same objectives fit into one map"
             )
     one_table = len({str(source.run.meta["data"]["digest"]) for source in sources}) == 1

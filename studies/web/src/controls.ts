@@ -56,7 +56,7 @@ export function controlsPart(app: App): Part {
         model.axes.length > 1 && logBox("logY", state.y),
         (runs.length > 1 || seeds.length > 1) &&
           select(
-            "Colour",
+            "Color",
             [{ value: "kind", text: "type" }, ...(runs.length > 1 ? [{ value: "run", text: "run" }] : []), { value: "seed", text: "seed" }],
             state.colour,
             (v) => { store.set({ colour: v as Colour }); },

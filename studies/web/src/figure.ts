@@ -191,7 +191,7 @@ export function numbers(caption: string, head: string[], rows: (string | number)
   );
 }
 
-/** A colour of the style sheet (`var(--name)`) as it is now. */
+/** A color of the style sheet (`var(--name)`) as it is now. */
 export function resolved(paint: string): string {
   const name = /^var\((.+)\)$/.exec(paint)?.[1];
   return name === undefined ? paint : getComputedStyle(document.documentElement).getPropertyValue(name).trim();

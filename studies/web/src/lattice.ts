@@ -91,7 +91,7 @@ function hasse(app: App, picture: LatticePicture, values: (number | null)[], ste
   place(below, middle + tall + 56, middle + tall + 56, middle + tall);
   marks.push(node(centre, middle, "this node", picture.attributes.map((a) => a.level).join(" "), values, "here"));
   const table = numbers(
-    "neighbours in the lattice",
+    "neighbors in the lattice",
     ["step", "becomes", ...app.model.axes.map((axis) => short(axis.label, 40)), "than this node"],
     picture.neighbours.map((n) => {
       const attribute = picture.attributes[n.attribute];
@@ -103,11 +103,11 @@ function hasse(app: App, picture: LatticePicture, values: (number | null)[], ste
       ];
     }),
   );
-  const chart = s("svg", { viewBox: `0 0 ${width} ${height}`, width, class: "fixed", role: step === undefined ? "img" : "group", "aria-label": `The node and its ${picture.neighbours.length} neighbours in the lattice; the table below holds them.` }, marks);
+  const chart = s("svg", { viewBox: `0 0 ${width} ${height}`, width, class: "fixed", role: step === undefined ? "img" : "group", "aria-label": `The node and its ${picture.neighbours.length} neighbors in the lattice; the table below holds them.` }, marks);
   const drawn = svgFigure(
-    "Neighbours in the lattice",
+    "Neighbors in the lattice",
     chart,
-    "Above: one level further in one of them; below: one level less. Solid green edges lead to something better in every objective, dashed ones to a trade-off, grey ones to something worse." + (step === undefined ? "" : " Click one to walk there."),
+    "Above: one level further in one of them; below: one level less. Solid green edges lead to something better in every objective, dashed ones to a trade-off, gray ones to something worse." + (step === undefined ? "" : " Click one to walk there."),
     table,
   );
   if (width > 640) drawn.classList.add("span");

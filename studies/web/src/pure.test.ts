@@ -242,7 +242,7 @@ describe("charts", () => {
     assert.equal(few.reduce((sum, line) => sum + (line.before ?? 0), 0), lines.reduce((sum, line) => sum + line.before, 0));
   });
 
-  test("a neighbour is better, worse, equal or a trade-off", () => {
+  test("a neighbor is better, worse, equal or a trade-off", () => {
     assert.deepEqual([[3, 4], [1, 6], [2, 5], [3, 6], [2, null]].map((to) => verdict(["max", "min"], [2, 5], to)), [1, -1, 0, 2, 0]);
   });
 

@@ -1,4 +1,4 @@
-// Colours as the style sheet has them, for canvases and exported pictures.
+// Colors as the style sheet has them, for canvases and exported pictures.
 
 export interface Theme {
   ink: string;
@@ -61,7 +61,7 @@ export function seriesPaint(i: number): string {
   return `var(--series-${((i % many) + many) % many + 1})`;
 }
 
-/** Colour of run or seed number i; the shapes of the map tell kinds apart without colour. */
+/** Color of run or seed number i; the shapes of the map tell kinds apart without color. */
 export function seriesColour(i: number): string {
   const { series } = theme();
   return series[((i % series.length) + series.length) % series.length];

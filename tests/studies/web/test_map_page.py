@@ -53,7 +53,7 @@ def test_loss_is_across_and_risk_up_whatever_comes_first(show: Any, order: tuple
     chosen = [box.evaluate("box => box.selectedOptions[0].textContent") for box in (across, up)]
     assert chosen[1] == "smallest class (k) [records]"
     assert chosen[0] in ("general loss metric (GLM)", "suppressed records [records]")
-    assert page.locator("h1 + p").inner_text().startswith("How far to generalise each attribute, searched by NSGA-II")
+    assert page.locator("h1 + p").inner_text().startswith("How far to generalize each attribute, searched by NSGA-II")
     assert "Type" in page.locator(".solutions thead").inner_text()
 
 
@@ -224,7 +224,7 @@ def test_several_runs_have_one_front_and_one_box(
     assert len(set(names)) == 2
     shapes = page.get_by_role("group", name="Runs").locator("svg > *").evaluate_all("all => all.map(e => e.tagName)")
     assert shapes == ["circle", "polygon"]
-    assert page.get_by_role("combobox", name="Colour").input_value() == "run"
+    assert page.get_by_role("combobox", name="Color").input_value() == "run"
     page.get_by_label(re.compile("off the front")).check()
     page.wait_for_selector("td:has-text('as good as the front, found by 4 of 4 seeds')")
     with page.expect_download() as waiting:

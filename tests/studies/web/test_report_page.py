@@ -130,7 +130,7 @@ def test_every_picture_type_is_drawn(pbg: Path, tmp_path: Path, open_tab: Any, w
     titles = tab.page.locator(".figures h3").all_inner_texts()
     shown = [picture.title for picture in pictures]
     shown.insert(shown.index("Shares") + 1, "town: records that move")
-    shown.insert(shown.index("Levels") + 1, "Neighbours in the lattice")
+    shown.insert(shown.index("Levels") + 1, "Neighbors in the lattice")
     assert titles == shown
     assert tab.page.evaluate("document.documentElement.scrollWidth") <= width
     assert tab.axe() == []
@@ -252,7 +252,7 @@ def test_axes_layers_and_colours(pbg_report: Path, open_tab: Any) -> None:
     page = open_tab(pbg_report.as_uri()).page
     page.get_by_role("combobox", name="Horizontal").select_option(label="suppressed records [records]")
     page.wait_for_function("() => document.querySelector('.overlay').textContent.includes('suppressed records')")
-    page.get_by_role("combobox", name="Colour").select_option(label="seed")
+    page.get_by_role("combobox", name="Color").select_option(label="seed")
     before = page.locator("[role=application]").get_attribute("aria-label")
     page.get_by_label(re.compile("^dominated")).uncheck()
     page.wait_for_function(
@@ -340,7 +340,7 @@ def test_several_runs_are_told_apart(
     other = workbench.run("people-longer", pbg_text("Longer", 8))
     page = open_tab(make_report(pbg, other).as_uri()).page
     assert page.locator("h1").inner_text() == "2 runs"
-    page.get_by_role("combobox", name="Colour").select_option(label="run")
+    page.get_by_role("combobox", name="Color").select_option(label="run")
     box = page.get_by_label("Longer")
     box.uncheck()
     page.wait_for_function(
