@@ -55,10 +55,10 @@ def find_task(name: str) -> Task:
     --------
     >>> find_task("microaggregation").title
     'Which records to merge'
-    >>> find_task("generalisation")  # doctest: +ELLIPSIS
+    >>> find_task("generalization")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    sdc_problems.errors.SDCError: task 'generalisation' is unknown (known: pbg: how far to generalise each ...)
+    sdc_problems.errors.SDCError: task 'generalization' is unknown (known: pbg: how far to generalize each ...)
     """
     if isinstance(name, str) and name in BUILT_IN:  # in a study file, it may be anything
         return _built_in(name)

@@ -18,7 +18,7 @@ _ALGORITHMS = "sdc_problems.algorithms.generalization."
 
 TASK = Task(
     name="pbg",
-    title="How far to generalise each attribute",
+    title="How far to generalize each attribute",
     problem="sdc_problems.problems.generalization:PBGProblem",
     operators=("sdc_problems.operators.lattice",),
     example=Path(__file__).with_name("example.toml"),
@@ -32,7 +32,7 @@ TASK = Task(
             objectives="any",
         ),
         Search(
-            "PBGSearch", "Model-guided search for minimal generalisations", _ALGORITHMS + "pbg_search:PBGSearch",
+            "PBGSearch", "Model-guided search for minimal generalizations", _ALGORITHMS + "pbg_search:PBGSearch",
             operators=(), own=True, archive=False, ends=True, objectives="any",
         ),
     ),

@@ -29,9 +29,9 @@ def pictures(problem: Any, x: NDArray[Any]) -> list[Lattice]:
     goes = f" Classes of fewer than {threshold:,} records are suppressed." if threshold and threshold > 1 else ""
     return [
         Lattice(
-            title="How far each attribute is generalised",
+            title="How far each attribute is generalized",
             caption="Filled steps are applied; a row without filled steps is released unchanged." + goes,
-            across="level of generalisation",
+            across="level of generalization",
             attributes=tuple(
                 Levels(name, int(at), tuple(_said(hierarchy.describe(level)) for level in range(hierarchy.n_levels)))
                 for name, at, hierarchy in zip(problem.attributes, x, hierarchies, strict=False)

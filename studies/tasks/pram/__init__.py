@@ -23,7 +23,7 @@ _ARGUMENTS = {
 
 TASK = Task(
     name="pram",
-    title="How to randomise categorical attributes: transition matrices",
+    title="How to randomize categorical attributes: transition matrices",
     problem="sdc_problems.problems.pram:PRAMProblem",
     operators=("sdc_problems.operators.matrix",),
     example=Path(__file__).with_name("example.toml"),
@@ -42,7 +42,7 @@ TASK = Task(
 
 EQUATIONS_TASK = Task(
     name="pram-equations",
-    title="How to randomise categorical attributes: one equation for all matrices",
+    title="How to randomize categorical attributes: one equation for all matrices",
     problem="sdc_problems.problems.pram:PRAMEquationProblem",
     operators=("sdc_problems.operators.tree",),
     example=Path(__file__).with_name("example-equations.toml"),

@@ -46,7 +46,7 @@ def betrayed(problem: Any, labels: NDArray[np.int64]) -> Bars:
         "degree": told.degree,
         "attributes, degree": rare(with_degree),
         "degree, triangles": told.links,
-        **({} if told.ego is None else {"neighbourhood": told.ego}),
+        **({} if told.ego is None else {"neighborhood": told.ego}),
     }
     shown = {name: count for name, count in counts.items() if count == 0 or count >= LEAST}
     return Bars(

@@ -83,7 +83,7 @@ def test_defaults_are_filled_in_and_the_digest_is_theirs() -> None:
         ('name = "NSGA2"', "", "algorithm.name is missing"),
         ('"NSGA2"', '"nsga2"', "algorithm.name 'nsga2' is unknown; did you mean 'NSGA2'?"),
         ('"NSGA2"', '"NSGA-II"', "did you mean 'NSGA2'?"),
-        ('"gomm"', '"generalise"', "known: pbg: how far to generalise each attribute; gomm: "),
+        ('"gomm"', '"generalise"', "known: pbg: how far to generalize each attribute; gomm: "),
         (
             "generations = 3",
             "generations = 3\n[run]\nseeds = '3'",
