@@ -52,7 +52,7 @@ sphinx_gallery_conf = {
     "download_all_examples": True,
     "remove_config_comments": True,
     "show_memory": False,
-    "min_reported_time": 20,
+    "write_computation_times": False,  # pages of times would load scripts from elsewhere
     "within_subsection_order": "FileNameSortKey",
     "show_signature": False,
     "image_scrapers": ("matplotlib",),
