@@ -1,7 +1,7 @@
 """Commands on files of 10^4 to 10^7 records: seconds, processor time and peak memory of each, as a process of its own.
 
     python benchmarks/bench_rows.py [--records 10000 100000 1000000 10000000] [--format csv parquet]
-                                    [--only protect evaluate run release gomm pram blocks] [--folder DIR]
+                                    [--only protect evaluate run release scan suggest gomm pram blocks] [--folder DIR]
 
 The file has ten columns of people who do not exist: seven quasi-identifiers, two sensitive ones, and a wage of many
 different values. `gomm` measures 20 groupings of 12 numbers, `pram` 20 sets of matrices of three columns, `blocks`
@@ -33,7 +33,7 @@ PIECE = 250_000
 """Records drawn at a time, each piece with a seed of its own."""
 SHOWN = "blocks"
 """The task that prints more than its time."""
-COMMANDS = ("protect", "evaluate", "run", "release", "gomm", "pram", "blocks")
+COMMANDS = ("protect", "evaluate", "run", "release", "scan", "suggest", "gomm", "pram", "blocks")
 
 STUDY = """\
 title = "Lattice of a large file"
@@ -149,6 +149,10 @@ def commands(folder: Path, file: Path) -> dict[str, list[str]]:
             *sdc, "release", str(run), "--solution", "SOLUTION", "--out", str(folder / f"released{file.suffix}"),
             "--rows-seed", "1", "--overwrite",
         ],
+        "scan": [*sdc, "scan", str(file)],
+        "suggest": [
+            *sdc, "hierarchy", "suggest", str(file), "--columns", "age,wage", "--out", str(folder / "suggested")
+        ],
     }  # fmt: skip
 
 
@@ -205,7 +209,7 @@ def main() -> None:
     """Make each file, and measure each command on it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--records", type=int, nargs="+", default=[10**e for e in range(4, 8)])
-    parser.add_argument("--inside", choices=COMMANDS[4:], help=argparse.SUPPRESS)
+    parser.add_argument("--inside", choices=COMMANDS[-3:], help=argparse.SUPPRESS)
     parser.add_argument("--make", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--format", nargs="+", choices=("csv", "parquet"), default=["csv"])
     parser.add_argument("--only", nargs="+", choices=COMMANDS, default=list(COMMANDS[:4]))
@@ -227,12 +231,12 @@ def main() -> None:
 def one(folder: Path, records: int, form: str, only: list[str]) -> None:
     """Measure the commands on one file."""
     file = folder / f"people-{records}.{form}"
-    if not file.exists() and set(only) & set(COMMANDS[:4]):
+    if not file.exists() and set(only) & set(COMMANDS[:-3]):
         made(file, records)
     lines = commands(folder, file)
     for name in only:
         line = [solution(folder / "run") if word == "SOLUTION" else word for word in lines[name]]
-        if name in COMMANDS[4:]:
+        if name in COMMANDS[-3:]:
             line = [*line, "--records", str(records)]
         code, seconds, cpu, peak = measured(*line)
         failed = "" if code == 0 else f"  exit code {code}"
