@@ -44,7 +44,7 @@ def two_ways() -> None:
         problem.evaluate(found.front_x[:2])  # compiled
         took[name] = seconds(found.problem(threads=1).enumerate_front)
     programme, enumeration = took.values()
-    print(f"subset programme, 12 attributes: {programme:.1f} s; 9 with linkage, each: {enumeration:.1f} s")
+    print(f"subset program, 12 attributes: {programme:.1f} s; 9 with linkage, each: {enumeration:.1f} s")
     print(f"ratio {programme / enumeration:.2f}, {'within' if programme < enumeration else 'ABOVE'} the 1 allowed")
 
 
