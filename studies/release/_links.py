@@ -196,7 +196,7 @@ class LinkedRelease:
 
     @cached_property
     def exposure(self) -> Exposure:
-        """Nodes that links alone betray; without neighbourhoods where the graph is too large to compare them."""
+        """Nodes that links alone betray; without neighborhoods where the graph is too large to compare them."""
         small = len(self.graph.indices) <= EGO_ARCS
         n, directed = self.graph.n_nodes, self.graph.directed
         return exposure(self.graph.edges, n, self.rare, directed=directed, egos=small)

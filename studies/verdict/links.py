@@ -216,7 +216,7 @@ class _NodeMeasures(_Measures):
         order = self._order(links)
         if order is None:
             why = "nodes of the release and of the original are not paired, or links have changed"
-            return measures, [Skipped(GROUP, "mixing, AAMIL, nodes found by their neighbourhood", why)]
+            return measures, [Skipped(GROUP, "mixing, AAMIL, nodes found by their neighborhood", why)]
         return [*measures, *self._paired(old, new[order])], []
 
     def told(self, links: NDArray[np.int64], arcs: int, *, after: bool = True) -> list[Measure]:
@@ -226,8 +226,8 @@ class _NodeMeasures(_Measures):
         told = exposure(links, n, k, directed=graph.directed, egos=arcs <= EGO_ARCS)
         known = {
             "exposed_degree": ("number of links", told.degree),
-            "exposed_links": ("number of links and of links among the neighbours", told.links),
-            **({} if told.ego is None else {"exposed_ego": ("neighbourhood", told.ego)}),
+            "exposed_links": ("number of links and of links among the neighbors", told.links),
+            **({} if told.ego is None else {"exposed_ego": ("neighborhood", told.ego)}),
         }
         found = [
             self.measure(
@@ -274,7 +274,7 @@ class _NodeMeasures(_Measures):
                 " between categories.",
             ),
             self.measure(
-                "aamil", "AAMIL, links to released neighbours", one,
+                "aamil", "AAMIL, links to released neighbors", one,
                 "The same, if only the other end of each link has its released value.",
             ),
         ]  # fmt: skip
@@ -283,7 +283,7 @@ class _NodeMeasures(_Measures):
             hits = int((told.found > 0).sum())
             found.append(
                 self.measure(
-                    "ego_risk", "found by attributed neighbourhood", told.risk,
+                    "ego_risk", "found by attributed neighborhood", told.risk,
                     f"{hits:,} nodes have a neighborhood, with the original values of all its nodes, that"
                     " is in the release;"
                     f" a guess among those that fit finds {100 * told.risk_right:.3g} % of all nodes.",
@@ -334,4 +334,4 @@ class _GroupMeasures(_Measures):
         ]  # fmt: skip
         measures.append(self.distribution(old, new))
         why = "super-nodes show no links of single nodes"
-        return measures, [Skipped(GROUP, "exposure, mixing, nodes found by their neighbourhood", why)]
+        return measures, [Skipped(GROUP, "exposure, mixing, nodes found by their neighborhood", why)]

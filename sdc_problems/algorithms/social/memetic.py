@@ -59,7 +59,7 @@ class MemeticSocialGraph(Algorithm):
     -----
     One objective: ``il_graph``, ``aamil``, ``cdil``, ``dbil_graph``, ``nsil`` or ``dr_degree``. For several, pymoo's
     algorithms with ``problem.operators()`` use the same moves in their mutation. A proposal costs what it changes: the
-    neighbours, by category, of the nodes whose values change.
+    neighbors, by category, of the nodes whose values change.
 
     Examples
     --------

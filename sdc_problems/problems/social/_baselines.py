@@ -130,7 +130,7 @@ def _add_unshared(
     linked: NDArray[np.bool_],
     out: NDArray[np.int64],
 ) -> None:
-    """Add to each node the number of neighbours that only one of it and node i has; whole numbers keep ties."""
+    """Add to each node the number of neighbors that only one of it and node i has; whole numbers keep ties."""
     n = len(out)
     for a in range(pointer[i], pointer[i + 1]):
         h = near[a]
@@ -203,10 +203,10 @@ def _dissolve(
 
 
 def sangreea(cells: NDArray[np.int64], links: Arcs, k: int, *, alpha: float, beta: float) -> NDArray[np.int64]:
-    """SaNGreeA: clusters grown greedily from the node of largest degree, by attributes (α) and neighbourhood (β).
+    """SaNGreeA: clusters grown greedily from the node of largest degree, by attributes (α) and neighborhood (β).
 
     Added is the node with least ``α · attributes no longer equal / p + β · mean distance`` to the cluster; the distance
-    of two nodes is the number of neighbours that only one of them has, themselves apart, over n − 2. The nodes of a
+    of two nodes is the number of neighbors that only one of them has, themselves apart, over n − 2. The nodes of a
     last cluster below k join, in the order of the file, where ``α · ΔGIL / p + β · mean distance`` is least, GIL being
     the size of a cluster times its attributes that are not equal.
 

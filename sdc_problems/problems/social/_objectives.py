@@ -84,31 +84,31 @@ def graph_objectives(smallest: int, largest: int) -> dict[str, Objective]:
             source="Newman (2003), Mixing patterns in networks",
         ),
         Objective(
-            "ego_risk", "neighbourhoods that are found", "min", SHARE,
+            "ego_risk", "neighborhoods that are found", "min", SHARE,
             concerns="risk",
             meaning=(
-                "Share of the nodes whose neighbourhood, with all links in it and everybody's original"
+                "Share of the nodes whose neighborhood, with all links in it and everybody's original"
                 " quasi-identifiers, occurs in the release."
             ),
             formula="nodes v for which some released ego maps onto the original ego of v / nodes",
             source=_MARES + "Eq. 6.9 and 6.10",
         ),
         Objective(
-            "ego_risk_single", "neighbourhoods that are found by one attribute", "min", SHARE,
+            "ego_risk_single", "neighborhoods that are found by one attribute", "min", SHARE,
             concerns="risk",
             meaning=(
-                "Mean over the attributes of the share of nodes whose neighbourhood, with all links in it and"
+                "Mean over the attributes of the share of nodes whose neighborhood, with all links in it and"
                 " everybody's original value of that attribute, occurs in the release."
             ),
             formula="mean over attributes of ego_risk with that attribute alone",
             source=_MARES + "section 6.5.1",
         ),
         Objective(
-            "ego_risk_right", "neighbourhoods that are found rightly", "min", SHARE,
+            "ego_risk_right", "neighborhoods that are found rightly", "min", SHARE,
             concerns="risk",
             meaning=(
-                "Share of the nodes that an intruder picks rightly who looks for their original neighbourhood and"
-                " picks one of the nodes whose released neighbourhood is the same."
+                "Share of the nodes that an intruder picks rightly who looks for their original neighborhood and"
+                " picks one of the nodes whose released neighborhood is the same."
             ),
             formula="mean over nodes v of [v is among its matches] / matches of v",
             source="after Marés (2013), Eq. 6.10",

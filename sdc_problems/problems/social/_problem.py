@@ -218,7 +218,7 @@ class SocialGraphProblem(SDCProblem):
         yield released, original
 
     def _operators(self) -> dict[str, Any]:
-        """Return random clusterings, the crossover of whole clusters, and moves between neighbouring ones."""
+        """Return random clusterings, the crossover of whole clusters, and moves between neighboring ones."""
         return {
             "sampling": RandomPartitions(),
             "crossover": WholeGroupCrossover(),
@@ -246,7 +246,7 @@ class SocialGraphProblem(SDCProblem):
     def figures(self, x: ArrayLike) -> dict[str, float]:
         """Measure the clustering: losses, risks, and the shares of cells that become untrue or coarser.
 
-        Risks by neighbourhood are left out above 200,000 arcs, if they are no objectives.
+        Risks by neighborhood are left out above 200,000 arcs, if they are no objectives.
         """
         labels = self.labels(x)
         asked = {o.name for o in self.measured_objectives}
@@ -284,7 +284,7 @@ class SocialGraphProblem(SDCProblem):
     def exposure(self) -> Exposure:
         """Nodes that links alone betray, in the original and in every release that keeps the links.
 
-        Neighbourhoods are left out above 200,000 arcs, if no objective compares them.
+        Neighborhoods are left out above 200,000 arcs, if no objective compares them.
         """
         slow = {"ego_risk", "ego_risk_single", "ego_risk_right", "score_mean", "score_max"}
         small = self.engine.arcs.n_arcs <= EGO_ARCS or slow & {o.name for o in self.measured_objectives}

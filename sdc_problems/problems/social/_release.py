@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 SIZE, INNER, LINKS = "size", "inner_links", "links"
 FORMS = ("nodes", "supernodes")
-EGO_ARCS = 200_000  # arcs up to which a person is told of neighbourhoods without asking
+EGO_ARCS = 200_000  # arcs up to which a person is told of neighborhoods without asking
 
 
 def nodes_and_links(
@@ -133,8 +133,8 @@ def _free(name: str, frame: pd.DataFrame) -> str:
 
 def betrayal(told: Exposure, n: int, k: int) -> str:
     """Sentence on the people whom links alone betray."""
-    ego = "" if told.ego is None else f", {told.ego:,} a neighbourhood"
+    ego = "" if told.ego is None else f", {told.ego:,} a neighborhood"
     return (
         f"The links stay, and betray people: of {n:,} nodes, {told.degree:,} have a number of links that fewer than "
-        f"{k} share, {told.links:,} a number of links and of links among their neighbours{ego}. Super-nodes hide these."
+        f"{k} share, {told.links:,} a number of links and of links among their neighbors{ego}. Super-nodes hide these."
     )

@@ -70,7 +70,7 @@ def setting(scale: Scale, quick: bool, absent: list[str]) -> tuple[str, ...]:
         " statements in words, on seeded graphs of the printed size (datasets.crawl).",
         f"Algorithm 14, K = {', '.join(map(str, scale.ks))}, {scale.draws} draws of each, means; places by their"
         " closest common ancestor, topics by Borda's rule.",
-        "aamil as Figure 6.6 counts it, with one end of each link replaced. dr: the share of nodes whose neighbourhood,"
+        "aamil as Figure 6.6 counts it, with one end of each link replaced. dr: the share of nodes whose neighborhood,"
         " with the original values of some attributes, is found in the release.",
         "Microdata are the released attributes without links, by the categorical measures of chapter 4; section 6.5.2"
         " does not say which it used.",

@@ -57,7 +57,7 @@ def test_egos_are_those_of_the_plain_twin(case: tuple) -> None:
 
 @given(st.integers(3, 9), st.integers(0, 10**6))
 def test_classes_of_egos_are_those_of_networkx(n: int, seed: int) -> None:
-    """Neighbourhoods that refinement cannot tell apart: a hub over rings of several lengths."""
+    """Neighborhoods that refinement cannot tell apart: a hub over rings of several lengths."""
     rng = np.random.default_rng(seed)
     links, hubs, at = [], [], 0
     for _ in range(4):
@@ -136,6 +136,6 @@ def test_published_graphs(
     classes = ego_classes(egos(arcs(edges, n)), np.zeros(n, dtype=np.int64))
     first: dict[int, int] = {}
     for v, c in enumerate(classes.tolist()):
-        if first.setdefault(c, v) != v:  # every node that shares its class has the same neighbourhood, says networkx
+        if first.setdefault(c, v) != v:  # every node that shares its class has the same neighborhood, says networkx
             one, two = (networkx.ego_graph(G, int(x), center=False) for x in (v, first[c]))
             assert networkx.is_isomorphic(one, two)
