@@ -184,7 +184,7 @@ def people(records: int = _people.RECORDS, *, seed: int = _people.SEED) -> Datas
     )
     about = (
         f"Synthetic census-like records of people who do not exist, drawn by this package with seed {seed}: {records} "
-        "records × 13 columns, no missing values. Part of this package and under its licence."
+        "records × 13 columns, no missing values. Part of this package and under its license."
     )
     return Dataset(data, _hierarchies("people", _people.QUASI_IDENTIFIERS), about)
 
@@ -229,7 +229,7 @@ def crawl(n: int = _crawl.NODES, m: int | None = None, *, seed: int = _crawl.SEE
     about = (
         f"Synthetic social graph of people who do not exist, drawn by this package with seed {seed} after the graphs "
         f"of Marés (2013), section 6.5: {n} records × {len(frame.columns)} columns, no missing values. {m} edges. Part "
-        "of this package and under its licence."
+        "of this package and under its license."
     )
     return Dataset(data, {"place": _crawl.hierarchy()}, about, edges)
 
@@ -258,7 +258,7 @@ def firms() -> Dataset:
     about = (
         f"Synthetic firms that do not exist, drawn by this package with seed {_firms.SEED}: {len(data)} records × "
         f"{len(_firms.COLUMNS)} numeric columns in four correlated blocks, no missing values. Part of this package and "
-        "under its licence."
+        "under its license."
     )
     return Dataset(data, {}, about)
 

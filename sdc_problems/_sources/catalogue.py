@@ -301,7 +301,7 @@ _SOURCES = (
         file="graph_lazega_nodes.csv",
         by_hand=(
             "the Lazega lawyers data come with the pages of the SIENA software (ELattr.dat, ELwork.dat); write the "
-            "attributes and the arcs of the symmetrised co-work network (sorted; vertices from 1) as CSV"
+            "attributes and the arcs of the symmetrized co-work network (sorted; vertices from 1) as CSV"
         ),
         edges=(
             "graph_lazega_cowork_edges.csv",

@@ -285,7 +285,7 @@ class GOMMProblem(SDCProblem):
         pairs = (3**self.n_var - 1) // 2
         if pairs > limit:
             raise SDCError(
-                f"{self._size_in_words()}, and the programme over their groups has {pairs:,} steps, more than"
+                f"{self._size_in_words()}, and the program over their groups has {pairs:,} steps, more than"
                 f" limit={limit:,}: raise the limit, or search"
             )
         groups = np.arange(1, whole + 1)

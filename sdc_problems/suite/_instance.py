@@ -178,12 +178,12 @@ class Instance:
 
     @property
     def ideal(self) -> NDArray[np.float64]:
-        """Best value of each objective on the front, minimised."""
+        """Best value of each objective on the front, minimized."""
         return np.array(self._said["frozen"]["ideal"], dtype=float)
 
     @property
     def nadir(self) -> NDArray[np.float64]:
-        """Worst value of each objective on the front, minimised."""
+        """Worst value of each objective on the front, minimized."""
         return np.array(self._said["frozen"]["nadir"], dtype=float)
 
     @property

@@ -99,7 +99,7 @@ def _ioh(place: Path, label: str, number: int, runs: Sequence[Entry]) -> list[Pa
 
 
 def _moocore(place: Path, runs: Sequence[Entry]) -> Path:
-    """Write the archives that runs ended with, minimised, an empty line between two."""
+    """Write the archives that runs ended with, minimized, an empty line between two."""
     blocks = []
     for entry in runs:
         F = entry.record.F[entry.record.front()]
@@ -126,7 +126,7 @@ def _paretobench(folder: Path, entries: Sequence[Entry]) -> list[Path]:
             file.attrs.update(
                 name=label, author="", software="sdc-problems",
                 software_version=runs[0].record.versions.get("sdc-problems", ""),
-                comment=f"Archives without bound at {REPORTS} moments of each run; all objectives are minimised.",
+                comment=f"Archives without bound at {REPORTS} moments of each run; all objectives are minimized.",
                 creation_time=datetime.now(UTC).isoformat(), file_version="1.1.0",
                 file_format="ParetoBench Multi-Objective Optimization Data",
             )  # fmt: skip

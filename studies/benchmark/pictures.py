@@ -54,7 +54,7 @@ def short(label: str, longest: int = 40) -> str:
 
 
 def colours_of(entries: Sequence[Entry]) -> dict[str, tuple[str, str]]:
-    """Colour and line of each algorithm, the same in all pictures."""
+    """Color and line of each algorithm, the same in all pictures."""
     lines = ("-", "--", ":", "-.")
     names = labels_of(entries)
     return {name: (COLOURS[i % len(COLOURS)], lines[i // len(COLOURS) % 4]) for i, name in enumerate(names)}
@@ -299,13 +299,13 @@ def difference_picture(entries: Sequence[Entry], first: str, second: str, budget
 
 
 def _shade(share: float) -> tuple[float, float, float]:
-    """Colour between white and blue."""
+    """Color between white and blue."""
     red, green, blue = (1 - share + share * full for full in (0.0, 0.27, 0.5))
     return red, green, blue
 
 
 def _sets(entries: Sequence[Entry], budget: str | int) -> tuple[Instance, dict[str, dict[int, FloatArray]]]:
-    """Fronts of the runs by algorithm, numbered, minimised."""
+    """Fronts of the runs by algorithm, numbered, minimized."""
     if not entries:
         raise SDCError("there are no such runs")
     found = entries[0].instance
@@ -326,7 +326,7 @@ def _sets(entries: Sequence[Entry], budget: str | int) -> tuple[Instance, dict[s
 
 
 def _limits(found: Instance) -> tuple[FloatArray, FloatArray]:
-    """Corners of what is drawn, minimised: the box of the front and a little around it."""
+    """Corners of what is drawn, minimized: the box of the front and a little around it."""
     width = found.nadir - found.ideal
     return found.ideal - 0.05 * width, found.nadir + 0.1 * width
 

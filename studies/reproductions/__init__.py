@@ -17,7 +17,7 @@ REPRODUCTIONS: dict[str, str] = {
     "evolution": "Marés (2013), ch. 3: protected files that evolve cell by cell.",
     "gomm": "Balasch-Masoliver (2010): attribute groups for microaggregation by GOMM and D-GOMM.",
     "microaggregation": "Solanas et al. (2006), Martínez-Ballesté et al. (2007): genetic microaggregation.",
-    "pbg": "Dewri et al. (2010): property based generalisations of the Adult file.",
+    "pbg": "Dewri et al. (2010): property based generalizations of the Adult file.",
     "pram": "Marés (2013), ch. 4: transition matrices for PRAM, and equations that make them.",
     "precluster": "Marés (2013), ch. 5: clusters of records, each protected on its own.",
     "social": "Marés (2013), ch. 6: social graphs whose attributes are k-anonymous and whose links stay.",

@@ -30,7 +30,7 @@ GROUP = "sdc_problems.searches"
 FOR_EVERY_TASK = (
     *PYMOO,
     Search(
-        "ExactFront", "Every solution measured, or a programme: the exact front",
+        "ExactFront", "Every solution measured, or a program: the exact front",
         "sdc_problems.algorithms.exact_front:ExactFront", operators=(), own=True, archive=False, ends=True,
         objectives="any",
     ),

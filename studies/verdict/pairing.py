@@ -505,7 +505,7 @@ def paired_column(
     if quasi and not same_rows and before.kind is not Kind.NUMERIC and many and 2 * once > len(index) - len(old):
         raise SDCError(
             f"column {name!r} holds more different new labels than the original has values: they are no "
-            "generalisation; is this the protected copy of that file? (--same-rows says that it is)"
+            "generalization; is this the protected copy of that file? (--same-rows says that it is)"
         )
     return column
 

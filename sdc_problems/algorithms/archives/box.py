@@ -154,7 +154,7 @@ class BoxArchive:
 
     @property
     def F(self) -> FloatArray:
-        """Objective values of the members (minimised), in order of arrival."""
+        """Objective values of the members (minimized), in order of arrival."""
         return self._read("F")
 
     @property

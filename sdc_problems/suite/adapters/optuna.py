@@ -36,7 +36,7 @@ class OptunaProblem(BaseProblem):
     """
 
     search_space = property(attrgetter("space"), doc="Distribution of each variable.")
-    directions = property(lambda self: [StudyDirection.MINIMIZE] * self.task.n_obj, doc="All are minimised.")
+    directions = property(lambda self: [StudyDirection.MINIMIZE] * self.task.n_obj, doc="All are minimized.")
 
     def __init__(self, source: Source, rng: np.random.Generator) -> None:
         self.task = task = Adapted(source, rng)

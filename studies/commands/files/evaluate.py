@@ -336,6 +336,7 @@ def _leaves(hierarchies: dict[str, Hierarchy], protected: Microdata) -> dict[str
 def show(found: Verdict) -> None:
     """Print a verdict for a person."""
     from sdc_problems.studies.report.terminal import console, plain
+    from sdc_problems.studies.verdict.pairing import Fate
 
     out = console()
     out.print(f"Risk: {plain(found.risk, 500)}.")
@@ -343,7 +344,8 @@ def show(found: Verdict) -> None:
         out.print(f"Loss: {plain(found.utility, 500)}.")
     if found.compared and found.weakest is not None:
         out.print(f"Weakest records: {_certain(found)}.")
-    fates = "; ".join(f"{plain(name)} ({kind}, {fate})" for name, _, kind, fate in found.columns)
+    words = {Fate.GENERALISED.value: "generalized"}  # the certificate keeps its spelling
+    fates = "; ".join(f"{plain(name)} ({kind}, {words.get(fate, fate)})" for name, _, kind, fate in found.columns)
     out.print(f"Measured: {fates}.")
     out.print("After each value stands its range, with ↑ if higher is better and ↓ if lower is better.")
     for group in dict.fromkeys(m.group for m in found.measures):

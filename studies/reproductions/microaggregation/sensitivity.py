@@ -60,7 +60,7 @@ def anova(runs: pd.DataFrame, response: str, factors: Sequence[str]) -> Anova:
     ('rate',)
     """
     if len(runs) == 0:
-        raise SDCError("there are no runs to analyse")
+        raise SDCError("there are no runs to analyze")
     varied = [name for name in factors if len(runs[name].unique()) > 1]
     y = runs[response].to_numpy(dtype=float)
     if not varied or np.ptp(y) <= 1e-9 * max(np.abs(y).max(), 1.0):

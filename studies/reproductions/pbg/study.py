@@ -172,7 +172,7 @@ def _reproduced(*, quick: bool, say: Callable[[str], None], pool: Executor) -> R
         "CE is the sum over the archive as the paper defines it; one stray member is enough to raise it.",
     )
     return Report(
-        "Property based generalisations of the Adult file",
+        "Property based generalizations of the Adult file",
         "Dewri, Ray, Ray, Whitley: On the Identification of Property Based Generalizations in Microdata Anonymization."
         " DBSec 2010.",
         setting,
@@ -296,7 +296,7 @@ def _pictures(
     ]
     return tuple(
         Picture(name, heading, _scatter([(problems[s], fronts[s].F, runs[s].F) for s in sets]),
-                note="Crosses: all minimal generalisations; circles: PBG-EA, first seed.")
+                note="Crosses: all minimal generalizations; circles: PBG-EA, first seed.")
         for name, heading, sets in shown
     )  # fmt: skip
 

@@ -98,7 +98,7 @@ def ru_map(
             panel.scatter(F[:, 0], F[:, 1], s=12, color=colour, zorder=4, label=name)
         _named(panel, builders, "D", BASELINE, "builders' matrices", "right")
         _named(panel, ours, "^", COLOURS[2], "the paper's algorithms, run here", "below")
-        _named(panel, paper, "s", ORIGINAL, "the paper's figures (its own normalisation)", "left")
+        _named(panel, paper, "s", ORIGINAL, "the paper's figures (its own normalization)", "left")
         panel.set_xlabel("information loss (percent, less is better)")
         panel.set_ylabel("disclosure risk (percent, less is better)")
         panel.set_title(title, loc="left", fontsize=11, fontweight="bold")

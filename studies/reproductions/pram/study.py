@@ -267,7 +267,7 @@ def _front(case: Case, scale: Scale, ea: Course, by_max: Course, by_mean: Course
         rows,
         f"Least mean score on the front: {F.mean(axis=1).min():.2f}, least maximum: {F.max(axis=1).min():.2f}; with the"
         f" diagonal: {kept.mean(axis=1).min():.2f} and {kept.max(axis=1).min():.2f}. Expected values, without Monte"
-        " Carlo noise; the paper's figures are in its own normalisation.",
+        " Carlo noise; the paper's figures are in its own normalization.",
     )
     picture = Picture(
         f"figure-4.20-{case.name}",

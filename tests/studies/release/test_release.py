@@ -129,7 +129,7 @@ def test_a_file_goes_out_as_it_came_in(tmp_path: Path, sdc: Sdc) -> None:
     sdc("release", tmp_path / "run", "--solution", front.ids[int(kept.argmin())], "--out", tmp_path / "out.csv",
         "--suppressed", "star")  # fmt: skip
     pair = [tmp_path / "mine.csv", tmp_path / "out.csv", "--quasi-identifiers", "Größe,Ort", "--decimal", ","]
-    assert "Measured: Größe (numeric, generalised)" in " ".join(sdc("evaluate", *pair).out.split())
+    assert "Measured: Größe (numeric, generalized)" in " ".join(sdc("evaluate", *pair).out.split())
     assert (tmp_path / "out.csv").read_bytes().startswith("\ufeffGröße;Ort;wage\n".encode())
     after = pd.read_csv(tmp_path / "out.csv", sep=";", decimal=",")
     assert after["wage"].isin(frame["wage"]).all()
