@@ -137,7 +137,7 @@ def test_risks_are_made_of_their_parts(rng: np.random.Generator) -> None:
     )
 
 
-# -- degenerate optima of the usual scores: whoever optimises them finds these files ----------------------------------
+# -- degenerate optima of the usual scores: whoever optimizes them finds these files ----------------------------------
 
 
 def test_shifted_rows_publish_every_record_and_score_nearly_nothing(rng: np.random.Generator) -> None:

@@ -1,4 +1,4 @@
-"""Exact fronts by programmes equal those by measuring all, and those of plain Python."""
+"""Exact fronts by programs equal those by measuring all, and those of plain Python."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def partitions(members: list[int]) -> list[list[list[int]]]:
 
 
 def nondominated(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Front of rows that are minimised, each once, by comparing all with all."""
+    """Front of rows that are minimized, each once, by comparing all with all."""
     values = np.unique(values, axis=0)
     worse = [((values <= v).all(axis=1) & (values < v).any(axis=1)).any() for v in values]
     return values[~np.array(worse)]

@@ -23,7 +23,7 @@ PBG = [found.id for found in instances("core") if found.task == "pbg"]
 
 
 def nondominated(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Front of rows that are minimised, each once, rounding apart."""
+    """Front of rows that are minimized, each once, rounding apart."""
     rounded = values.round(9)
     kept: NDArray[np.float64] = values[moocore.is_nondominated(rounded, keep_weakly=False)]
     return kept

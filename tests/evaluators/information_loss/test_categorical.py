@@ -106,7 +106,7 @@ def test_disjoint_categories_are_the_worst_case() -> None:
 
 
 def test_the_ordinal_distance_counts_both_ends() -> None:
-    """From the first to the last of five categories lie five; neighbours span two."""
+    """From the first to the last of five categories lie five; neighbors span two."""
     d = category_distance([0, 0, 2], [4, 1, 2], kind="ordinal", n_categories=5)
     np.testing.assert_array_equal(d, [1.0, 0.4, 0.0])
 

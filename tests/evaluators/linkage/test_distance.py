@@ -159,7 +159,7 @@ def test_policies_on_groups_of_equal_protected_records() -> None:
     assert distance_linkage(X, Y) == pytest.approx(100 / 3)
     assert distance_linkage(X, Y, ties="strict") == 0.0
     assert distance_linkage(X, Y, ties="any") == 100.0
-    # The other way round each group's own centre is nearest: one record of three is found for certain.
+    # The other way round each group's own center is nearest: one record of three is found for certain.
     assert distance_linkage(X, Y, direction="to_original") == pytest.approx(100 / 3)
     assert distance_linkage(X, Y, direction="to_original", ties="strict") == pytest.approx(100 / 3)
 

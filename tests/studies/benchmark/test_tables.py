@@ -125,7 +125,7 @@ def test_front_is_drawn_under_what_was_attained(entries: list[Entry]) -> None:
     values = found.natural(found.front)
     assert sorted(np.asarray(drawn).tolist()) == sorted(values.tolist())
     front, best, half, worst = (line.get_xydata() for line in figure.axes[0].lines[:4])
-    # k is maximised and drawn as people read it: no surface lies beyond the front
+    # k is maximized and drawn as people read it: no surface lies beyond the front
     for surface in (best, half, worst):
         for k, glm in surface:
             covering = values[values[:, 0] >= k]

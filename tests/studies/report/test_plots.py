@@ -42,7 +42,7 @@ def drawn(panel: Any, label: str) -> np.ndarray[Any, Any]:
     for collection in panel.collections:
         if isinstance(collection, PathCollection) and str(collection.get_label()).startswith(label):
             return np.asarray(collection.get_offsets())
-    raise AssertionError(f"nothing labelled {label!r}")
+    raise AssertionError(f"nothing labeled {label!r}")
 
 
 def test_the_map_shows_the_front_and_what_it_dominates(runs: list[Run]) -> None:
@@ -62,7 +62,7 @@ def test_the_steps_run_through_the_front_and_never_inside_it(runs: list[Run]) ->
     line = ru_map([run]).axes[0].lines[0]
     F = np.column_stack([-np.asarray(line.get_xdata()), np.asarray(line.get_ydata())])
     front = run.front().F
-    for corner in F:  # minimised: on the border of what is dominated
+    for corner in F:  # minimized: on the border of what is dominated
         assert (front <= corner + 1e-12).all(axis=1).any()
         assert not (front < corner - 1e-12).all(axis=1).any()
     assert {tuple(f) for f in front} <= {tuple(f) for f in F}

@@ -92,7 +92,7 @@ def test_the_data_are_of_the_papers_shape() -> None:
     assert scattered.shape == clustered.shape == (1000, 2)
     assert np.abs(scattered).max() <= 10_000
     near = np.sort(((clustered[:, None] - clustered[None]) ** 2).sum(axis=2), axis=1)[:, 2]
-    assert np.sqrt(near).max() < 600  # everybody has two neighbours of his cluster
+    assert np.sqrt(near).max() < 600  # everybody has two neighbors of his cluster
     groups, plain, found = hybrid(scattered[:240], 12, 2, 1000)
     assert groups == 20
     assert found < plain

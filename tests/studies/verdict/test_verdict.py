@@ -94,7 +94,7 @@ def test_generalised_labels(people: pd.DataFrame) -> None:
     before = people.groupby(["age", "town", "job"]).size()
     k = next(m for m in found.measures if m.name == "k")
     assert k.before == before.min()
-    # Nearest among generalised records is any record of the own group.
+    # Nearest among generalized records is any record of the own group.
     assert found.value("dbrl") == pytest.approx(100 * len(sizes) / N)
     ages = np.sort(people.age.unique())
     leaves = people.age.map(lambda a: ((ages >= a // 20 * 20) & (ages <= a // 20 * 20 + 19)).sum())

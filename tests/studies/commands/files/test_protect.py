@@ -465,7 +465,7 @@ def test_exit_code_of_bad_input(folder: Path, monkeypatch: pytest.MonkeyPatch, c
 PLUGIN = '''
 from sdc_problems.methods import Method
 
-METHOD = Method("pair-up", "neighbours in the file", "pairing_up:pair", "partition", guarantee="k")
+METHOD = Method("pair-up", "neighbors in the file", "pairing_up:pair", "partition", guarantee="k")
 
 def pair(X, k, *, shift: int = 0, careless: bool = False):
     """Pairs.
