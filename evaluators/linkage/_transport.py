@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sdc_problems._kernel import SLICE, kernel
-from sdc_problems._slices import tell
+from sdc_problems._slices import Pace, tell
 from sdc_problems._validation import IntArray
 
 
@@ -149,8 +149,10 @@ def transport(cost: IntArray, supply: IntArray, demand: IntArray) -> IntArray:
     n, m = cost.shape
     flow: IntArray = np.zeros((n, m), dtype=np.int64)
     state = flow, supply.copy(), demand.copy(), np.zeros(n, dtype=np.int64), np.zeros(m, dtype=np.int64)
-    row = 0
+    row, pace = 0, Pace(SLICE // 8)  # a step may have to wait for memory
     while row < n:
-        row = shortest_paths(cost, *state, row, SLICE)
+        budget = pace.steps
+        row = shortest_paths(cost, *state, row, budget)
+        pace.next(budget)
         tell("records assigned", row, n)
     return flow
