@@ -323,9 +323,9 @@ def test_an_export_goes_out_as_it_came_in(folder: Path, encoding: str) -> None:
     order = np.argsort(read_rows(folder / "out.csv.rows.csv", folder / "out.csv"))
     assert head == "Alter;Größe;Gewicht;Ort;Zimmer"
     assert [lines[row] for row in order] == [
-        "22,5;1,615;70,0;Köln;3",
+        "22,5;1,615;70;Köln;3",
         "22,5;1,615;;Köln;",
-        "36,5;1,875;61,0;Jülich;1",
+        "36,5;1,875;61;Jülich;1",
         "36,5;1,875;90,5;;2",
     ]
     assert json.loads(pair.stdout)["records"] == 4
