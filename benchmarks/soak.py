@@ -156,7 +156,8 @@ class Soak:
             while process.poll() is None:
                 with contextlib.suppress(psutil.Error):
                     children = psutil.Process(process.pid).children()
-                    workers = [child for child in children if "resource_tracker" not in " ".join(child.cmdline())]
+                    # Not the process that removes semaphores, nor what is still a copy of the command.
+                    workers = [child for child in children if "spawn_main" in " ".join(child.cmdline())]
                     if workers:
                         workers[int(self.rng.integers(len(workers)))].kill()
                         return True
