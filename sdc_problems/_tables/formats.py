@@ -145,8 +145,10 @@ def read_columns(path: str | os.PathLike[str], how: str | None = None) -> tuple[
         if raw and all(isinstance(name, str) for name in raw) and len(set(raw)) == len(raw):
 
             def one(name: str) -> pd.Series[Any]:
-                with _explained(Path(path), "Parquet"):
-                    return pd.read_parquet(place, columns=[name])[name].reset_index(drop=True)
+                with _explained(Path(path), "Parquet"):  # threads of the reader would each hold a part of the column
+                    column = pd.read_parquet(place, columns=[name], use_threads=False)[name].reset_index(drop=True)
+                _library("pyarrow", "Parquet").default_memory_pool().release_unused()
+                return column
 
             return names, map(one, raw)
     frame, _ = read_frame(path, how)
