@@ -145,10 +145,12 @@ def read_columns(path: str | os.PathLike[str], how: str | None = None) -> tuple[
         if raw and all(isinstance(name, str) for name in raw) and len(set(raw)) == len(raw):
 
             def one(name: str) -> pd.Series[Any]:
-                with _explained(Path(path), "Parquet"):  # threads of the reader would each hold a part of the column
-                    column = pd.read_parquet(place, columns=[name], use_threads=False)[name].reset_index(drop=True)
+                with _explained(
+                    Path(path), "Parquet"
+                ):  # neither threads nor a buffer ahead: both hold parts of the file
+                    column = pd.read_parquet(place, columns=[name], use_threads=False, pre_buffer=False)[name]
                 _library("pyarrow", "Parquet").default_memory_pool().release_unused()
-                return column
+                return column.reset_index(drop=True)
 
             return names, map(one, raw)
     frame, _ = read_frame(path, how)
