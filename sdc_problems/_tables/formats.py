@@ -145,9 +145,7 @@ def read_columns(path: str | os.PathLike[str], how: str | None = None) -> tuple[
         if raw and all(isinstance(name, str) for name in raw) and len(set(raw)) == len(raw):
 
             def one(name: str) -> pd.Series[Any]:
-                with _explained(
-                    Path(path), "Parquet"
-                ):  # neither threads nor a buffer ahead: both hold parts of the file
+                with _explained(Path(path), "Parquet"):  # threads and buffers hold parts of it
                     column = pd.read_parquet(place, columns=[name], use_threads=False, pre_buffer=False)[name]
                 _library("pyarrow", "Parquet").default_memory_pool().release_unused()
                 return column.reset_index(drop=True)
