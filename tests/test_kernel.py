@@ -165,6 +165,38 @@ def test_a_kernel_keeps_name_text_and_function(tmp_path: Path, monkeypatch: pyte
     assert pickle.loads(pickle.dumps(made.one)) is made.one
 
 
+BARE = """
+import numpy as np
+from sdc_problems._kernel import kernel
+
+@kernel(allocates=False)
+def double(values, out):
+    for i in range(len(values)):
+        out[i] = 2 * values[i]
+
+@kernel()
+def doubled(values):
+    out = np.empty_like(values)
+    double(values, out)
+    return out
+
+@kernel(allocates=False)
+def wrong(n):
+    return np.empty(n).sum()
+
+print(doubled(np.arange(3)), "NRT_incref" in "".join(double.inner.inspect_llvm().values()))
+try:
+    wrong(3)
+except Exception as error:
+    print("Only accept returning of array passed into the function" in str(error))
+"""
+
+
+def test_a_kernel_that_does_not_allocate_counts_no_references(tmp_path: Path) -> None:
+    (tmp_path / "bare.py").write_text(BARE)
+    assert run(tmp_path, tmp_path / "home", program="import bare") == ["[0 2 4] False", "True"]
+
+
 @given(values=st.lists(st.integers(-5, 5), max_size=60))
 def test_loops_in_place_of_numpys_forms(values: list[int]) -> None:
     given_values = np.array(values, dtype=np.int64)

