@@ -283,36 +283,37 @@ def class_table(rows: Distinct, *, n_sensitive: int, n_labels: int) -> ClassTabl
     n_classes, number, first = number_rows(rows.keys)
     sizes = np.zeros(n_classes, dtype=np.int64)
     np.add.at(sizes, number, rows.n)
-    start, pairs = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    parts = [rows.sensitive] * (n_sensitive > 0) + [rows.labels + n_sensitive] * (n_labels > 0)
-    if parts:
-        of, values = np.tile(number, len(parts)), np.concatenate(parts)
-        _, pair, row = number_rows(np.column_stack([of, values]))
-        counts = np.zeros(len(row), dtype=np.int64)
-        np.add.at(counts, pair, np.tile(rows.n, len(parts)))
-        start = np.searchsorted(of[row], np.arange(n_classes + 1)).astype(np.int64)
-        pairs = (values[row] << COUNT_BITS) | counts
     keys = np.ascontiguousarray(rows.keys[first])
-    return ClassTable(keys, sizes, start, pairs, np.zeros((n_classes if parts else 0, N_STATS), dtype=np.int64))
+    parts = [rows.sensitive] * (n_sensitive > 0) + [rows.labels + n_sensitive] * (n_labels > 0)
+    if not parts:
+        return ClassTable(keys, sizes, None, None, None)
+    of, values = np.tile(number, len(parts)), np.concatenate(parts)
+    _, pair, row = number_rows(np.column_stack([of, values]))
+    counts = np.zeros(len(row), dtype=np.int64)
+    np.add.at(counts, pair, np.tile(rows.n, len(parts)))
+    start = np.searchsorted(of[row], np.arange(n_classes + 1)).astype(np.int64)
+    pairs = (values[row] << COUNT_BITS) | counts
+    return ClassTable(keys, sizes, start, pairs, np.zeros((n_classes, N_STATS), dtype=np.int64))
 
 
 def follow(lattice: Lattice, table: ClassTable, *, sensitive: bool, labels: bool) -> tuple[Lattice, ClassTable]:
     """Same lattice and classes with only the requested counts."""
     n_sensitive = lattice.n_sensitive if sensitive else 0
     n_labels = lattice.n_followed - lattice.n_sensitive if labels else 0
-    if n_sensitive + n_labels == lattice.n_followed:
+    if n_sensitive + n_labels == lattice.n_followed or table.start is None or table.pairs is None:
         return lattice, table
     value, skipped = table.pairs >> COUNT_BITS, lattice.n_sensitive
     kept = np.flatnonzero((value < n_sensitive) | ((value >= skipped) & (n_labels > 0)))
     lattice = lattice._replace(n_sensitive=n_sensitive, n_followed=n_sensitive + n_labels)
     if len(kept) == 0:
-        nothing = np.zeros(0, dtype=np.int64)
-        return lattice, table._replace(start=nothing, pairs=nothing, stats=np.zeros((0, N_STATS), dtype=np.int64))
+        return lattice, table._replace(start=None, pairs=None, stats=None)
     pairs = table.pairs[kept]
     if n_sensitive == 0:
         pairs -= skipped << COUNT_BITS
     table = table._replace(
-        start=np.searchsorted(kept, table.start).astype(np.int64), pairs=pairs, stats=np.zeros_like(table.stats)
+        start=np.searchsorted(kept, table.start).astype(np.int64),
+        pairs=pairs,
+        stats=np.zeros((len(table.sizes), N_STATS), np.int64),
     )
     fill_stats(table, lattice)
     return lattice, table

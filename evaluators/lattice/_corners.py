@@ -60,7 +60,8 @@ def corner(table: ClassTable, limits: Ints, values: Floats, measures: Sequence[s
 
 def _mixing(table: ClassTable, name: str, lattice: Lattice) -> Floats:
     """Mixing of the sensitive values of each class; larger is better."""
-    stats, sizes = table.stats, table.sizes
+    stats: Ints = table.stats
+    sizes = table.sizes
     if name == "l":
         return stats[:, 0].astype(float)
     if name == "t":

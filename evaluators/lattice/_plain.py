@@ -43,7 +43,7 @@ def plain_measure(source: Any, of: Ints, levels: Ints, lattice: Any) -> Any:
     _, first, group = np.unique(rows, return_index=True, return_inverse=True)
     group = group.ravel()
     sizes = np.bincount(group, weights=source.sizes, minlength=len(first)).astype(np.int64)
-    if len(source.start):
+    if source.pairs is not None:
         classes = np.repeat(group, np.diff(source.start))
         wide = max(1, lattice.n_followed)
         pair, at = np.unique(classes * wide + (source.pairs >> 32), return_inverse=True)
@@ -53,7 +53,7 @@ def plain_measure(source: Any, of: Ints, levels: Ints, lattice: Any) -> Any:
         table = type(source)(keys[first], sizes, start, (pair % wide << 32) | counts, stats)
         plain_stats(table, lattice)
     else:
-        table = type(source)(keys[first], sizes, source.start, source.pairs, source.stats)
+        table = type(source)(keys[first], sizes, None, None, None)
     return table, *_figures(table, levels, lattice)
 
 
@@ -117,7 +117,7 @@ def _figures(table: Any, levels: Ints, lattice: Any) -> tuple[Ints, NDArray[np.f
     figures[:, 0] = np.concatenate([limits[1:], [min(n, left.min()) if len(left) else n]])
     figures[:, 1], figures[:, 2], figures[:, 3], figures[:, 5] = n, np.inf, 0.0, 0.0
     minorities: Any = 0
-    if len(table.stats):
+    if table.stats is not None:
         distinct, squares, logs, excess, most = table.stats.T
         figures[:, 1] = extreme(distinct, np.minimum, n)
         figures[:, 2] = extreme((_x_log_x(sizes, lattice) - logs) / sizes, np.minimum, np.inf) / lattice.log_scale

@@ -13,12 +13,12 @@ _NOWHERE = np.iinfo(np.int16).max
 
 def size_of(table: ClassTable) -> int:
     """Number of rows that are read when the table is grouped."""
-    return len(table.sizes) + len(table.pairs)
+    return len(table.sizes) + table.n_pairs
 
 
 def bytes_of(table: ClassTable) -> int:
     """Memory of the table in bytes."""
-    return sum(array.nbytes for array in table)
+    return sum(array.nbytes for array in table if array is not None)
 
 
 class StoredTables:

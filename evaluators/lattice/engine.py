@@ -218,7 +218,8 @@ class LatticeEngine:
             rows, n_sensitive=n_sensitive, n_labels=n_labels, max_suppressed=self.max_suppressed
         )
         self._full = class_table(rows, n_sensitive=n_sensitive, n_labels=n_labels)
-        fill_stats(self._full, self._full_lattice)
+        if self._full.pairs is not None:
+            fill_stats(self._full, self._full_lattice)
         self._lattice, self._base = follow(
             self._full_lattice,
             self._full,
@@ -473,8 +474,7 @@ class LatticeEngine:
         table, zero = self._base, np.zeros_like(start)
         if start.any():
             table = measure_from(table, zero, start, self._lattice)[0]
-        walked: tuple[Ints, Ints, Floats] = walk(table, start, order, rooms, self._lattice, self._columns, every)
-        return walked
+        return walk(table, start, order, rooms, self._lattice, self._columns, every)
 
     def _walking_order(self) -> tuple[Ints, Ints]:
         """Attributes from the slowest to the fastest changing, and the size that a table of each may need.
@@ -509,7 +509,7 @@ class LatticeEngine:
                 of = levels
                 shares.append(size_of(table) / size_of(self._base))
                 if level == 1:
-                    room = (len(table.sizes), len(table.pairs))
+                    room = (len(table.sizes), table.n_pairs)
             found[a] = shares, room
         return found
 
