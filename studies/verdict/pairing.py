@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from sdc_problems._tables.coded import coded_texts
 from sdc_problems._tables.columns import NA_VALUES, STAR, label, parse_numbers
-from sdc_problems._tables.formats import format_of, read_frame
+from sdc_problems._tables.formats import format_of, read_columns, read_frame
 from sdc_problems._tables.intervals import outside, parse_interval, without_mark
 from sdc_problems._tables.levels import TOP
 from sdc_problems._tables.read_csv import CSVFile
@@ -176,6 +176,8 @@ def read_protected(
     Numbers of columns that are ``numeric`` in the original, and labels of their intervals, may be written with a
     point or with the given marks; ``known`` labels are not converted.
     """
+    if format_of(path) == "Parquet":  # whose columns have one type each, and are read one by one
+        return Microdata.from_file(path, kinds=dict.fromkeys(read_columns(path)[0], "nominal"), missing="category")
     if format_of(path) is not None:
         return as_protected(read_frame(path)[0])
     names = CSVFile(

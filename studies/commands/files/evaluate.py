@@ -276,7 +276,7 @@ def _released_links(protected: Path, named: Path | None) -> pd.DataFrame:
 def _population(path: Path, data: Microdata, reading: Reading) -> Microdata:
     """Read a table of the population; its quasi-identifiers have the same kinds as in the original."""
     from sdc_problems._tables.formats import format_of as table_format
-    from sdc_problems._tables.formats import read_frame
+    from sdc_problems._tables.formats import read_columns
     from sdc_problems._tables.look import found_encoding
     from sdc_problems._tables.read_csv import CSVFile
     from sdc_problems.microdata import Kind, Microdata
@@ -284,7 +284,7 @@ def _population(path: Path, data: Microdata, reading: Reading) -> Microdata:
     other = table_format(path) is not None
     encoding = None if other else found_encoding(path, reading.encoding or "utf-8")
     form = format_of(path, encoding=encoding, delimiter=None)
-    there = read_frame(path)[0].columns if other else CSVFile(path, chunksize=None, **form, **reading.marks).header()
+    there = read_columns(path)[0] if other else CSVFile(path, chunksize=None, **form, **reading.marks).header()
     quasi = [data.attribute(name) for name in data.quasi_identifiers]
     kinds = {a.name: "numeric" if a.kind is Kind.NUMERIC else "nominal" for a in quasi if a.name in there}
     return Microdata.from_file(path, missing="category", kinds=kinds, **form, **reading.marks)

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import datetime
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +10,7 @@ import pytest
 from sdc_problems import Microdata, SDCError
 from sdc_problems._tables.intervals import parse_interval
 from sdc_problems.studies.verdict import verdict
-from sdc_problems.studies.verdict.pairing import Fate, PairedColumn, Pairing, as_protected, pair_files
+from sdc_problems.studies.verdict.pairing import Fate, PairedColumn, Pairing, as_protected, pair_files, read_protected
 
 FRAME = pd.DataFrame(
     {
@@ -278,3 +281,15 @@ def test_numbers_stand_beside_intervals_in_words() -> None:
     assert pair(RELEASE.assign(age=ages)).quasi_identifiers[0].fate is Fate.GENERALISED
     with pytest.raises(SDCError, match="mixes numbers with text that is neither an interval"):
         pair(RELEASE.assign(age=["young", "young", *ages[2:]]))
+
+
+def test_a_parquet_file_is_read_a_column_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    days = [datetime.date(2020, 1, 1 + i) for i in range(4)]
+    frame = pd.DataFrame({"n": [1, 2, 2, 4], "x": [0.5, None, 2.0, 4.0], "s": ["x", "*", None, "x"], "d": days})
+    frame.to_parquet(tmp_path / "p.parquet", index=False)
+    whole = as_protected(pd.read_parquet(tmp_path / "p.parquet"))
+    monkeypatch.setattr("sdc_problems.studies.verdict.pairing.read_frame", None)
+    found = read_protected(tmp_path / "p.parquet")
+    for name in whole.names:
+        one, other = found.attribute(name), whole.attribute(name)
+        assert [one.labels[code] for code in one.codes] == [other.labels[code] for code in other.codes], name
