@@ -12,7 +12,7 @@ from sdc_problems._kernel import kernel
 from sdc_problems.errors import SDCError
 
 
-@kernel()
+@kernel(allocates=False)
 def _first_use(X: NDArray[Any], new: NDArray[Any], unused: Any, out: NDArray[Any]) -> None:
     for r in range(X.shape[0]):
         for label in range(len(new)):

@@ -33,7 +33,7 @@ def _fit(row: NDArray[np.int64], least: int, most: int, late: NDArray[np.int64])
         _move_into_limits(row, least, most, late, size, len(used), np.empty_like(size))
 
 
-@kernel()
+@kernel(allocates=False)
 def _move_into_limits(
     row: NDArray[np.int64],
     least: int,
@@ -312,7 +312,7 @@ def _join(row: NDArray[np.int64], near: NDArray[np.int32], order: NDArray[np.int
     _join_nearest(row, near, order, size, most)
 
 
-@kernel()
+@kernel(allocates=False)
 def _join_nearest(
     row: NDArray[np.int64], near: NDArray[np.int32], order: NDArray[np.int64], size: NDArray[np.int64], most: int
 ) -> None:
@@ -375,7 +375,7 @@ class RecordMutation(Mutation):
         return out
 
 
-@kernel()
+@kernel(allocates=False)
 def _move(
     row: NDArray[np.int64],
     near: NDArray[np.int32],
@@ -421,7 +421,7 @@ def _move(
             row[i] = there
 
 
-@kernel()
+@kernel(allocates=False)
 def _cut(row: NDArray[np.int64], near: NDArray[np.int32], i: int, size: NDArray[np.int64], least: int) -> None:
     """Split off record i with the nearest records of its group, then with any of them, until they form a group."""
     here, fresh = row[i], 0

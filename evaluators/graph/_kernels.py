@@ -12,18 +12,28 @@ from numpy.typing import NDArray
 from sdc_problems._kernel import kernel
 
 
-@kernel()
 def profiles(
     in_ptr: NDArray[np.int64], into: NDArray[np.int32], codes: NDArray[np.int32], n_categories: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
     """Numbers of neighbors of each node by category: pointer, categories and counts."""
-    n = len(in_ptr) - 1
-    pointer = np.zeros(n + 1, dtype=np.int64)
-    category = np.empty(len(into), dtype=np.int32)
-    count = np.empty(len(into), dtype=np.int32)
-    place = np.full(n_categories, -1, dtype=np.int64)
+    pointer = np.zeros(len(in_ptr), dtype=np.int64)
+    category, count = np.empty(len(into), dtype=np.int32), np.empty(len(into), dtype=np.int32)
+    _profiles(in_ptr, into, codes, np.full(n_categories, -1), pointer, category, count)
+    return pointer, category[: pointer[-1]].copy(), count[: pointer[-1]].copy()
+
+
+@kernel(allocates=False)
+def _profiles(
+    in_ptr: NDArray[np.int64],
+    into: NDArray[np.int32],
+    codes: NDArray[np.int32],
+    place: NDArray[np.int64],
+    pointer: NDArray[np.int64],
+    category: NDArray[np.int32],
+    count: NDArray[np.int32],
+) -> None:
     used = 0
-    for v in range(n):
+    for v in range(len(in_ptr) - 1):
         for a in range(in_ptr[v], in_ptr[v + 1]):
             c = codes[into[a]]
             if place[c] < pointer[v]:
@@ -33,10 +43,9 @@ def profiles(
                 used += 1
             count[place[c]] += 1
         pointer[v + 1] = used
-    return pointer, category[:used].copy(), count[:used].copy()
 
 
-@kernel()
+@kernel(allocates=False)
 def changed_along_links(
     pointer: NDArray[np.int64],
     category: NDArray[np.int32],

@@ -14,7 +14,15 @@ from numpy.typing import NDArray
 
 from sdc_problems._kernel import kernel
 from sdc_problems._kernel.loops import put
-from sdc_problems.evaluators.node_clusters.table import NodeTable, common_values, distance, modes
+from sdc_problems.evaluators.node_clusters.table import (
+    NodeTable,
+    cluster_values,
+    common_values,
+    distance,
+    members,
+    modes,
+    room_for_values,
+)
 from sdc_problems.methods._kernels.random import below, bits, uniform
 
 DENSE = 1 << 20  # largest number of cells of an attribute's matrix that is stored as a whole
@@ -59,7 +67,7 @@ class State(NamedTuple):
         Changes in the frequency of each category.
     total
         Sums of the terms: three for the losses, squares of links over pairs, different pairs.
-    links_between, counts
+    links_between, counts, room
         Work arrays.
     sheet
         For each attribute: start and width of its matrix, and start of its frequencies.
@@ -85,6 +93,7 @@ class State(NamedTuple):
     total: NDArray[np.float64]
     links_between: NDArray[np.int64]
     counts: NDArray[np.int64]
+    room: NDArray[np.int64]
     sheet: NDArray[np.int64]
     simple: NDArray[np.bool_]
     plain: NDArray[np.bool_]
@@ -118,6 +127,7 @@ def new_state(t: NodeTable, links: Links, *, n_clusters: int, largest: int) -> S
         total=np.zeros(5),
         links_between=np.zeros(n_clusters, dtype=np.int64),
         counts=np.zeros(int(t.size.max()), dtype=np.int64),
+        room=room_for_values(t, largest),
         sheet=np.column_stack([cells_at, t.size, np.cumsum(t.size) - t.size]),
         simple=(t.kind == 0) & dense,
         plain=np.array([(t.rule == 0).all()]),
@@ -127,7 +137,7 @@ def new_state(t: NodeTable, links: Links, *, n_clusters: int, largest: int) -> S
 # -- hash tables ------------------------------------------------------------------------------------------------------
 
 
-@kernel()
+@kernel(allocates=False)
 def _hash(key: Any) -> Any:
     x = np.uint64(key)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -167,7 +177,7 @@ def _add(keys: NDArray[np.int64], values: NDArray[np.int64], used: NDArray[np.in
 # -- sums of the terms ------------------------------------------------------------------------------------------------
 
 
-@kernel()
+@kernel(allocates=False)
 def _shift(
     keys: NDArray[np.int64],
     values: NDArray[np.int64],
@@ -190,7 +200,7 @@ def _shift(
     return change
 
 
-@kernel()
+@kernel(allocates=False)
 def _retell(
     columns: NDArray[np.int32],
     starts: NDArray[np.int64],
@@ -244,7 +254,7 @@ def _retell(
     total[_DBIL] += away
 
 
-@kernel()
+@kernel(allocates=False)
 def _retell_others(
     t: NodeTable,
     links: Links,
@@ -277,19 +287,19 @@ def _retell_others(
             s.total[_AAMIL] += _shift(s.key, s.value, s.used, links.category, links.times, low, high, one, two)
 
 
-@kernel()
+@kernel(allocates=False)
 def _signature(rows: NDArray[np.int64], code: NDArray[np.int32], number: NDArray[np.float64]) -> Any:
     """Hash of released values; 63 bits, so that different values have different hashes."""
-    out = np.int64(1)
+    out, numbers = np.int64(1), number.view(np.int64)
     for j in range(len(rows)):
         cell = np.int64(code[j])
         if rows[j] >= 0:
-            cell = np.array([number[rows[j]]]).view(np.int64)[0]
+            cell = numbers[rows[j]]
         out = _hash(out * np.int64(1000003) + _hash(cell + np.int64(j + 1)))
     return out
 
 
-@kernel()
+@kernel(allocates=False)
 def _pair(
     key: NDArray[np.int64],
     value: NDArray[np.int64],
@@ -307,7 +317,7 @@ def _pair(
         total[_DEGREE] -= 1
 
 
-@kernel()
+@kernel(allocates=False)
 def _pairs_of(
     out_ptr: NDArray[np.int64],
     out: NDArray[np.int32],
@@ -346,7 +356,7 @@ def _pairs_of(
     return total
 
 
-@kernel()
+@kernel(allocates=False)
 def _squares(links: Links, s: State, a: int, b: int) -> float:
     """Sum of links² / pairs over two clusters and their pairs with all clusters; over one cluster if a equals b."""
     labels, size, room = s.labels, s.size, s.links_between
@@ -366,7 +376,7 @@ def _squares(links: Links, s: State, a: int, b: int) -> float:
 # -- moves ------------------------------------------------------------------------------------------------------------
 
 
-@kernel()
+@kernel(allocates=False)
 def _take(
     labels: NDArray[np.int64], member: NDArray[np.int32], place: NDArray[np.int32], size: NDArray[np.int64], v: int
 ) -> None:
@@ -378,7 +388,7 @@ def _take(
     place[last] = place[v]
 
 
-@kernel()
+@kernel(allocates=False)
 def _put(
     labels: NDArray[np.int64],
     member: NDArray[np.int32],
@@ -394,7 +404,7 @@ def _put(
     labels[v] = c
 
 
-@kernel()
+@kernel(allocates=False)
 def _commit(
     t: NodeTable,
     links: Links,
@@ -436,8 +446,8 @@ def _commit(
             modes(codes, nodes_b, size_b, code_b, s.counts)
         else:
             if size_a:
-                common_values(t, nodes_a[:size_a], code_a, number_a, s.counts)
-            common_values(t, nodes_b[:size_b], code_b, number_b, s.counts)
+                common_values(t, nodes_a, size_a, code_a, number_a, s.counts, s.room)
+            common_values(t, nodes_b, size_b, code_b, number_b, s.counts, s.room)
     if on[_DEGREE]:
         _recount(t, links, s, x, y, a, b, code_a, number_a, code_b, number_b)
     if on[_AAMIL] or on[_CDIL] or on[_DBIL]:
@@ -446,22 +456,19 @@ def _commit(
             plain = s.simple[j]
             if plain and here == there and (size_a == 0 or code_a[j] == here) and code_b[j] == there:
                 continue
-            _retell(
-                codes, starts, category, count, cells, change, sheet[j], on, total, t.kind[j] == 0, nodes_a, size_a, y,
-                j, here, there, code_a[j],
-            )  # fmt: skip
-            _retell(
-                codes, starts, category, count, cells, change, sheet[j], on, total, t.kind[j] == 0, nodes_b, size_b, x,
-                j, there, here, code_b[j],
-            )  # fmt: skip
-            if not plain:
-                row = t.number[j]
-                one, two = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-                if row >= 0:
-                    one = (s.number[a, row], s.number[b, row], number_a[row])
-                    two = (s.number[b, row], s.number[a, row], number_b[row])
-                _retell_others(t, links, s, on, a, y, j, here, there, code_a[j], one)
-                _retell_others(t, links, s, on, b, x, j, there, here, code_b[j], two)
+            for side in range(2):
+                c, other, guest, now = (b, a, x, code_b[j]) if side else (a, b, y, code_a[j])
+                _retell(
+                    codes, starts, category, count, cells, change, sheet[j], on, total, t.kind[j] == 0, member[c],
+                    size[c], guest, j, code[c, j], code[other, j], now,
+                )  # fmt: skip
+                if not plain:
+                    row = t.number[j]
+                    numbers = (0.0, 0.0, 0.0)
+                    if row >= 0:
+                        mean = number_b[row] if side else number_a[row]
+                        numbers = (s.number[c, row], s.number[other, row], mean)
+                    _retell_others(t, links, s, on, c, guest, j, code[c, j], code[other, j], now, numbers)
     for j in range(len(code_a)):
         code[a, j] = code_a[j]
         code[b, j] = code_b[j]
@@ -470,7 +477,7 @@ def _commit(
         s.number[b, j] = number_b[j]
 
 
-@kernel()
+@kernel(allocates=False)
 def _recount(
     t: NodeTable,
     links: Links,
@@ -499,9 +506,16 @@ def _recount(
                 _pair(key, value, used, total, new, degree[v], 1)
 
 
-@kernel()
 def fill(t: NodeTable, links: Links, s: State, on: NDArray[np.bool_], labels: NDArray[np.int64]) -> None:
     """Fill a new state with a clustering; each node counts as a guest that had its own values."""
+    used, dense = np.unique(labels, return_inverse=True)
+    s.code[used], s.number[used] = cluster_values(t, *members(dense.ravel(), len(used)))
+    _fill(t, links, s, on, labels)
+
+
+@kernel(allocates=False)
+def _fill(t: NodeTable, links: Links, s: State, on: NDArray[np.bool_], labels: NDArray[np.int64]) -> None:
+    """:func:`fill`, given the common values of the clusters."""
     p, n = t.codes.shape
     for v in range(n):
         _put(s.labels, s.member, s.place, s.size, v, labels[v])
@@ -509,7 +523,6 @@ def fill(t: NodeTable, links: Links, s: State, on: NDArray[np.bool_], labels: ND
         size = s.size[c]
         if size == 0:
             continue
-        common_values(t, s.member[c, :size], s.code[c], s.number[c], s.counts)
         signature = _signature(t.number, s.code[c], s.number[c])
         for q in range(size):
             v = s.member[c, q]
@@ -541,22 +554,21 @@ def fill(t: NodeTable, links: Links, s: State, on: NDArray[np.bool_], labels: ND
             s.total[_NSIL] += _squares(links, s, c, c) - 0.5 * between
 
 
-@kernel()
 def terms(t: NodeTable, links: Links, s: State) -> NDArray[np.float64]:
     """Terms of the state in the units of their measures."""
     p, n = t.codes.shape
-    n_arcs = len(links.out)
+    n_arcs, total = len(links.out), s.total.tolist()
     out = np.empty(5)
-    out[_AAMIL] = s.total[_AAMIL] / (2.0 * n_arcs * p)
-    out[_CDIL] = s.total[_CDIL] / (2.0 * n * p)
-    out[_DBIL] = s.total[_DBIL] / (float(n) * p)
+    out[_AAMIL] = total[_AAMIL] / (2.0 * n_arcs * p)
+    out[_CDIL] = total[_CDIL] / (2.0 * n * p)
+    out[_DBIL] = total[_DBIL] / (float(n) * p)
     half = 1.0 if links.directed else 2.0
-    out[_NSIL] = (2.0 * n_arcs / half - 2.0 * s.total[_NSIL]) / (n * (n - 1) / (2.0 * half))
-    out[_DEGREE] = s.total[_DEGREE] / n
+    out[_NSIL] = (2.0 * n_arcs / half - 2.0 * total[_NSIL]) / (n * (n - 1) / (2.0 * half))
+    out[_DEGREE] = total[_DEGREE] / n
     return out
 
 
-@kernel()
+@kernel(allocates=False)
 def _cost(s: State, scale: NDArray[np.float64]) -> float:
     """Weighted sum of the terms, up to a constant."""
     total = 0.0
@@ -565,7 +577,6 @@ def _cost(s: State, scale: NDArray[np.float64]) -> float:
     return total
 
 
-@kernel()
 def scales(t: NodeTable, links: Links, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Factors that turn the sums into the weighted sum of the terms."""
     p, n = t.codes.shape
@@ -579,16 +590,40 @@ def scales(t: NodeTable, links: Links, weights: NDArray[np.float64]) -> NDArray[
     return out
 
 
-@kernel()
+class Buffers(NamedTuple):
+    """Work arrays for moves: values of two clusters, and the same before the move."""
+
+    code_a: NDArray[np.int32]
+    number_a: NDArray[np.float64]
+    code_b: NDArray[np.int32]
+    number_b: NDArray[np.float64]
+    old_a: NDArray[np.int32]
+    old_number_a: NDArray[np.float64]
+    old_b: NDArray[np.int32]
+    old_number_b: NDArray[np.float64]
+
+
+def _buffers(t: NodeTable) -> Buffers:
+    def one() -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        return np.zeros(len(t.rule), dtype=np.int32), np.zeros(len(t.values))
+
+    return Buffers(*one(), *one(), *one(), *one())
+
+
 def exchange(t: NodeTable, links: Links, s: State, on: NDArray[np.bool_], x: int, y: int) -> None:
     """Exchange nodes x and y, or move x to the cluster −1 − y if y < 0."""
-    p, q = len(t.rule), len(t.values)
-    code_a, code_b = np.zeros(p, dtype=np.int32), np.zeros(p, dtype=np.int32)
-    number_a, number_b = np.zeros(q), np.zeros(q)
-    _commit(t, links, s, on, x, y, code_a, number_a, code_b, number_b, True)
+    _exchange(t, links, s, on, x, y, _buffers(t))
 
 
-@kernel()
+@kernel(allocates=False)
+def _exchange(t: NodeTable, links: Links, s: State, on: NDArray[np.bool_], x: int, y: int, use: Buffers) -> None:
+    for j in range(len(use.code_a)):
+        use.code_a[j] = use.code_b[j] = 0
+    for j in range(len(use.number_a)):
+        use.number_a[j] = use.number_b[j] = 0.0
+    _commit(t, links, s, on, x, y, use.code_a, use.number_a, use.code_b, use.number_b, True)
+
+
 def anneal(
     t: NodeTable,
     links: Links,
@@ -610,19 +645,43 @@ def anneal(
     from nodes that their clusters can spare. Every cluster keeps at least ``least`` nodes, and at most as many as there
     is room for. ``flag`` is that of `_slices.watched`.
     """
+    n_clusters, largest = s.member.shape
+    state = np.array([seed | np.uint64(1)], dtype=np.uint64)
+    moved, origin = np.empty(largest + least, dtype=np.int64), np.empty(largest + least, dtype=np.int64)
+    free = np.empty(n_clusters, dtype=np.int64)
+    found: float = _anneal(
+        t, links, s, weights != 0.0, scales(t, links, weights), near, least, float(hot), float(cold), moves, state,
+        _buffers(t), s.total.copy(), moved, origin, free, best, flag,
+    )  # fmt: skip
+    return found
+
+
+@kernel(allocates=False)
+def _anneal(
+    t: NodeTable,
+    links: Links,
+    s: State,
+    on: NDArray[np.bool_],
+    scale: NDArray[np.float64],
+    near: NDArray[np.int32],
+    least: int,
+    hot: float,
+    cold: float,
+    moves: int,
+    state: NDArray[np.uint64],
+    use: Buffers,
+    total: NDArray[np.float64],
+    moved: NDArray[np.int64],
+    origin: NDArray[np.int64],
+    free: NDArray[np.int64],
+    best: NDArray[np.int64],
+    flag: NDArray[np.int64],
+) -> float:
+    """:func:`anneal` with arrays allocated by the caller."""
     p, n = t.codes.shape
     n_clusters, largest = s.member.shape
-    on = weights != 0.0
-    scale = scales(t, links, weights)
-    state = np.array([seed | np.uint64(1)], dtype=np.uint64)
-    code_a, code_b = np.zeros(p, dtype=np.int32), np.zeros(p, dtype=np.int32)
-    number_a, number_b = np.zeros(len(t.values)), np.zeros(len(t.values))
-    old_a, old_b = code_a.copy(), code_b.copy()
-    old_number_a, old_number_b = number_a.copy(), number_b.copy()
-    total = s.total.copy()
-    moved = np.empty(largest + least, dtype=np.int64)
-    origin = np.empty(largest + least, dtype=np.int64)
-    free = np.empty(n_clusters, dtype=np.int64)
+    code_a, number_a, code_b, number_b = use.code_a, use.number_a, use.code_b, use.number_b
+    old_a, old_number_a, old_b, old_number_b = use.old_a, use.old_number_a, use.old_b, use.old_number_b
     n_free = 0
     for c in range(n_clusters):
         if s.size[c] == 0:
@@ -665,7 +724,7 @@ def anneal(
                     origin[count] = a
                     moved[count] = v
                     count += 1
-                    exchange(t, links, s, on, v, -1 - b)
+                    _exchange(t, links, s, on, v, -1 - b, use)
                 if done:
                     free[n_free] = a
                     n_free += 1
@@ -679,7 +738,7 @@ def anneal(
                     origin[count] = b
                     moved[count] = v
                     count += 1
-                    exchange(t, links, s, on, v, -1 - g)
+                    _exchange(t, links, s, on, v, -1 - g, use)
                     if count == least:
                         break
                 done = count == least
@@ -694,7 +753,7 @@ def anneal(
                 elif done:
                     n_free += 1
                 for q in range(count - 1, -1, -1):
-                    exchange(t, links, s, on, moved[q], -1 - origin[q])
+                    _exchange(t, links, s, on, moved[q], -1 - origin[q], use)
                 put(s.total, total)
         else:
             other = _companion(links, near, linked, state, x)
@@ -735,7 +794,7 @@ def anneal(
     return lowest
 
 
-@kernel()
+@kernel(allocates=False)
 def _companion(links: Links, near: NDArray[np.int32], linked: bool, state: NDArray[np.uint64], x: int) -> int:
     """Random node whose cluster may suit x: near by its attributes, linked, linked by two steps, or any."""
     n = len(links.degree)
@@ -754,7 +813,7 @@ def _companion(links: Links, near: NDArray[np.int32], linked: bool, state: NDArr
     return int(below(state, n))
 
 
-@kernel()
+@kernel(allocates=False)
 def _other(
     s: State,
     links: Links,

@@ -68,7 +68,7 @@ class Profiles:
         self.count = np.concatenate([count for _, _, count in found])
 
 
-@kernel()
+@kernel(allocates=False)
 def _loss_row(
     t: NodeTable,
     start: NDArray[np.int64],
@@ -78,15 +78,18 @@ def _loss_row(
     code: NDArray[np.int32],
     number: NDArray[np.float64],
     out: NDArray[np.float64],
+    head: NDArray[np.int64],
+    cells: NDArray[np.int64],
+    change: NDArray[np.int64],
+    following: NDArray[np.int64],
+    released: NDArray[np.int32],
 ) -> None:
-    """Sums of the three losses of each attribute: 3 × attributes."""
+    """Sums of the three losses of each attribute: 3 × attributes.
+
+    ``head`` holds −1, and ``cells`` and ``change`` 0 for each category; the last two are work arrays, with two entries
+    and one per node.
+    """
     p, n = t.codes.shape
-    largest = t.size.max()
-    head = np.full(largest, -1, dtype=np.int64)
-    cells = np.zeros(largest, dtype=np.int64)
-    following = np.empty(2 * n, dtype=np.int64)
-    change = np.zeros(largest, dtype=np.int64)
-    released = np.empty(n, dtype=np.int32)
     for j in range(p):
         original = t.codes[j]
         row = t.number[j]
@@ -112,13 +115,24 @@ def _loss_row(
         out[2, j] = away
 
 
-@kernel()
-def _nearest(t: NodeTable, rivals: NDArray[np.int32], wanted: int, low: int, high: int, out: NDArray[np.int32]) -> None:
-    """Nearest of each node's candidates (all nodes if none are given), ties to the earlier; for a range of nodes."""
-    n = t.codes.shape[1]
-    every = np.empty(n)
+@kernel(allocates=False)
+def _nearest(
+    t: NodeTable,
+    rivals: NDArray[np.int32],
+    low: int,
+    high: int,
+    every: NDArray[np.float64],
+    best: NDArray[np.float64],
+    out: NDArray[np.int32],
+) -> None:
+    """Nearest of each node's candidates (all nodes if none are given), ties to the earlier; for a range of nodes.
+
+    ``every`` and ``best`` are work arrays, with an entry per node and per column of ``out``.
+    """
+    n, wanted = t.codes.shape[1], len(best)
     for v in range(low, high):
-        best = np.full(wanted, np.inf)
+        for a in range(wanted):
+            best[a] = np.inf
         number = rivals.shape[1]
         if number == 0:
             node_distances(t, v, every)
@@ -250,8 +264,9 @@ class NodeClusterEngine:
 
     def _nearest_of(self, rivals: NDArray[np.int32], wanted: int) -> NDArray[np.int32]:
         out = np.empty((self.n, wanted), dtype=np.int32)
+        every, best = np.empty(self.n), np.empty(wanted)
         for low, high in slices(self.n, steps=_GAP * self.p * (rivals.shape[1] or self.n), what="nodes near to each"):
-            _nearest(self.table, rivals, wanted, low, high, out)
+            _nearest(self.table, rivals, low, high, every, best, out)
         return out
 
     def distances(self, v: int) -> NDArray[np.float64]:
@@ -265,10 +280,7 @@ class NodeClusterEngine:
     def values(self, labels: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
         """Common values of each cluster: codes (clusters × attributes) and numbers (clusters × numeric attributes)."""
         wide = labels.astype(np.int64)
-        found: tuple[NDArray[np.int32], NDArray[np.float64]] = cluster_values(
-            self.table, *members(wide, int(wide.max()) + 1)
-        )
-        return found
+        return cluster_values(self.table, *members(wide, int(wide.max()) + 1))
 
     def losses(self, labels: NDArray[Any]) -> NDArray[np.float64]:
         """Losses aamil, cdil and dbil (rows) of each attribute (columns)."""
@@ -279,7 +291,13 @@ class NodeClusterEngine:
         self, labels: NDArray[np.int64], code: NDArray[np.int32], number: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         out, found = np.empty((3, self.p)), self.profiles
-        _loss_row(self.table, found.start, found.category, found.count, labels, code, number, out)
+        largest = self.table.size.max()
+        head, cells, change = np.full(largest, -1), np.zeros(largest, np.int64), np.zeros(largest, np.int64)
+        following, released = np.empty(2 * self.n, np.int64), np.empty(self.n, np.int32)
+        _loss_row(
+            self.table, found.start, found.category, found.count, labels, code, number, out, head, cells, change,
+            following, released,
+        )  # fmt: skip
         out[0] /= 2.0 * self.arcs.n_arcs
         out[1] /= 2.0 * self.n
         out[2] /= self.n

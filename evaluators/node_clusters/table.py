@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems._kernel import kernel
-from sdc_problems._kernel.loops import ascend, put
+from sdc_problems._kernel.loops import ascend
 from sdc_problems._validation import choice
 from sdc_problems.errors import SDCError
 
@@ -150,7 +150,7 @@ def node_table(columns: Sequence[Column]) -> NodeTable:
     )
 
 
-@kernel()
+@kernel(allocates=False)
 def distance(t: NodeTable, j: int, a: int, x: float, b: int, y: float) -> Any:
     """Distance between two cells of attribute j, with codes a and b and numbers x and y."""
     if t.kind[j] == _NUMERIC:
@@ -168,7 +168,7 @@ def distance(t: NodeTable, j: int, a: int, x: float, b: int, y: float) -> Any:
     return 1.0
 
 
-@kernel()
+@kernel(allocates=False)
 def _mode(column: NDArray[np.int32], nodes: NDArray[np.int32], s: int, count: NDArray[np.int64]) -> Any:
     """Most frequent category of the first s nodes, ties to the smallest code; ``count`` is 0 before and after."""
     best, most = column[nodes[0]], 0
@@ -191,7 +191,7 @@ def _mode(column: NDArray[np.int32], nodes: NDArray[np.int32], s: int, count: ND
     return best
 
 
-@kernel()
+@kernel(allocates=False)
 def modes(
     codes: NDArray[np.int32], nodes: NDArray[np.int32], s: int, code: NDArray[np.int32], count: NDArray[np.int64]
 ) -> None:
@@ -200,7 +200,7 @@ def modes(
         code[j] = _mode(codes[j], nodes, s, count)
 
 
-@kernel()
+@kernel(allocates=False)
 def _cuts_below(cuts: NDArray[np.float64], value: float) -> int:
     """Number of cuts that are at most a value."""
     low, high = 0, len(cuts)
@@ -213,16 +213,23 @@ def _cuts_below(cuts: NDArray[np.float64], value: float) -> int:
     return low
 
 
-@kernel()
+def room_for_values(t: NodeTable, largest: int) -> NDArray[np.int64]:
+    """Work array for the common values of clusters of up to ``largest`` nodes."""
+    width = int(t.width.max())
+    return np.empty((width * largest, width + 2), dtype=np.int64)
+
+
+@kernel(allocates=False)
 def common_values(
     t: NodeTable,
     nodes: NDArray[np.int32],
+    s: int,
     code: NDArray[np.int32],
     number: NDArray[np.float64],
     count: NDArray[np.int64],
+    room: NDArray[np.int64],
 ) -> None:
-    """Common values of some nodes, by the rule of each attribute; ``count`` is 0 before and after."""
-    s = len(nodes)
+    """Common values of the first s nodes, by the rule of each attribute; ``count`` is 0 before and after."""
     for j in range(len(t.rule)):
         rule = t.rule[j]
         column = t.codes[j]
@@ -259,80 +266,91 @@ def common_values(
             number[t.number[j]] = base + total / s
             code[j] = _cuts_below(t.cuts[j], number[t.number[j]])
         elif rule == _MEDIAN:
-            ordered = np.empty(s, dtype=np.int32)
             for a in range(s):
-                ordered[a] = column[nodes[a]]
-            ascend(ordered)
-            code[j] = ordered[(s - 1) // 2]
+                room[a, 0] = column[nodes[a]]
+            ascend(room[:s, 0])
+            code[j] = room[(s - 1) // 2, 0]
         elif t.rank[j] == 0:
-            _borda(t, j, nodes, code)
+            _borda(t.codes, t.missing[j], t.width[j], j, nodes, s, code, room)
 
 
-@kernel()
-def _borda(t: NodeTable, j: int, nodes: NDArray[np.int32], code: NDArray[np.int32]) -> None:
-    """Borda count: rank s of r gives r − s + 1 points; ties: more first ranks, more second ranks, …, smaller code."""
-    r, s = t.width[j], len(nodes)
-    topic = np.empty(r * s, dtype=np.int32)
-    places = np.zeros((r * s, r), dtype=np.int64)
+@kernel(allocates=False)
+def _borda(
+    codes: NDArray[np.int32],
+    missing: int,
+    r: int,
+    j: int,
+    nodes: NDArray[np.int32],
+    s: int,
+    code: NDArray[np.int32],
+    room: NDArray[np.int64],
+) -> None:
+    """Borda count: rank s of r gives r − s + 1 points; ties: more first ranks, more second ranks, …, smaller code.
+
+    A row of ``room`` holds the number of nodes by the rank that they give a topic, the topic, and whether it is free.
+    """
     known = 0
     for rank in range(r):
         for a in range(s):
-            c = t.codes[j + rank, nodes[a]]
-            if c == t.missing[j]:
+            c = codes[j + rank, nodes[a]]
+            if c == missing:
                 continue
             at = -1
             for b in range(known):
-                if topic[b] == c:
+                if room[b, r] == c:
                     at = b
                     break
             if at < 0:
                 at = known
-                topic[at] = c
+                for q in range(r):
+                    room[at, q] = 0
+                room[at, r] = c
+                room[at, r + 1] = 1
                 known += 1
-            places[at, rank] += 1
-    taken = np.zeros(r * s, dtype=np.bool_)
+            room[at, rank] += 1
     for rank in range(r):
         best, best_points = -1, 0
         for b in range(known):
-            if taken[b]:
+            if not room[b, r + 1]:
                 continue
             points = 0
             for q in range(r):
-                points += places[b, q] * (r - q)
+                points += room[b, q] * (r - q)
             ahead = best < 0 or points > best_points
             if not ahead and points == best_points:
-                ahead = topic[b] < topic[best]
+                ahead = room[b, r] < room[best, r]
                 for q in range(r):
-                    if places[b, q] != places[best, q]:
-                        ahead = places[b, q] > places[best, q]
+                    if room[b, q] != room[best, q]:
+                        ahead = room[b, q] > room[best, q]
                         break
             if ahead:
                 best, best_points = b, points
         if best < 0:
-            code[j + rank] = t.missing[j]
+            code[j + rank] = missing
         else:
-            taken[best] = True
-            code[j + rank] = topic[best]
+            room[best, r + 1] = 0
+            code[j + rank] = room[best, r]
 
 
-@kernel()
 def members(labels: NDArray[np.int64], n_clusters: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Nodes by cluster, in the order of the file: start of each cluster, and the nodes."""
-    start = np.zeros(n_clusters + 1, dtype=np.int64)
-    for v in range(len(labels)):
-        start[labels[v] + 1] += 1
-    for c in range(n_clusters):
-        start[c + 1] += start[c]
-    fill = np.empty(n_clusters, dtype=np.int64)
-    put(fill, start[:n_clusters])
-    nodes = np.empty(len(labels), dtype=np.int32)
-    for v in range(len(labels)):
-        nodes[fill[labels[v]]] = v
-        fill[labels[v]] += 1
+    start, nodes = np.zeros(n_clusters + 1, dtype=np.int64), np.empty(len(labels), dtype=np.int32)
+    _sort_by_cluster(labels, start, nodes)
     return start, nodes
 
 
-@kernel()
+@kernel(allocates=False)
+def _sort_by_cluster(labels: NDArray[np.int64], start: NDArray[np.int64], nodes: NDArray[np.int32]) -> None:
+    n_clusters = len(start) - 1
+    for v in range(len(labels)):
+        start[labels[v]] += 1
+    for c in range(n_clusters):
+        start[c + 1] += start[c]  # ends of the clusters, which become their starts as the nodes are put in from behind
+    for v in range(len(labels) - 1, -1, -1):
+        start[labels[v]] -= 1
+        nodes[start[labels[v]]] = v
+
+
 def cluster_values(
     t: NodeTable, start: NDArray[np.int64], nodes: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
@@ -340,11 +358,25 @@ def cluster_values(
     n_clusters = len(start) - 1
     code = np.empty((n_clusters, len(t.rule)), dtype=np.int32)
     number = np.empty((n_clusters, len(t.values)))
-    largest, only_modes = 0, True
-    for j in range(len(t.rule)):
-        largest = max(largest, t.size[j])
-        only_modes = only_modes and t.rule[j] == _MODE
-    count = np.zeros(largest, dtype=np.int64)
+    room = room_for_values(t, int(np.diff(start).max()))
+    _cluster_values(
+        t, start, nodes, bool((t.rule == _MODE).all()), code, number, np.zeros(t.size.max(), np.int64), room
+    )
+    return code, number
+
+
+@kernel(allocates=False)
+def _cluster_values(
+    t: NodeTable,
+    start: NDArray[np.int64],
+    nodes: NDArray[np.int32],
+    only_modes: bool,
+    code: NDArray[np.int32],
+    number: NDArray[np.float64],
+    count: NDArray[np.int64],
+    room: NDArray[np.int64],
+) -> None:
+    n_clusters = len(start) - 1
     codes = t.codes
     if only_modes:
         for j in range(len(codes)):
@@ -352,13 +384,12 @@ def cluster_values(
             for c in range(n_clusters):
                 low = start[c]
                 code[c, j] = _mode(column, nodes[low:], start[c + 1] - low, count)
-        return code, number
+        return
     for c in range(n_clusters):
-        common_values(t, nodes[start[c] : start[c + 1]], code[c], number[c], count)
-    return code, number
+        common_values(t, nodes[start[c] :], start[c + 1] - start[c], code[c], number[c], count, room)
 
 
-@kernel()
+@kernel(allocates=False)
 def node_distances(t: NodeTable, v: int, out: NDArray[np.float64]) -> None:
     """Mean distance over the attributes from one node to every node."""
     p, n = t.codes.shape

@@ -7,14 +7,14 @@ from typing import Any
 from sdc_problems._kernel import kernel
 
 
-@kernel()
+@kernel(allocates=False)
 def put(target: Any, source: Any) -> None:
     """Copy a vector into the beginning of another: ``target[:len(source)] = source``."""
     for i in range(len(source)):
         target[i] = source[i]
 
 
-@kernel()
+@kernel(allocates=False)
 def ascend(values: Any) -> None:
     """Sort a few numbers, in place (Shell's sort)."""
     gap = 1
@@ -30,7 +30,7 @@ def ascend(values: Any) -> None:
         gap //= 3
 
 
-@kernel()
+@kernel(allocates=False)
 def descend(keys: Any, values: Any, n: int) -> None:
     """Sort the first n keys in descending order, with the value of each, in place (Shell's sort)."""
     gap = 1

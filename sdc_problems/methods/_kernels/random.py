@@ -12,7 +12,7 @@ from sdc_problems._kernel import kernel
 _SCALE = 2.0**-53
 
 
-@kernel()
+@kernel(allocates=False)
 def bits(state: NDArray[np.uint64]) -> Any:
     """Next 64 random bits (xorshift64*); the state must not be 0."""
     x = state[0]
@@ -23,13 +23,13 @@ def bits(state: NDArray[np.uint64]) -> Any:
     return x * np.uint64(2685821657736338717)
 
 
-@kernel()
+@kernel(allocates=False)
 def below(state: NDArray[np.uint64], n: int) -> Any:
     """Random whole number from 0 to n − 1 (n < 2³²)."""
     return np.int64(((bits(state) >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))
 
 
-@kernel()
+@kernel(allocates=False)
 def uniform(state: NDArray[np.uint64]) -> float:
     """Random number in (0, 1)."""
     return (np.float64(bits(state) >> np.uint64(11)) + 0.5) * _SCALE

@@ -11,13 +11,12 @@ from sdc_problems.evaluators.node_clusters.table import NodeTable, node_distance
 from sdc_problems.operators.canonical import restricted_growth
 
 
-@kernel()
-def _nearest_clusters(t: NodeTable, seeds: NDArray[np.int64], k: int) -> NDArray[np.int64]:
-    n = t.codes.shape[1]
+@kernel(allocates=False)
+def _nearest_clusters(
+    t: NodeTable, seeds: NDArray[np.int64], labels: NDArray[np.int64], far: NDArray[np.float64], best: NDArray[np.int64]
+) -> None:
+    n, k = t.codes.shape[1], len(best)
     wanted = n // k if n % k == 0 else n // k - 1
-    labels = np.full(n, -1, dtype=np.int64)
-    far = np.empty(n)
-    best = np.empty(k, dtype=np.int64)
     at = 0
     for c in range(wanted):
         while labels[seeds[at]] >= 0:
@@ -41,7 +40,6 @@ def _nearest_clusters(t: NodeTable, seeds: NDArray[np.int64], k: int) -> NDArray
     for v in range(n):
         if labels[v] < 0:
             labels[v] = wanted
-    return labels
 
 
 def nearest_clusters(table: NodeTable, k: int, *, seeds: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -60,7 +58,10 @@ def nearest_clusters(table: NodeTable, k: int, *, seeds: NDArray[np.int64]) -> N
     -----
     Equal distances are decided by the place in the file. O(n²p/k).
     """
-    row: NDArray[np.int64] = restricted_growth(_nearest_clusters(table, seeds.astype(np.int64), k))
+    n = table.codes.shape[1]
+    labels = np.full(n, -1)
+    _nearest_clusters(table, seeds.astype(np.int64), labels, np.empty(n), np.empty(k, dtype=np.int64))
+    row: NDArray[np.int64] = restricted_growth(labels)
     return row
 
 
