@@ -448,7 +448,7 @@ def measure_from(source: ClassTable, of: Ints, levels: Ints, lattice: Lattice) -
 
 @kernel(allocates=False)
 def _change(lattice: Lattice, a: int, of: int, to: int, change: Ints) -> None:
-    """How ``_group`` lifts the codes of an attribute from one level to another."""
+    """Write how ``_group`` lifts the codes of an attribute from one level to another."""
     change[0], change[1], change[2] = lattice.word[a], lattice.shift[a], lattice.mask[a]
     change[3] = lattice.lift_at[a, of, to]
 
