@@ -329,7 +329,7 @@ class Long:
         return self.process.wait(PATIENCE)
 
     def growth(self) -> str:
-        """How many solutions it measured while its memory grew from the first third to the last, and how much."""
+        """Growth of its memory from the first third to the last, and the solutions that it measured meanwhile."""
         with contextlib.closing(sqlite3.connect(self.folder / "run" / "run.sqlite")) as store:
             (measured,) = store.execute("SELECT max(evaluated) FROM generations").fetchone()
             (early,) = store.execute(
