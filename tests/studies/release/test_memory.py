@@ -30,8 +30,8 @@ BYTES = 1_000
 
 def peak(records: int, *command: str) -> int:
     """Largest resident set of a command on the file of so many records, in bytes."""
-    line = [sys.executable, "-m", "sdc_problems", *command]
-    process = subprocess.Popen([word.replace("N", str(records)) for word in line], stdout=subprocess.DEVNULL)
+    words = [word.replace("N", str(records)) for word in command]
+    process = subprocess.Popen([sys.executable, "-m", "sdc_problems", *words], stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     assert process.returncode == 0
