@@ -179,8 +179,10 @@ def _key(folder: Path, name: str, place: int, key: str | None, value: str) -> No
     """Another value at a key of a study, or another key with it; or the key left out."""
     lines = (folder / name).read_text(encoding="utf-8", errors="surrogateescape").splitlines() or [""]
     place %= len(lines)
+    known = lines[place].partition(" = ")[0] if key is None else key
+    if known.startswith("termination.") and value == "1000000":
+        value = "100"  # a million generations are no fault, and outlast every limit
     if key is None:
-        known, _, _ = lines[place].partition(" = ")
         lines[place] = "" if value == "nothing" else f"{known} = {value}"
     else:
         lines = [line for line in lines if not line.startswith(f"{key} =")]
