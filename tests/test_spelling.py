@@ -117,3 +117,11 @@ def test_changed_numbers_get_the_form_that_all_had_where_it_is_exact(tmp_path: P
     means = frame.assign(x=frame["x"] / 7)
     assert written(means) == "x;y\n0,32142857142857145;012\n0,42857142857142855;011\n0,21428571428571427;007\n"
     assert to_csv(frame, form=Form(";", decimal=",")) == b"x;y\n2,25;12\n3,0;11\n1,5;7\n"  # of no original
+
+
+def test_an_empty_thousands_mark_is_none(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("x\n1.50\n2.25\n")
+    data = Microdata.from_csv(tmp_path / "t.csv", thousands="")
+    spelling = data.attribute("x").spelling
+    assert spelling is not None
+    assert (spelling.forms, spelling.thousands) == ((".2f",), None)

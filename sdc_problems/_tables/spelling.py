@@ -103,8 +103,8 @@ class Speller:
     """
 
     def __init__(self, decimal: str, thousands: str | None) -> None:
-        self._spelling = Spelling((), decimal, thousands)
-        self._canonical = {ord(decimal): ".", **({} if thousands is None else {ord(thousands): ","})}
+        self._spelling = Spelling((), decimal, thousands or None)
+        self._canonical = {ord(decimal): ".", **({ord(thousands): ","} if thousands else {})}
         self._place: dict[str, int] = {}
         self._parts: list[tuple[int, NDArray[np.int16] | int]] = []
         self._shortest = True
