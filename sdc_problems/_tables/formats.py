@@ -327,11 +327,7 @@ def _one_type_each(frame: pd.DataFrame) -> pd.DataFrame:
     """Columns of a single type: a mixture of numbers and labels becomes text."""
     found = frame.copy()
     for position in range(frame.shape[1]):
-        column = frame.iloc[:, position]
-        if column.dtype.name == "category":
-            column = column.astype(object)
-        if column.dtype.kind == "O":
-            found.isetitem(position, _as_one_type([None if _absent(cell) else cell for cell in column]).array)
+        found.isetitem(position, _of_one_type(frame.iloc[:, position])[0].array)
     return found
 
 
