@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from sdc_problems.methods._kernels.mdav import mdav_kernel as mdav_kernel
     from sdc_problems.methods._recipe import Recipe as Recipe
     from sdc_problems.methods._recipe import RecipeStep as RecipeStep
-    from sdc_problems.methods.bounds import BoundedPartition as BoundedPartition
-    from sdc_problems.methods.bounds import LowerBound as LowerBound
-    from sdc_problems.methods.bounds import bounded_partition as bounded_partition
-    from sdc_problems.methods.bounds import lower_bound as lower_bound
-    from sdc_problems.methods.bounds import nearest_bound as nearest_bound
+    from sdc_problems.methods.bounds._lower import BoundedPartition as BoundedPartition
+    from sdc_problems.methods.bounds._lower import LowerBound as LowerBound
+    from sdc_problems.methods.bounds._lower import bounded_partition as bounded_partition
+    from sdc_problems.methods.bounds._lower import lower_bound as lower_bound
+    from sdc_problems.methods.bounds._nearest import nearest_bound as nearest_bound
     from sdc_problems.methods.partition._c_median import Clusters as Clusters
     from sdc_problems.methods.partition._c_median import c_median as c_median
     from sdc_problems.methods.partition._centroids import microaggregate as microaggregate

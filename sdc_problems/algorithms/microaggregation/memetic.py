@@ -28,7 +28,8 @@ from sdc_problems.algorithms.microaggregation._partition_search import (
 from sdc_problems.algorithms.microaggregation.hybrid import problem_rows
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators.information_loss.numeric import sse
-from sdc_problems.methods.bounds import bounded_partition, nearest_bound
+from sdc_problems.methods.bounds._lower import bounded_partition
+from sdc_problems.methods.bounds._nearest import nearest_bound
 from sdc_problems.methods.registry import Partitioned
 
 if TYPE_CHECKING:
