@@ -284,6 +284,27 @@ def cells(limit: float | None, moves: int | None, seeds: list[int], only: str | 
             )
 
 
+class Told:
+    """Prints what is known after every ten seconds of regions, and after each round of the bound."""
+
+    def __init__(self, percent: float) -> None:
+        self.percent, self.began, self.shown = percent, time.perf_counter(), 0.0
+
+    def __call__(self, step: BoundedPartition) -> None:
+        seconds = time.perf_counter() - self.began
+        if not step.bound.rounds and seconds < self.shown + 10.0:
+            return
+        self.shown = seconds
+        line = f"{seconds:7.1f} s: best {step.sse * self.percent:.5f}"
+        if step.bound.rounds:
+            says = "no partition below" if step.bound.proven else "all groups were too many, an estimate:"
+            line += (
+                f"; round {step.bound.rounds}: {says} {step.bound.sse * self.percent:.5f};"
+                f" {step.bound.groups:,} groups, {step.bound.cuts:,} cuts"
+            )
+        print(line, flush=True)
+
+
 def bound(only: str | None, moves: int | None, rounds: int, limit: float) -> None:
     """Lower bound on the loss, beside what the search finds."""
     for name, k in TARGETS:
@@ -295,26 +316,10 @@ def bound(only: str | None, moves: int | None, rounds: int, limit: float) -> Non
         percent = 100.0 / problem.engine.sst
         print(f"{name}, k = {k}: the search found {found.F[0] * percent:.5f}", flush=True)
 
-        shown = [0.0]
-
-        def told(step: BoundedPartition, percent: float = percent, began: float = time.perf_counter()) -> None:
-            seconds = time.perf_counter() - began
-            if not step.bound.rounds and seconds < shown[-1] + 10.0:
-                return
-            shown.append(seconds)
-            line = f"{seconds:7.1f} s: best {step.sse * percent:.5f}"
-            if step.bound.rounds:
-                says = "no partition below" if step.bound.proven else "all groups were too many, an estimate:"
-                line += (
-                    f"; round {step.bound.rounds}: {says} {step.bound.sse * percent:.5f};"
-                    f" {step.bound.groups:,} groups, {step.bound.cuts:,} cuts"
-                )
-            print(line, flush=True)
-
         cpu = time.process_time()
         done = bounded_partition(
             problem.engine.V, k, labels=found.X, standardize=False, rounds=rounds, time_limit=limit,
-            steps=50_000_000 if k < 10 else 5_000_000, progress=told,
+            steps=50_000_000 if k < 10 else 5_000_000, progress=Told(percent),
         )  # fmt: skip
         print(
             f"  no partition below {done.bound.sse * percent:.5f} (in {done.bound.rounds} rounds and"

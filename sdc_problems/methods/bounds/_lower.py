@@ -171,8 +171,7 @@ def bounded_partition(
     rounds, steps, tolerance
         As for `lower_bound`.
     time_limit
-        Seconds for the regions, again for the bound, and again for the choice among its groups. The result then depends
-        on the machine.
+        Seconds for the regions, and again for the whole table. The result then depends on the machine.
     nodes
         Largest number of nodes in the tree of the integer program of the whole table.
     progress
@@ -228,7 +227,7 @@ def _solved(
     progress: Callable[[BoundedPartition], object] | None,
 ) -> BoundedPartition:
     """Bound, and the best choice of groups whose reduced costs are less than what the known partition is above it."""
-    best = sse(Z, known)
+    best, ends = sse(Z, known), time.perf_counter() + limits.seconds
 
     def told(bound: LowerBound) -> None:
         if progress is not None:
@@ -240,7 +239,7 @@ def _solved(
         open_ = most - relaxed.solve()
         relaxed.search(-open_)
         relaxed.go_through(-open_, limits.steps)
-        picked = relaxed.picked(most, known, limits.seconds, nodes)
+        picked = relaxed.picked(most, known, max(0.0, ends - time.perf_counter()), nodes)
         if picked is not None and sse(Z, picked) < best:
             known, best = picked, sse(Z, picked)
     return BoundedPartition(known, best, bound)
