@@ -14,6 +14,7 @@ from pymoo.core.termination import Termination
 from pymoo.optimize import minimize
 from pymoo.util.display.single import SingleObjectiveOutput
 
+from sdc_problems._slices import tell
 from sdc_problems._validation import choice, number, whole
 from sdc_problems.algorithms._checks import single_objective
 from sdc_problems.algorithms.microaggregation._partition_search import (
@@ -237,8 +238,9 @@ def memetic(
     workers
         Number of threads, or of processes for blocks. The result does not depend on it.
     bound
-        Whether to compute a bound on how far the loss is from the optimum, and to improve the groups by it: this takes
-        a minute or two more up to 5,000 records, and the result then depends on the machine.
+        Whether to improve the groups region by region by integer programs, and to compute a bound on how far the loss
+        is from the optimum: this takes up to two minutes more for up to 5,000 records, and the result then depends on
+        the machine.
 
     Returns
     -------
@@ -254,11 +256,15 @@ def memetic(
         labels, told = in_blocks(V, problem.k, rng=rng, moves=each, workers=workers, standardize=False)
     else:
         search = MemeticMicroaggregation(move_limit=moves, time_limit=seconds, workers=workers)
-        labels = minimize(problem, search, seed=rng, copy_algorithm=False).X
+        labels = minimize(problem, search, seed=rng, copy_algorithm=False, callback=_tell).X
     if bound:
         labels, said = bounded(V, problem.k, labels)
         told = (*told, said)
     return Partitioned(labels, told)
+
+
+def _tell(search: MemeticMicroaggregation) -> None:
+    tell("parts of the search in 1000", int(1000 * search.progress), 1000)
 
 
 def bounded(Z: NDArray[np.float64], k: int, labels: NDArray[Any]) -> tuple[NDArray[Any], str]:
@@ -275,9 +281,12 @@ def bounded(Z: NDArray[np.float64], k: int, labels: NDArray[Any]) -> tuple[NDArr
     """
     lost, total = sse(Z, labels), float(np.square(Z - Z.mean(axis=0)).sum()) or 1.0
     if len(Z) <= BOUNDED:
+        what, began, most = "seconds of regions and bound", time.perf_counter(), int(2 * BOUND_SECONDS)
         found = bounded_partition(
-            Z, k, labels=labels, standardize=False, rounds=BOUND_ROUNDS, time_limit=BOUND_SECONDS, steps=BOUND_STEPS
-        )
+            Z, k, labels=labels, standardize=False, rounds=BOUND_ROUNDS, time_limit=BOUND_SECONDS, steps=BOUND_STEPS,
+            progress=lambda _: tell(what, min(int(time.perf_counter() - began), most - 1), most),
+        )  # fmt: skip
+        tell(what, most, most)
         least = found.bound.sse
         if found.sse < lost:
             labels, lost = found.labels, found.sse

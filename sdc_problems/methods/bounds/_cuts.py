@@ -34,7 +34,7 @@ class Cut(NamedTuple):
 
 
 def counts(cuts: list[Cut], incidence: Any) -> Any:
-    """How often each group counts in each cut, cuts × groups, from an incidence matrix of records × groups."""
+    """Numbers of times that each group counts in each cut, cuts × groups, from an incidence matrix records × groups."""
     from scipy.sparse import csc_matrix
 
     starts = np.cumsum([0, *(len(cut.records) for cut in cuts)])

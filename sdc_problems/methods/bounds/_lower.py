@@ -31,6 +31,7 @@ from sdc_problems.methods.partition._attributes import smallest_group, z_scores
 PRECISION = 0.05  # a relaxation is solved to this share of its distance from the known partition
 MANY = 0.02  # groups per record found by the local search from which enumerating all groups is not worth it
 ROUNDS_OF_REGION, NODES_OF_REGION = 8, 20
+SHARE_OF_REGION = 0.1  # of the time limit
 
 
 class LowerBound(NamedTuple):
@@ -155,7 +156,7 @@ def bounded_partition(
     """Improve a partition by integer programs, and bound the sum of squares of every partition from below.
 
     First, region by region of the table: column generation finds the groups of which good partitions of a region
-    consist, and an integer program (HiGHS) chooses among them. Regions grow from 20 to 160 groups. Then the same is
+    consist, and an integer program (HiGHS) chooses among them. Regions grow from 20 to 120 groups. Then the same is
     done for the whole table, which is `lower_bound` and the best choice among its groups.
 
     Parameters
@@ -196,9 +197,8 @@ def bounded_partition(
     known, ends = start, time.perf_counter() + limits.seconds
 
     def improve(region: NDArray[np.int64]) -> list[NDArray[np.int64]] | None:
-        within = limits._replace(
-            rounds=min(limits.rounds, ROUNDS_OF_REGION), seconds=max(0.0, ends - time.perf_counter())
-        )
+        left = max(0.0, min(ends - time.perf_counter(), SHARE_OF_REGION * limits.seconds))
+        within = limits._replace(rounds=min(limits.rounds, ROUNDS_OF_REGION), seconds=left)
         here, before = np.ascontiguousarray(Z[region]), np.unique(known[region], return_inverse=True)[1]
         found = _solved(here, k, before, within, min(nodes, NODES_OF_REGION), None)
         if found.sse >= sse(here, before) * (1.0 - 1e-9):

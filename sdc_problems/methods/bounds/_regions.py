@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-SIZES = (20, 40, 80, 160)
+SIZES = (20, 40, 80, 120)
 """Groups of a region. Small ones are solved in a fraction of a second; large ones begin with what these have found."""
 
 Improve = Callable[[NDArray[np.int64]], list[NDArray[np.int64]] | None]

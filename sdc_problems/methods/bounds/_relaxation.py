@@ -34,7 +34,7 @@ class Relaxation:
 
     def __init__(self, Z: NDArray[np.float64], k: int, labels: NDArray[Any]) -> None:
         self.Z, self.k = Z, k
-        self._half, self._near = half_to_nearest(Z, k), _neighbours(Z, k)
+        self._half, self._near = half_to_nearest(Z, k), neighbors(Z, k)
         self._calm, self.prices, self.cut_prices = np.zeros(len(Z)), np.zeros(0), np.zeros(0)
         self.pool: dict[Group, float] = {}
         self.cuts: list[Cut] = []
@@ -226,7 +226,7 @@ def _run_so_that_it_can_be_interrupted(program: Highs) -> None:
         raise
 
 
-def _neighbours(Z: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+def neighbors(Z: NDArray[np.float64], k: int) -> NDArray[np.int64]:
     """Each record, followed by its nearest others."""
     from scipy.spatial import cKDTree
 

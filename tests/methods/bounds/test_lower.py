@@ -1,9 +1,8 @@
-"""Bounds hold for every partition and are near the best one; what they are made of is found completely."""
+"""Bounds hold for every partition and are near the best one; partitions come near their bounds."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -13,58 +12,15 @@ from hypothesis import strategies as st
 from sdc_problems import load
 from sdc_problems.errors import SDCError, SDCFailure
 from sdc_problems.evaluators.information_loss import sse, z_scores
-from sdc_problems.methods import LowerBound, bounded_partition, exhaustive, lower_bound, mdav, nearest_bound
-from sdc_problems.methods import bounds as module
-from sdc_problems.methods._kernels.pricing import PER_RECORD, cheap_groups, searched_groups
-from sdc_problems.methods.bounds import _half_to_nearest, _neighbours
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.integers(0, 10_000), st.integers(2, 4), st.integers(1, 3), st.booleans())
-def test_all_cheap_groups_are_found(seed: int, k: int, p: int, doubles: bool) -> None:
-    rng = np.random.default_rng(seed)
-    n, n_cuts = 12, 4
-    Z = rng.normal(size=(n, p))
-    if doubles:
-        Z[3] = Z[4] = Z[5]
-    prices = rng.uniform(0.0, 2.0 / k, n)
-    sets = [rng.choice(n, 5, replace=False) for _ in range(n_cuts)]
-    d, cut_price = rng.integers(2, 4, n_cuts), rng.uniform(0.0, 0.5, n_cuts)
-    cuts_of = np.full((n, n_cuts + 1), -1)
-    for i in range(n):
-        mine = [q for q in range(n_cuts) if i in sets[q]]
-        cuts_of[i, : len(mine)] = mine
-
-    def plain(group: tuple[int, ...]) -> float:
-        cuts = sum(cut_price[q] * (len(set(group) & set(sets[q].tolist())) // d[q]) for q in range(n_cuts))
-        return float(sse(Z[list(group)], np.zeros(len(group), dtype=int)) - prices[list(group)].sum() + cuts)
-
-    cheap = {
-        group: value for m in range(k, 2 * k) for group in combinations(range(n), m) if (value := plain(group)) < -1e-7
-    }
-    dearest = np.argsort(np.argsort(-prices))
-    wanted = set()
-    for root in range(n):
-        mine = [group for group in cheap if min(group, key=lambda i: dearest[i]) == root]
-        wanted |= set(sorted(mine, key=lambda group: cheap[group])[:PER_RECORD])
-    arguments = (prices, cuts_of, d, cut_price, 1e-7)
-    found, undercut, left = cheap_groups(Z, k, _half_to_nearest(Z, k), *arguments, 10**7)
-    assert left > 0
-    by_root = {min(group, key=lambda i: dearest[i]): 0.0 for group in cheap}
-    for group, value in cheap.items():
-        root = min(group, key=lambda i: dearest[i])
-        by_root[root] = min(by_root[root], value)
-    assert undercut == pytest.approx(-sum(by_root.values()))
-    assert {tuple(sorted(row[row >= 0].tolist())) for row in found} == wanted
-    searched = searched_groups(Z, k, _neighbours(Z, k), *arguments)
-    assert {tuple(sorted(row[row >= 0].tolist())) for row in searched} <= set(cheap)
-
-
-def test_going_through_all_groups_is_given_up_when_told() -> None:
-    Z = np.random.default_rng(1).normal(size=(40, 2))
-    no_cuts = (np.full((40, 1), -1), np.ones(1, dtype=np.int64), np.zeros(1))
-    *_, left = cheap_groups(Z, 3, _half_to_nearest(Z, 3), np.full(40, 5.0), *no_cuts, 1e-7, 100)
-    assert left == 0
+from sdc_problems.methods import (
+    BoundedPartition,
+    LowerBound,
+    bounded_partition,
+    exhaustive,
+    lower_bound,
+    mdav,
+    nearest_bound,
+)
 
 
 @settings(max_examples=15, deadline=None)
@@ -103,32 +59,22 @@ def test_a_poor_partition_is_improved_to_near_its_bound_and_a_good_one_is_kept()
     assert in_no_time.bound.proven
 
 
-@settings(max_examples=25, deadline=None)
-@given(st.integers(0, 10_000), st.integers(2, 4), st.integers(1, 3), st.booleans())
-def test_the_simple_bound_is_below_every_partition(seed: int, k: int, p: int, doubles: bool) -> None:
-    X = np.random.default_rng(seed).lognormal(sigma=2.0, size=(10, p))
-    if doubles:
-        X[3] = X[4] = X[5]
-    optimum = sse(X, exhaustive(X, k, standardize=False))
-    bounds = [nearest_bound(X, k, standardize=False, rounds=rounds) for rounds in (0, 5, 20)]
-    assert bounds == sorted(bounds)
-    assert 0.0 <= bounds[-1] <= optimum * (1 + 1e-9)
-
-
-def test_the_simple_bound_is_the_optimum_of_clusters_far_apart() -> None:
-    X = np.repeat([[0.0], [100.0], [200.0]], 4, axis=0) + np.tile([[-1.0], [1.0]], (6, 1))
-    Z = z_scores(X)
-    assert nearest_bound(X, 4) == pytest.approx(sse(Z, np.arange(12) // 4), rel=1e-9)
-
-
-def test_dividing_pairs_raises_the_simple_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    X = np.random.default_rng(2).lognormal(sigma=1.5, size=(150, 3))
-    simple, divided = (nearest_bound(X, 5, rounds=rounds) for rounds in (0, 60))
-    assert 1.1 * simple < divided <= sse(z_scores(X), mdav(X, 5))
-    monkeypatch.setattr(module, "ROWS", 40)
-    assert nearest_bound(X, 5, rounds=60) == pytest.approx(divided, rel=1e-12)
-    monkeypatch.setattr(module, "DIVIDED", 149)
-    assert nearest_bound(X, 5, rounds=60) == pytest.approx(simple, rel=1e-8)
+def test_regions_are_solved_before_the_whole_table() -> None:
+    X = np.random.default_rng(5).normal(size=(150, 2))
+    told: list[BoundedPartition] = []
+    found = bounded_partition(X, 3, rounds=2, progress=told.append)
+    values = [step.sse for step in told]
+    assert values == sorted(values, reverse=True)
+    assert [step.bound.rounds for step in told if step.bound.rounds] == [1, 2]
+    assert told[0].bound == LowerBound(0.0, False, 0.0, 0, 0, 0)
+    start = sse(z_scores(X), mdav(X, 3))
+    regions = [step for step in told if not step.bound.rounds]
+    assert regions[-1].sse < 0.95 * start
+    for step in told:
+        assert step.sse == pytest.approx(sse(z_scores(X), step.labels))
+    assert found.bound.sse <= found.sse <= values[-1]
+    again = bounded_partition(X, 3, rounds=2)
+    assert again.labels.tolist() == found.labels.tolist()
 
 
 def test_bounds_rise_with_the_rounds_and_do_not_depend_on_the_start() -> None:
