@@ -264,7 +264,7 @@ def memetic(
 
 
 def _tell(search: MemeticMicroaggregation) -> None:
-    tell("parts of the search in 1000", int(1000 * search.progress), 1000)
+    tell("parts of the search", int(1000 * search.progress), 1000)
 
 
 def bounded(Z: NDArray[np.float64], k: int, labels: NDArray[Any]) -> tuple[NDArray[Any], str]:
@@ -281,7 +281,7 @@ def bounded(Z: NDArray[np.float64], k: int, labels: NDArray[Any]) -> tuple[NDArr
     """
     lost, total = sse(Z, labels), float(np.square(Z - Z.mean(axis=0)).sum()) or 1.0
     if len(Z) <= BOUNDED:
-        what, began, most = "seconds of regions and bound", time.perf_counter(), int(2 * BOUND_SECONDS)
+        what, began, most = "regions and bound", time.perf_counter(), int(2 * BOUND_SECONDS)
         found = bounded_partition(
             Z, k, labels=labels, standardize=False, rounds=BOUND_ROUNDS, time_limit=BOUND_SECONDS, steps=BOUND_STEPS,
             progress=lambda _: tell(what, min(int(time.perf_counter() - began), most - 1), most),
