@@ -5,6 +5,7 @@
     SDC_DATA_HOME=… python benchmarks/bench_microaggregation.py large [--seconds 60]
     SDC_DATA_HOME=… python benchmarks/bench_microaggregation.py cells [--seconds 60] [--seeds 1 2 3] [--only eia,5]
     SDC_DATA_HOME=… python benchmarks/bench_microaggregation.py bound [--seconds 60] [--rounds 10] [--only eia,5]
+    SDC_DATA_HOME=… python benchmarks/bench_microaggregation.py programs [--seconds 300] [--rounds 5] [--only census,5]
     python benchmarks/bench_microaggregation.py blocks [--records 1000000] [--k 10] [--moves 3000] [--workers 1 2]
 
 speed: the compiled MDAV beside MDAV as one writes it in numpy, in the same run and with the same labels; the univariate
@@ -17,6 +18,7 @@ large: 100,000 records × 5, k = 10: MDAV, then the search in windows; largest m
 cells: the three reference files at k = 3, 5, 10 beside the figure each has to reach.
 bound: the partition of a search, improved region by region for so many seconds; then what no partition can undercut,
 round by round.
+programs: the linear programs of a bound, each solved from where the last one stood and again from nothing.
 blocks: `microaggregate_blocks` on a skewed file of ten attributes, with each number of workers; MDAV of a whole sample
 of it beside the same in blocks; some blocks beside their own lower bound; how long 64 workers would take on paper.
 
@@ -57,6 +59,8 @@ from sdc_problems.methods import (
     microaggregate_univariate,
 )
 from sdc_problems.methods._kernels import mdav as mdav_kernels
+from sdc_problems.methods.bounds import _lower
+from sdc_problems.methods.bounds._relaxation import Relaxation
 from sdc_problems.methods.partition._attributes import z_scores
 
 TASK = 1.75e-3
@@ -330,6 +334,46 @@ def bound(only: str | None, moves: int | None, rounds: int, limit: float) -> Non
         )
 
 
+def programs(only: str | None, moves: int | None, rounds: int, limit: float) -> None:
+    """Time of the linear programs of a bound: kept, and each from nothing."""
+    from highspy import Highs
+
+    class Both(Relaxation):
+        solved, kept, anew = 0, 0.0, 0.0
+
+        def solve(self) -> float:
+            began = time.process_time()
+            value = super().solve()
+            middle = time.process_time()
+            other = Highs()
+            other.setOptionValue("output_flag", False)
+            other.setOptionValue("threads", 1)
+            other.passModel(self._program.getModel())
+            other.run()
+            assert abs(other.getInfo().objective_function_value - value) < 1e-6 * value
+            Both.solved += 1
+            Both.kept += middle - began
+            Both.anew += time.process_time() - middle
+            return value
+
+    _lower.Relaxation = Both
+    for name, k in TARGETS:
+        if k == 10 or (only and only != f"{name},{k}"):
+            continue
+        problem = MicroaggregationProblem(load(name).data, k)
+        found = minimize(problem, MemeticMicroaggregation(move_limit=moves or 100_000_000, workers=2), seed=1)
+        Both.solved, Both.kept, Both.anew = 0, 0.0, 0.0
+        done = lower_bound(
+            problem.engine.V, k, labels=found.X, standardize=False, rounds=rounds, time_limit=limit, steps=50_000_000
+        )
+        print(
+            f"{name}, k = {k}: no partition below {100 * done.sse / problem.engine.sst:.5f}, {done.rounds} rounds;"
+            f" {Both.solved} programs: kept {Both.kept:.1f} CPU s, from nothing {Both.anew:.1f} CPU s"
+            f" ({Both.anew / Both.kept:.1f} times as long)",
+            flush=True,
+        )
+
+
 def blocks(records: int, k: int, moves: int, workers: list[int], sample: int, bounded: int) -> None:
     """Microaggregation of a large file in blocks."""
     X = skewed(np.random.default_rng(1), records, 10)
@@ -419,15 +463,15 @@ def on_paper(found: Blocked, X: np.ndarray, k: int, own: float) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("speed", "growth", "large", "cells", "bound", "blocks"))
+    parser.add_argument("what", choices=("speed", "growth", "large", "cells", "bound", "programs", "blocks"))
     parser.add_argument("--seconds", type=float, default=60.0, help="time limit of each search, or bound")
     parser.add_argument("--moves", type=int, help="cells: a limit of moves instead; blocks: proposals per record")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2], help="blocks: processes, one run for each")
     parser.add_argument("--sample", type=int, default=50_000, help="blocks: records that MDAV is compared on")
     parser.add_argument("--bounded", type=int, default=300, help="blocks: records of a block that is bounded")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
-    parser.add_argument("--rounds", type=int, default=10, help="bound: of cuts")
-    parser.add_argument("--only", help="cells, bound: one of them, as in eia,5")
+    parser.add_argument("--rounds", type=int, default=10, help="bound, programs: of cuts")
+    parser.add_argument("--only", help="cells, bound, programs: one of them, as in eia,5")
     parser.add_argument("--records", type=int, default=100_000)
     parser.add_argument("--k", type=int, default=10)
     parser.add_argument("--before", help="speed: the Python of another environment to compare MDAV with")
@@ -444,6 +488,8 @@ def main() -> None:
         blocks(given.records, given.k, given.moves or MOVES, given.workers, given.sample, given.bounded)
     elif given.what == "bound":
         bound(given.only, given.moves, given.rounds, given.seconds)
+    elif given.what == "programs":
+        programs(given.only, given.moves, given.rounds, given.seconds)
     else:
         cells(None if given.moves else given.seconds, given.moves, given.seeds, given.only)
 

@@ -11,6 +11,7 @@ import pytest
 from pymoo.optimize import minimize
 
 from sdc_problems import MicroaggregationProblem, Microdata
+from sdc_problems._slices import listening
 from sdc_problems.algorithms import MemeticMicroaggregation
 from sdc_problems.algorithms.microaggregation import memetic as module
 from sdc_problems.algorithms.microaggregation.memetic import memetic
@@ -155,3 +156,16 @@ def test_records_that_are_all_alike_lose_nothing() -> None:
     _, said = module.bounded(np.zeros((9, 2)), 3, np.repeat([0, 1, 2], 3))
     assert "nan" not in said
     assert "no groups of at least 3 lose less" in said
+
+
+def test_progress_of_the_search_and_of_its_bound_is_told() -> None:
+    frame = pd.DataFrame(np.random.default_rng(4).normal(size=(120, 2)), columns=["a", "b"])
+    task = MicroaggregationProblem(Microdata.from_frame(frame, quasi_identifiers=["a", "b"]), k=3)
+    told: list[tuple[str, int, int]] = []
+    with listening(lambda *step: told.append(step)):
+        memetic(task, rng=np.random.default_rng(1), moves=300_000, bound=True)
+    for what in ("parts of the search", "regions and bound"):
+        done = [step[1] for step in told if step[0] == what]
+        assert len(done) > 1
+        assert done == sorted(done)
+        assert done[-1] == next(total for said, _, total in told if said == what)
