@@ -200,7 +200,10 @@ def bounded_partition(
         left = max(0.0, min(ends - time.perf_counter(), SHARE_OF_REGION * limits.seconds))
         within = limits._replace(rounds=min(limits.rounds, ROUNDS_OF_REGION), seconds=left)
         here, before = np.ascontiguousarray(Z[region]), np.unique(known[region], return_inverse=True)[1]
-        found = _solved(here, k, before, within, min(nodes, NODES_OF_REGION), None)
+        try:
+            found = _solved(here, k, before, within, min(nodes, NODES_OF_REGION), None)
+        except SDCFailure:  # a program that the solver gives up; the region stays what it is
+            return None
         if found.sse >= sse(here, before) * (1.0 - 1e-9):
             return None
         return [region[found.labels == g] for g in np.unique(found.labels)]

@@ -142,10 +142,12 @@ class Relaxation:
             first.col_value = start[chosen].astype(float)
             tree.setSolution(first)
         _run_so_that_it_can_be_interrupted(tree)
+        picked = [self.groups[chosen[j]] for j in np.flatnonzero(np.array(tree.getSolution().col_value) > 0.5)]
         labels = np.full(len(self.Z), -1)
-        for g, j in enumerate(np.flatnonzero(np.array(tree.getSolution().col_value) > 0.5)):
-            labels[list(self.groups[chosen[j]])] = g
-        return None if (labels < 0).any() else labels
+        for g, group in enumerate(picked):
+            labels[list(group)] = g
+        once = sum(map(len, picked)) == len(self.Z) and (labels >= 0).all()
+        return labels if once else None
 
     def _run(self, variant: int) -> None:
         from highspy import HighsModelStatus

@@ -21,6 +21,7 @@ from sdc_problems.methods import (
     mdav,
     nearest_bound,
 )
+from sdc_problems.methods.bounds._relaxation import Relaxation
 
 
 @settings(max_examples=15, deadline=None)
@@ -75,6 +76,23 @@ def test_regions_are_solved_before_the_whole_table() -> None:
     assert found.bound.sse <= found.sse <= values[-1]
     again = bounded_partition(X, 3, rounds=2)
     assert again.labels.tolist() == found.labels.tolist()
+
+
+def test_a_region_whose_program_fails_stays_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = np.random.default_rng(5).normal(size=(150, 2))
+    solve = Relaxation.solve
+
+    def fails_for_regions(self: Relaxation) -> float:
+        if len(self.Z) < 150:
+            raise SDCFailure("the linear program could not be solved: unknown")
+        return solve(self)
+
+    monkeypatch.setattr(Relaxation, "solve", fails_for_regions)
+    told: list[BoundedPartition] = []
+    found = bounded_partition(X, 3, rounds=1, progress=told.append)
+    start = sse(z_scores(X), mdav(X, 3))
+    assert [step.sse for step in told if not step.bound.rounds] == pytest.approx([start] * (len(told) - 1))
+    assert found.bound.sse <= found.sse < told[0].sse
 
 
 def test_bounds_rise_with_the_rounds_and_do_not_depend_on_the_start() -> None:
