@@ -239,8 +239,8 @@ def memetic(
         Number of threads, or of processes for blocks. The result does not depend on it.
     bound
         Whether to improve the groups region by region by integer programs, and to compute a bound on how far the loss
-        is from the optimum: this takes up to two minutes more for up to 5,000 records, and the result then depends on
-        the machine.
+        is from the optimum. For up to 5,000 records this takes up to two minutes, or twice ``seconds`` if that is
+        longer, and the result then depends on the machine.
 
     Returns
     -------
@@ -258,7 +258,7 @@ def memetic(
         search = MemeticMicroaggregation(move_limit=moves, time_limit=seconds, workers=workers)
         labels = minimize(problem, search, seed=rng, copy_algorithm=False, callback=_tell).X
     if bound:
-        labels, said = bounded(V, problem.k, labels)
+        labels, said = bounded(V, problem.k, labels, max(BOUND_SECONDS, seconds or 0.0))
         told = (*told, said)
     return Partitioned(labels, told)
 
@@ -267,7 +267,9 @@ def _tell(search: MemeticMicroaggregation) -> None:
     tell("parts of the search", int(1000 * search.progress), 1000)
 
 
-def bounded(Z: NDArray[np.float64], k: int, labels: NDArray[Any]) -> tuple[NDArray[Any], str]:
+def bounded(
+    Z: NDArray[np.float64], k: int, labels: NDArray[Any], limit: float = BOUND_SECONDS
+) -> tuple[NDArray[Any], str]:
     """Partition, improved where a bound shows how, and a sentence on its distance from the optimum.
 
     Parameters
@@ -278,12 +280,14 @@ def bounded(Z: NDArray[np.float64], k: int, labels: NDArray[Any]) -> tuple[NDArr
         Smallest group.
     labels
         The partition.
+    limit
+        Seconds for improving it, and again for the bound.
     """
     lost, total = sse(Z, labels), float(np.square(Z - Z.mean(axis=0)).sum()) or 1.0
     if len(Z) <= BOUNDED:
-        what, began, most = "regions and bound", time.perf_counter(), int(2 * BOUND_SECONDS)
+        what, began, most = "regions and bound", time.perf_counter(), int(2 * limit) or 1
         found = bounded_partition(
-            Z, k, labels=labels, standardize=False, rounds=BOUND_ROUNDS, time_limit=BOUND_SECONDS, steps=BOUND_STEPS,
+            Z, k, labels=labels, standardize=False, rounds=BOUND_ROUNDS, time_limit=limit, steps=BOUND_STEPS,
             progress=lambda _: tell(what, min(int(time.perf_counter() - began), most - 1), most),
         )  # fmt: skip
         tell(what, most, most)
