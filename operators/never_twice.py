@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.population import Population
 
-from sdc_problems.operators.duplicates import ByteDuplicates, row_keys
+from sdc_problems._genomes import DIGEST, GenomeNumbers, digests
+from sdc_problems.operators.duplicates import ByteDuplicates
 
 if TYPE_CHECKING:
     from typing import Self
-
-DIGEST = 16  # bytes of the digest that stands for a longer genome
 
 
 class NeverTwice(ByteDuplicates):
@@ -31,7 +29,7 @@ class NeverTwice(ByteDuplicates):
 
     Notes
     -----
-    Linear time; at most 16 bytes per evaluated genome are stored, shared by all copies that pymoo's history makes. A
+    Linear time; some 20 bytes per evaluated genome are stored, shared by all copies that pymoo's history makes. A
     call without populations to compare with is the start of a search (pymoo's initialization) and clears the memory.
     Individuals that were accepted but then cut off without being evaluated are forgotten.
     """
@@ -51,9 +49,10 @@ class NeverTwice(ByteDuplicates):
         self._settle(others, present)
         known = set(present)
         keep = []
-        for i, key in enumerate(_keys(pop)):
+        keys = _keys(pop)
+        for i, (key, seen) in enumerate(zip(keys, self._seen.has(keys), strict=True)):
             waits = self._waiting.get(key)
-            if key in known or key in self._seen or (to_itself and waits is not None and waits is not pop[i]):
+            if key in known or seen or (to_itself and waits is not None and waits is not pop[i]):
                 continue
             keep.append(i)
             self._waiting[key] = pop[i]
@@ -65,8 +64,9 @@ class NeverTwice(ByteDuplicates):
         """Whether each individual was evaluated, is about to be, or occurs earlier in ``pop``."""
         before: set[bytes] = set()
         found = []
-        for key in _keys(pop):
-            found.append(key in before or key in self._seen or key in self._waiting)
+        keys = _keys(pop)
+        for key, seen in zip(keys, self._seen.has(keys), strict=True):
+            found.append(key in before or seen or key in self._waiting)
             before.add(key)
         return found
 
@@ -78,42 +78,44 @@ class NeverTwice(ByteDuplicates):
 
         Individuals evaluated elsewhere, for example by pymoo's ``tell``, are found in the population that they entered.
         """
-        for key, individual in zip(keys, others, strict=True):
-            if individual.evaluated:
-                self._seen.add(key)
+        evaluated = [key for key, individual in zip(keys, others, strict=True) if individual.evaluated]
         in_use = {id(individual) for individual in others}
         for key, individual in list(self._waiting.items()):
             if individual.evaluated:  # the evaluation may have replaced its genome by that of an equal solution
-                for measured in (key, *_keys([individual])):
-                    self._seen.add(measured)
+                evaluated += [key, *_keys([individual])]
             if individual.evaluated or id(individual) not in in_use:
                 del self._waiting[key]
+        self._seen.add(evaluated)
 
 
 class _Memory:
     """Set of keys that only grows; copies share one table, of which each sees the keys present when it was made."""
 
-    def __init__(self, keys: Sequence[bytes] = ()) -> None:
-        self._place = {key: i for i, key in enumerate(keys)}
-        self._size = len(self._place)
+    def __init__(self, keys: bytes = b"") -> None:
+        self._place = GenomeNumbers()
+        self._size = 0
+        self.add([keys[start : start + DIGEST] for start in range(0, len(keys), DIGEST)])
 
     def __len__(self) -> int:
         return self._size
 
-    def __contains__(self, key: bytes) -> bool:
-        return self._place.get(key, self._size) < self._size
+    def has(self, keys: Sequence[bytes]) -> list[bool]:
+        """Whether each key is there."""
+        places = self._place.find(keys)
+        found: list[bool] = ((places >= 0) & (places < self._size)).tolist()
+        return found
 
-    def add(self, key: bytes) -> None:
-        """Add a key."""
-        if key in self:
-            return
-        if self._size < len(self._place):  # a copy has added further keys
-            self._place = {known: i for i, known in enumerate(self._own())}
-        self._place[key] = self._size
-        self._size += 1
+    def add(self, keys: Sequence[bytes]) -> None:
+        """Add those keys that are not there yet."""
+        new = list(dict.fromkeys(key for key, there in zip(keys, self.has(keys), strict=True) if not there))
+        if new and self._size < len(self._place):  # a copy has added further keys
+            self._place = type(self)(self._own())._place
+        for key in new:
+            self._place.add(key, self._size)
+            self._size += 1
 
-    def _own(self) -> list[bytes]:
-        return list(self._place)[: self._size]  # a dictionary keeps the order of insertion
+    def _own(self) -> bytes:
+        return self._place.in_order()[: self._size * DIGEST]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         copied = type(self)()
@@ -131,5 +133,4 @@ def _keys(individuals: Any, dtype: Any = None) -> list[bytes]:
     X: NDArray[Any] = np.asarray(Population.create(*individuals).get("X"))
     if dtype is not None:
         X = X.astype(dtype, copy=False)
-    keys = row_keys(X)
-    return [blake2b(key, digest_size=DIGEST).digest() for key in keys] if len(keys[0]) > DIGEST else keys
+    return digests(X)

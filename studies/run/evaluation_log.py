@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pymoo.core.evaluator import Evaluator
 
-from sdc_problems._genomes import first_unknown
+from sdc_problems._genomes import GenomeNumbers, digests
 from sdc_problems.errors import SDCError
 from sdc_problems.parallel.backend import Backend, keys_of, set_measures
 from sdc_problems.problem import SDCProblem
@@ -28,9 +27,9 @@ class Diverged(SDCError):
 class EvaluationLog:
     """Solutions by number, the front among them, and the additions of the current generation.
 
-    A repeated solution is not measured again. Genomes are identified by a 128-bit digest, so that memory grows
-    by about 250 bytes per genome and not with its length. If measuring shows that different genomes are one solution,
-    it has one number, and is kept in the form that the problem gives it.
+    A repeated solution is not measured again. Genomes are identified by a 128-bit digest, so that memory grows by some
+    25 bytes per genome and those of its measures, and not with its length. If measuring shows that different genomes
+    are one solution, it has one number, and is kept in the form that the problem gives it.
 
     Parameters
     ----------
@@ -51,7 +50,7 @@ class EvaluationLog:
         self._front_F: NDArray[np.float64] = np.zeros((0, problem.n_obj))
         self._keys = keys_of(problem)
         self._count = 0
-        self._number: dict[bytes, int] = {}  # for every genome that was requested, in any form
+        self._known = GenomeNumbers()  # of every genome that was requested, in any form
         widths = {"F": problem.n_obj, "G": problem.n_ieq_constr, "H": problem.n_eq_constr}
         self._measures = {key: np.empty((64, widths[key])) for key in self._keys}  # rows beyond the count are spare
         self._stored: Arrays | None = None
@@ -94,29 +93,33 @@ class EvaluationLog:
         if self.rounded and len(X):
             X = np.clip(np.rint(np.asarray(X, dtype=float)), self.problem.xl, self.problem.xu)
         X = self.problem.genomes(X)
-        keys = _digests(X)
-        fresh = first_unknown(keys, self._number)
+        keys = digests(X)
+        fresh = self._known.first_unknown(keys)
         if fresh:
             rows = np.ascontiguousarray(X[list(fresh.values())])
             measures = self._measure(rows)
             if "X" in measures:
                 self._asked.append(rows)
-                own = _digests(measures["X"])
-                new = first_unknown(own, self._number)
+                own = digests(measures["X"])
+                new = self._known.first_unknown(own)
                 chosen = list(new.values())
                 self._take(list(new), {name: values[chosen] for name, values in measures.items()})
-                self._number.update((key, self._number[form]) for key, form in zip(fresh, own, strict=True))
-                self._became.append(np.array([self._number[form] for form in own], dtype=np.int32))
+                became = self._known.find(own)
+                for key, number in zip(fresh, became.tolist(), strict=True):
+                    if key not in new:
+                        self._known.add(key, number)
+                self._became.append(became.astype(np.int32))
             else:
                 self._take(list(fresh), {"X": rows, **measures})
-        return np.array([self._number[key] for key in keys], dtype=np.int64)
+        return self._known.find(keys)
 
     def _take(self, keys: list[bytes], solutions: Arrays) -> None:
         """Number new solutions and store their measures."""
         first = len(self)
         for name in self._measures:
             self._keep(name, solutions[name], first)
-        self._number.update((key, first + i) for i, key in enumerate(keys))
+        for i, key in enumerate(keys):
+            self._known.add(key, first + i)
         self._count += len(keys)
         self._new_X.append(solutions["X"])
         self._update_front(solutions, first)
@@ -207,7 +210,3 @@ class RecordingEvaluator(Evaluator):
         if self.log.rounded:
             measures.pop("X", None)  # the search continues with its real numbers
         set_measures(pop, measures)
-
-
-def _digests(X: NDArray[Any]) -> list[bytes]:
-    return [hashlib.blake2b(row.tobytes(), digest_size=16).digest() for row in X]
