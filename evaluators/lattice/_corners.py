@@ -1,8 +1,10 @@
 """Corners of boxes of a lattice: bounds on the figures of every node of a box.
 
-A box contains all nodes between a finest and a coarsest one. Records that the coarsest node suppresses at some
-threshold are suppressed by every node of the box at that threshold, because classes only grow with the levels. Among
-the remaining records, no class is larger than in the coarsest node, and none is better mixed.
+A box contains all nodes between a finest and a coarsest one. A class of the coarsest node is the union of classes of a
+finer one. Take the smallest that a finer node does not suppress completely: it suppresses all smaller ones, as the
+coarsest node does at one of its steps. No class that is left is larger than in the coarsest node. If nothing is
+suppressed, one of the parts of a class is mixed no better than the class. If a part is, what is left of the class may
+be mixed better, but only as far as the budget reaches: see `_mixing`.
 """
 
 from __future__ import annotations
@@ -59,15 +61,24 @@ def corner(table: ClassTable, limits: Ints, values: Floats, measures: Sequence[s
 
 
 def _mixing(table: ClassTable, name: str, lattice: Lattice) -> Floats:
-    """Mixing of the sensitive values of each class; larger is better."""
+    """Best possible mixing of what is left of each class if the budget is spent on it; larger is better.
+
+    A class is the mixture of what is left of it and the suppressed rest, whose share is at most r. Entropy is concave
+    and at least 0, so what is left has at most 1 / (1 - r) of the entropy of the class. The distance t is convex and at
+    most 1, so it has at least (t - r) / (1 - r).
+    """
     stats: Ints = table.stats
-    sizes = table.sizes
+    sizes, distinct = table.sizes, table.stats[:, 0].astype(float)
     if name == "l":
-        return stats[:, 0].astype(float)
+        return distinct
+    kept = np.maximum(1.0 - lattice.max_suppressed / sizes, 0.0)
     if name == "t":
-        return -(stats[:, 3] / (sizes * lattice.n_records))
-    x_log_x = sizes * np.log(sizes)
-    mixed: Floats = np.exp(np.maximum(x_log_x - stats[:, 2] / lattice.log_scale, 0.0) / sizes)
+        t = stats[:, 3] / (sizes * lattice.n_records)
+        nearer = np.maximum(t - (1.0 - kept), 0.0) / np.where(kept > 0, kept, 1.0)
+        return -nearer * (1.0 - ROUNDING)
+    entropy = np.maximum(np.log(sizes) - stats[:, 2] / (lattice.log_scale * sizes), 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mixed: Floats = np.where(kept > 0, np.minimum(np.exp(entropy / kept), distinct), distinct)
     return mixed
 
 
