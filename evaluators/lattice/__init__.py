@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sdc_problems.evaluators.lattice._corners import LOSSES, Corner
 from sdc_problems.evaluators.lattice.engine import MEASURES, NEED_LABELS, NEED_SENSITIVE, LatticeEngine
+from sdc_problems.evaluators.lattice.several import SeveralSensitive
 
 __all__ = [
     "LOSSES",
@@ -12,4 +13,5 @@ __all__ = [
     "NEED_SENSITIVE",
     "Corner",
     "LatticeEngine",
+    "SeveralSensitive",
 ]

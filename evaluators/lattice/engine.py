@@ -376,13 +376,18 @@ class LatticeEngine:
             out[numbers] = values
         return out
 
-    def every_step(self, progress: Progress | None = None) -> Iterator[tuple[Ints, Ints, Floats]]:
+    def every_step(
+        self, progress: Progress | None = None, *, order: Ints | None = None
+    ) -> Iterator[tuple[Ints, Ints, Floats]]:
         """Measure every node of the lattice at every threshold that makes a difference, part by part.
 
         Parameters
         ----------
         progress
             Called as ``progress(nodes done, nodes in all)`` from time to time.
+        order
+            Attributes with more than one level, from the slowest to the fastest changing; by default the quickest
+            order. Engines of the same lattice and number of threads yield the same parts in the same order.
 
         Yields
         ------
@@ -393,7 +398,7 @@ class LatticeEngine:
         -----
         The lattice is walked as in ``evaluate_all``; all thresholds of a node are measured in the same pass.
         """
-        for numbers, limits, values in self._walks(every=True, progress=progress):
+        for numbers, limits, values in self._walks(every=True, progress=progress, order=order):
             yield numbers, limits + 1, values
 
     def nodes(self) -> NDArray[np.int16]:
@@ -448,9 +453,12 @@ class LatticeEngine:
                 self._steps.keep(key, known[key])
         return [known[key] for key in keys]
 
-    def _walks(self, *, every: bool, progress: Progress | None) -> Iterator[tuple[Ints, Ints, Floats]]:
+    def _walks(
+        self, *, every: bool, progress: Progress | None, order: Ints | None = None
+    ) -> Iterator[tuple[Ints, Ints, Floats]]:
         """Walk the lattice part by part: numbers of nodes, limits, and measures."""
-        order, rooms = self._walking_order()
+        order = self.walking_order() if order is None else order
+        rooms = np.array([self._shrinkage[a][1] for a in order], dtype=np.int64).reshape(-1, 2)
         # Each task fixes the levels of the attributes that change slowest. There are enough tasks to keep all threads
         # busy, and none has more nodes than should be held at a time.
         n_fixed, n_tasks = 0, 1
@@ -476,8 +484,8 @@ class LatticeEngine:
             table = measure_from(table, zero, start, self._lattice)[0]
         return walk(table, start, order, rooms, self._lattice, self._columns, every)
 
-    def _walking_order(self) -> tuple[Ints, Ints]:
-        """Attributes from the slowest to the fastest changing, and the size that a table of each may need.
+    def walking_order(self) -> Ints:
+        """Attributes with more than one level, from the slowest to the fastest changing in a walk of all nodes.
 
         If generalizing an attribute shrank every table by the same factors r(1), r(2), … as it shrinks the base
         table, the walk would take the least work with the attributes in descending order of
@@ -489,8 +497,7 @@ class LatticeEngine:
             return (sum(shares) - shares[-1]) / (sum(shares) - 1)
 
         turning = sorted((a for a in self._shrinkage if self.n_levels[a] > 1), key=lambda a: (-worth(a), a))
-        rooms = np.array([self._shrinkage[a][1] for a in turning], dtype=np.int64).reshape(-1, 2)
-        return np.array(turning, dtype=np.int64), rooms
+        return np.array(turning, dtype=np.int64)
 
     @cached_property
     def _shrinkage(self) -> dict[int, tuple[list[float], tuple[int, int]]]:
@@ -514,8 +521,8 @@ class LatticeEngine:
         return found
 
     def estimated_seconds(self) -> float:
-        """Estimate the seconds that ``evaluate_all`` takes: work as in ``_walking_order``, timed on one grouping."""
-        turning, _ = self._walking_order()
+        """Estimate the seconds that ``evaluate_all`` takes: work as in ``walking_order``, timed on one grouping."""
+        turning = self.walking_order()
         work, tables = 1.0, 1.0
         for a in turning.tolist():
             shares = self._shrinkage[a][0]

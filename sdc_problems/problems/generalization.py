@@ -17,7 +17,7 @@ from sdc_problems._validation import choice, whole
 from sdc_problems.errors import SDCError, did_you_mean
 from sdc_problems.evaluators._codes import column_labels
 from sdc_problems.evaluators.anonymity import distinct_l, suppress_small_classes
-from sdc_problems.evaluators.lattice import NEED_LABELS, NEED_SENSITIVE, LatticeEngine
+from sdc_problems.evaluators.lattice import NEED_LABELS, NEED_SENSITIVE, LatticeEngine, SeveralSensitive
 from sdc_problems.front import Part, minimal
 from sdc_problems.methods.recoding._generalize import MAX_SUPPRESSION, level_phrase
 from sdc_problems.objective import Objective
@@ -107,8 +107,8 @@ class PBGProblem(SDCProblem):
     class_label
         The attribute that ``cm`` predicts.
     sensitive
-        The attribute whose values ``l``, ``entropy_l``, ``t`` and ``spread_l`` protect; by default the table's first
-        sensitive attribute.
+        Attribute or attributes whose values ``l``, ``entropy_l``, ``t`` and ``spread_l`` protect; of several, each
+        measure is that of the attribute that is protected worst. By default the table's first sensitive attribute.
     threads
         Number of nodes measured at once; by default as many as there are processors. Results do not depend on it.
 
@@ -147,7 +147,7 @@ class PBGProblem(SDCProblem):
         max_suppression: float = MAX_SUPPRESSION,
         suppression: Literal["free", "budget"] = "free",
         class_label: str | None = None,
-        sensitive: str | None = None,
+        sensitive: str | Sequence[str] | None = None,
         threads: int | None = None,
     ) -> None:
         data = as_microdata(data, columns)
@@ -156,12 +156,16 @@ class PBGProblem(SDCProblem):
         # Fails here, and not in the middle of a search, if a hierarchy lacks a value of the table.
         for name, hierarchy in self.hierarchies.items():
             hierarchy.table(data.categories(name), attribute=name)
-        self.sensitive = data.attribute(sensitive).name if sensitive is not None else next(iter(data.sensitive), None)
+        if sensitive is None:
+            self.sensitive = data.sensitive[:1]
+        else:
+            named = [sensitive] if isinstance(sensitive, str) else sensitive
+            self.sensitive = tuple(dict.fromkeys(data.attribute(name).name for name in named))
         self.class_label = None if class_label is None else data.attribute(class_label).name
         self.max_suppressed = _records(max_suppression, len(data))
         self.suppression = choice(suppression, "suppression", ("free", "budget"))
         self.threads = None if threads is None else whole(threads, "threads", least=1)
-        n_sensitive = 0 if self.sensitive is None else data.attribute(self.sensitive).n_categories
+        n_sensitive = min((data.attribute(name).n_categories for name in self.sensitive), default=0)
         top = [hierarchy.length for hierarchy in self.hierarchies.values()]
         bottom = [0] * len(top)
         if self.suppression == "free":
@@ -181,7 +185,7 @@ class PBGProblem(SDCProblem):
 
     def _check_objective(self, objective: Objective) -> None:
         """Refuse an objective that needs a sensitive attribute or a class label if there is none."""
-        if objective.name in NEED_SENSITIVE and self.sensitive is None:
+        if objective.name in NEED_SENSITIVE and not self.sensitive:
             raise SDCError(
                 f"objective {objective.name!r} protects the values of a sensitive attribute and the table declares"
                 " none: give sensitive= here or when the table is made"
@@ -191,20 +195,20 @@ class PBGProblem(SDCProblem):
 
     # -- measuring ------------------------------------------------------------------------------------------------
 
-    def _compile(self) -> LatticeEngine:
-        column = {
-            name: None if name is None else self.data.codes(name)[:, 0] for name in (self.sensitive, self.class_label)
+    def _compile(self) -> LatticeEngine | SeveralSensitive:
+        codes = [self.data.codes(name)[:, 0] for name in self.sensitive]
+        common: dict[str, Any] = {
+            "codes": self.data.codes(self.attributes),
+            "tables": [h.table(self.data.categories(name), attribute=name) for name, h in self.hierarchies.items()],
+            "leaves": [[h.leaves(level) for level in range(h.n_levels)] for h in self.hierarchies.values()],
+            "labels": None if self.class_label is None else self.data.codes(self.class_label)[:, 0],
+            "max_suppressed": self.max_suppressed,
+            "measures": [o.name for o in self.measured_objectives if o.function is None] or ["k"],
+            "threads": self.threads,
         }
-        return LatticeEngine(
-            self.data.codes(self.attributes),
-            [h.table(self.data.categories(name), attribute=name) for name, h in self.hierarchies.items()],
-            leaves=[[h.leaves(level) for level in range(h.n_levels)] for h in self.hierarchies.values()],
-            sensitive=column[self.sensitive],
-            labels=column[self.class_label],
-            max_suppressed=self.max_suppressed,
-            measures=[objective.name for objective in self.measured_objectives if objective.function is None] or ["k"],
-            threads=self.threads,
-        )
+        if len(codes) > 1:
+            return SeveralSensitive(**common, sensitive=np.column_stack(codes))
+        return LatticeEngine(**common, sensitive=codes[0] if codes else None)
 
     def _measure(self, X: NDArray[Any], names: Sequence[str]) -> NDArray[np.float64]:
         nodes, thresholds = self._parts(X)
@@ -452,9 +456,10 @@ class PBGProblem(SDCProblem):
         if k == 1:
             alike = "At least one record left is unique (k = 1)"
         if "l" in figures:
-            l = int(figures["l"])
-            alone = f", which tells its value of {self.sensitive} (ℓ = 1)"
-            alike += alone if k == 1 else f", among whom {self.sensitive} has at least {l} different values (ℓ = {l})"
+            l, names, several = int(figures["l"]), " and ".join(self.sensitive), len(self.sensitive) > 1
+            alone = f", which tells its {'values' if several else 'value'} of {names} (ℓ = 1)"
+            mixed = f", among whom {'each of ' if several else ''}{names} has at least {l} different values (ℓ = {l})"
+            alike += alone if k == 1 else mixed
         loss = f"{figures['glm_percent']:.3g} % of the detail is lost (GLM {figures['glm']:,.0f})."
         return (*sentences, *left_as_they_are(self.data, self.attributes), alike + ".", loss)
 
@@ -506,12 +511,13 @@ class PBGProblem(SDCProblem):
 
     def _verify(self, kept: pd.DataFrame, figures: Mapping[str, float]) -> None:
         """Count the promised measures again in the table that is about to be released."""
-        k, l = 0, None if self.sensitive is None else 0
+        k, l = 0, 0 if self.sensitive else None
         if len(kept):
             columns = (kept[name].factorize(use_na_sentinel=False)[0] for name in self.attributes)
             classes, n_classes = column_labels(columns)
             k = int(np.bincount(classes, minlength=n_classes).min())
-            l = None if l is None else distinct_l(classes, kept[self.sensitive].factorize(use_na_sentinel=False)[0])
+            secrets = (kept[name].factorize(use_na_sentinel=False)[0] for name in self.sensitive)
+            l = min((distinct_l(classes, values) for values in secrets), default=None)
         promised = {name: int(figures[name]) for name in ("k", "l") if name in figures}
         if k < promised["k"] or (l is not None and l < promised["l"]):
             raise SDCError(

@@ -257,7 +257,7 @@ def test_describe_says_what_happens_to_each_attribute() -> None:
     bottom = tested.describe([0, 0, 0, 1])
     assert bottom[0] == "age is unchanged."
     assert bottom[-2] == (
-        f"At least one record left is unique (k = 1), which tells its value of {tested.sensitive} (ℓ = 1)."
+        f"At least one record left is unique (k = 1), which tells its value of {tested.sensitive[0]} (ℓ = 1)."
     )
     figures = tested.figures([1, 3, 0, 4])
     sentences = tested.describe([1, 3, 0, 4])
@@ -395,7 +395,7 @@ def test_bad_tables_and_hierarchies() -> None:
 
 def test_the_first_sensitive_attribute_is_protected_unless_another_is_named() -> None:
     data = table(sensitive=["illness", "score"])
-    assert PBGProblem(data, hierarchies(), objectives=("l",)).sensitive == "illness"
+    assert PBGProblem(data, hierarchies(), objectives=("l",)).sensitive == ("illness",)
     named = PBGProblem(data, hierarchies(), objectives=("l",), sensitive="score")
     assert named.natural(named.evaluate(np.array([3, 5, 1, 1])))[0] == data.attribute("score").n_categories
 

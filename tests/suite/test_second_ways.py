@@ -47,12 +47,12 @@ def plain_node(problem: PBGProblem, node: tuple[int, ...], threshold: int | None
     for j, (hierarchy, level) in enumerate(zip(problem.hierarchies.values(), node, strict=True)):
         leaves = hierarchy.leaves(level)[groups[~lost, j]]
         loss += float((leaves - 1).sum()) / (hierarchy.n_values - 1) + lost.sum()
-    left, sensitive = groups[~lost], problem.data.codes([problem.sensitive])[:, 0][~lost]
+    left, sensitive = groups[~lost], problem.data.codes(problem.sensitive[:1])[:, 0][~lost]
     _, classes, sizes = np.unique(left, axis=0, return_inverse=True, return_counts=True)
     classes = classes.ravel()  # numpy 2.0.0 gives a column
     members = [sensitive[classes == c] for c in range(len(sizes))]
-    n_values = problem.data.attribute(problem.sensitive).n_categories
-    share = np.bincount(problem.data.codes([problem.sensitive])[:, 0], minlength=n_values) / n
+    n_values = problem.data.attribute(problem.sensitive[0]).n_categories
+    share = np.bincount(problem.data.codes(problem.sensitive[:1])[:, 0], minlength=n_values) / n
     return {
         "k": float(sizes.min()),
         "l": float(min(len(np.unique(of)) for of in members)),

@@ -14,12 +14,10 @@ from sdc_problems._tables.columns import STAR
 from sdc_problems._validation import whole
 from sdc_problems.algorithms.generalization._node_cost import NodeCost
 from sdc_problems.errors import SDCError
-from sdc_problems.evaluators.anonymity import class_closeness, distinct_l, entropy_l, equivalence_classes
 from sdc_problems.hierarchy import Hierarchy
 from sdc_problems.methods._importance import checked_price, weights_of
 from sdc_problems.methods.recoding._generalize import MAX_SUPPRESSION, Recoded
 from sdc_problems.microdata import Microdata
-from sdc_problems.objective import Objective
 from sdc_problems.problems.generalization import PBGProblem
 
 SIDES = {"k": 1.0, "l": 1.0, "entropy_l": 0.05, "t": 0.01, "suppressed": 1.0, "glm_percent": 0.01}
@@ -115,10 +113,6 @@ class DemandedLattice:
         if of_sensitive and not data.sensitive:
             raise SDCError(f"{' and '.join(of_sensitive)} concerns sensitive values: name the sensitive columns")
         self.demand |= of_sensitive
-        further: list[Objective] = []
-        for number, name in enumerate(data.sensitive[1:], 2):  # the engine measures the first one
-            further += _of_column(data, name, number, of_sensitive)
-        self.demand |= {own.name: of_sensitive[_measure(own)] for own in further}
         weights = weights_of(data.quasi_identifiers, importance)
         price = 1.0 if suppression_price is None else checked_price(suppression_price)
         plain = price == 1 and bool((weights == weights[0]).all())
@@ -127,7 +121,8 @@ class DemandedLattice:
         self.problem = PBGProblem(
             data,
             {name: h for name, h in hierarchies.items() if name in data.quasi_identifiers},
-            objectives=("k", *of_sensitive, *further, *(() if plain else ("suppressed",)), "glm_percent"),
+            objectives=("k", *of_sensitive, *(() if plain else ("suppressed",)), "glm_percent"),
+            sensitive=data.sensitive if of_sensitive else None,
             max_suppression=max_suppression,
         )
         self.cost = None if plain else NodeCost(self.problem, weights, price)
@@ -169,7 +164,7 @@ class DemandedLattice:
         """
         from sdc_problems.algorithms.generalization.pbg_search import PBGSearch
 
-        sides = [SIDES[_measure(objective)] for objective in self.problem.objectives]
+        sides = [SIDES[objective.name] for objective in self.problem.objectives]
         search = PBGSearch(max_evaluations=evaluations or self.problem.n_nodes, epsilon=sides)
         search.setup(self.problem, seed=int(rng.integers(2**31)))
         end = np.inf if seconds is None else time.monotonic() + seconds
@@ -210,32 +205,3 @@ class DemandedLattice:
         suppressed = starred if not starred.all() else np.zeros(len(starred), dtype=np.bool_)
         columns = {name: frame[name].array for name in self.problem.attributes if levels[name]}
         return Recoded(CodedColumns(columns), self.problem.describe(x), suppressed)
-
-
-def _measure(objective: Objective) -> str:
-    """Name of an objective's measure, without the sensitive column."""
-    return objective.name.rstrip("0123456789").removesuffix("_") if objective.function else objective.name
-
-
-def _of_column(data: Microdata, name: str, number: int, asked: Mapping[str, float]) -> list[Objective]:
-    """Objectives on a further sensitive column, measured node by node."""
-    codes = data.codes(name)[:, 0]
-
-    def over(measure: str) -> Any:
-        def value(released: NDArray[Any], original: NDArray[Any]) -> float:
-            kept = (released >= 0).any(axis=1)
-            if not kept.any():
-                return 0.0
-            classes = equivalence_classes(released + 1)
-            if measure == "t":
-                of_record = class_closeness(classes, codes)[classes]  # from the shares of the whole table
-                return float(of_record[kept].max())
-            inside, values = np.unique(classes[kept], return_inverse=True)[1], codes[kept]
-            return float(distinct_l(inside, values) if measure == "l" else entropy_l(inside, values))
-
-        return value
-
-    return [
-        Objective(f"{m}_{number}", f"{m} of {name}", "min" if m == "t" else "max", (0.0, np.inf), function=over(m))
-        for m in asked
-    ]

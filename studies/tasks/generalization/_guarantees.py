@@ -35,10 +35,11 @@ def guarantees(problem: Any, x: NDArray[Any], frame: pd.DataFrame) -> list[Guara
         at_most("suppressed", columns, figures["suppressed"], lost, "no more records are left out than promised"),
     ]
     if "l" in figures and len(frame):
-        sensitive = frame[problem.sensitive].factorize()[0]
-        fewest = int(distinct_l(classes_of(frame, columns), sensitive))
+        classes = classes_of(frame, columns)
         text = "in every class the sensitive attribute has at least ℓ different values"
-        found.append(at_least("l", [*columns, problem.sensitive], figures["l"], fewest, text))
+        for name in problem.sensitive:
+            fewest = int(distinct_l(classes, frame[name].factorize()[0]))
+            found.append(at_least("l", [*columns, name], figures["l"], fewest, text))
     return found
 
 

@@ -25,9 +25,9 @@ def table(seed: int, n: int = 40) -> Microdata:
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame({
         "a": rng.integers(0, 8, n), "b": rng.integers(0, 6, n), "c": rng.choice(["x", "y", "z"], n, p=[0.6, 0.3, 0.1]),
-        "ill": rng.choice(["flu", "cold"], n),
+        "ill": rng.choice(["flu", "cold"], n), "faith": rng.choice(["one", "two", "three"], n),
     })  # fmt: skip
-    return Microdata.from_frame(frame, quasi_identifiers=["a", "b", "c"], sensitive=["ill"])
+    return Microdata.from_frame(frame, quasi_identifiers=["a", "b", "c"], sensitive=["ill", "faith"])
 
 
 def loss(data: Microdata, node: tuple[int, ...], kept: np.ndarray, weights: Mapping[str, float], price: float) -> float:
@@ -60,7 +60,7 @@ def plain(data: Microdata, k: int, l: int, weights: Mapping[str, float], price: 
             kept = (sizes > threshold)[groups]
             if not kept.any() or (~kept).sum() > most or sizes[sizes > threshold].min() < k:
                 continue
-            if frame["ill"][kept].groupby(groups[kept]).nunique().min() >= l:
+            if all(frame[name][kept].groupby(groups[kept]).nunique().min() >= l for name in data.sensitive):
                 best = min(best, loss(data, node, kept, weights, price))
     return best
 
