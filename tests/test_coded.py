@@ -18,6 +18,7 @@ from sdc_problems._tables.coded import (
     decoded,
     held_cells,
     is_coded,
+    joined_cells,
     placed_cells,
     starred,
     without_lost,
@@ -70,6 +71,22 @@ def test_cells_that_are_not_all_text_are_not_coded() -> None:
     mixed = np.array(["a", 1], dtype=object)
     assert coded_cells(mixed) is mixed
     assert pd.Series(coded_cells(np.array(["a", "b"], dtype=object))).tolist() == ["a", "b"]
+
+
+def test_parts_of_a_column_are_joined_cell_by_cell() -> None:
+    texts = joined_cells(
+        [
+            (np.array([3, 0]), coded_texts(np.array([1, 0]), ["a", "b"])),
+            (np.array([1, 2]), np.array(["b", "c"], object)),
+        ],
+        4,
+    )
+    assert list(texts) == ["a", "b", "c", "b"]
+    assert isinstance(texts, pd.Categorical)
+    cells = [1, 1.0, True, np.nan, "1", None]
+    mixed = joined_cells([(np.array([i]), np.array([cell], dtype=object)) for i, cell in enumerate(cells)], 6)
+    assert [type(cell) for cell in mixed[:5]] == [type(cell) for cell in cells[:5]]
+    assert [pd.isna(cell) for cell in mixed] == [False, False, False, True, False, True]
 
 
 @pytest.mark.parametrize("name", ["age", "wage", "town", "ill", "born"])

@@ -68,13 +68,14 @@ def _mixing(table: ClassTable, name: str, lattice: Lattice) -> Floats:
     most 1, so it has at least (t - r) / (1 - r).
     """
     stats: Ints = table.stats
-    sizes, distinct = table.sizes, table.stats[:, 0].astype(float)
+    sizes = table.sizes
+    distinct: Floats = stats[:, 0].astype(float)
     if name == "l":
         return distinct
     kept = np.maximum(1.0 - lattice.max_suppressed / sizes, 0.0)
     if name == "t":
         t = stats[:, 3] / (sizes * lattice.n_records)
-        nearer = np.maximum(t - (1.0 - kept), 0.0) / np.where(kept > 0, kept, 1.0)
+        nearer: Floats = np.maximum(t - (1.0 - kept), 0.0) / np.where(kept > 0, kept, 1.0)
         return -nearer * (1.0 - ROUNDING)
     entropy = np.maximum(np.log(sizes) - stats[:, 2] / (lattice.log_scale * sizes), 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):

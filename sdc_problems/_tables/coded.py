@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -100,6 +100,35 @@ def placed_cells(cells: Any) -> tuple[NDArray[np.integer[Any]], list[Any]]:
         return np.where(cells.codes < 0, np.int32(len(texts)), cells.codes), [*texts, np.nan]
     place, distinct = pd.factorize(cells, use_na_sentinel=False)
     return place, list(distinct)
+
+
+def joined_cells(parts: Iterable[tuple[NDArray[np.intp], Any]], n: int) -> Any:
+    """Cells of a column, coded if they are all text, from those of parts of the table.
+
+    Parameters
+    ----------
+    parts
+        Of each part, the positions of its records, and their cells: coded or an array.
+    n
+        Number of records.
+    """
+    import pandas as pd
+
+    codes = np.empty(n, dtype=np.int32)
+    number: dict[tuple[type, Any], int] = {}  # 1, 1.0 and True are equal, but not the same cell
+    found: list[Any] = []
+    for rows, cells in parts:
+        place, distinct = placed_cells(cells)
+        own = np.empty(len(distinct), dtype=np.int32)
+        for i, cell in enumerate(distinct):
+            key = (float, None) if pd.isna(cell) else (type(cell), cell)
+            own[i] = number.setdefault(key, len(found))
+            if own[i] == len(found):
+                found.append(cell)
+        codes[rows] = own[place]
+    if all(type(cell) is str for cell in found):
+        return coded_texts(codes, found)
+    return np.array([*found, None], dtype=object)[codes]
 
 
 def is_coded(column: pd.Series[Any]) -> bool:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sdc_problems._slices import telling
 from sdc_problems._tables.columns import STAR
 from sdc_problems.errors import SDCError
+from sdc_problems.evaluators._codes import dense
 from sdc_problems.hierarchy import Hierarchy
 from sdc_problems.methods._by_name import codes_as_cells, missing_codes, numbers_as_cells
 from sdc_problems.methods._importance import weights_of
@@ -192,7 +193,7 @@ def recoded(
     if isinstance(found, Partitioned):
         found, told = found
     if method.form == "partition":
-        labels = np.unique(found, return_inverse=True)[1]
+        labels, _ = dense(found)
         cells: NDArray[Any] = microaggregate(points(data, names), labels, kinds=kinds)
         sizes = np.bincount(labels)
         what = {"numeric": "mean", "ordinal": "median", "nominal": "most frequent value"}

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sdc_problems._tables.coded import CodedColumns, held_cells, joined_cells
 from sdc_problems.errors import SDCError, did_you_mean
+from sdc_problems.evaluators._codes import column_labels, dense
 from sdc_problems.methods.recoding._generalize import Recoded
 from sdc_problems.microdata import Microdata
 
@@ -39,7 +41,7 @@ def strata(data: Microdata, within: Sequence[str]) -> list[NDArray[np.intp]]:
     """Records of each stratum; without columns one of all."""
     if not within:
         return [np.arange(len(data))]
-    row = np.unique(data.codes(list(within)), axis=0, return_inverse=True)[1].ravel()
+    row, _ = column_labels(data.attribute(name).codes for name in within)
     return np.split(np.argsort(row, kind="stable"), np.cumsum(np.bincount(row))[:-1])
 
 
@@ -58,15 +60,11 @@ def in_strata(data: Microdata, within: Sequence[str], protect: Callable[[Microda
     if not within:
         return protect(data)
     parts = [(rows, protect(data.take(rows))) for rows in strata(data, within)]
-    columns: dict[str, NDArray[Any]] = {}
-    frame = data.frame()
-    for name in data.quasi_identifiers:
-        if any(name in part.columns for _, part in parts):
-            cells = frame[name].to_numpy(dtype=object).copy()
-            for rows, part in parts:
-                if name in part.columns:
-                    cells[rows] = part.columns[name]
-            columns[name] = cells
+    columns = {
+        name: joined_cells(((rows, _cells(data, name, rows, part)) for rows, part in parts), len(data))
+        for name in data.quasi_identifiers
+        if any(name in part.columns for _, part in parts)
+    }
     lost = np.zeros(len(data), dtype=np.bool_)
     for rows, part in parts:
         if part.suppressed is not None:
@@ -76,7 +74,15 @@ def in_strata(data: Microdata, within: Sequence[str], protect: Callable[[Microda
         f"Protected within each of the {len(parts)} strata of {', '.join(within)}, of {min(sizes):,} to {max(sizes):,}"
         " records."
     )
-    return Recoded(columns, (said,), lost)
+    return Recoded(CodedColumns(columns), (said,), lost)
+
+
+def _cells(data: Microdata, name: str, rows: NDArray[np.intp], part: Recoded) -> Any:
+    """Cells of a column in a stratum, as they were if it was not changed there."""
+    if name in part.columns:
+        return held_cells(part.columns, name)
+    attribute = data.attribute(name)
+    return attribute.cells(attribute.codes[rows]).to_numpy(dtype=object)
 
 
 def share_of(most: float | None, part: int, whole: int) -> float | None:
@@ -91,7 +97,7 @@ def labels_in_strata(
     labels = np.zeros(len(data), dtype=np.int64)
     first = 0
     for rows in strata(data, within):
-        own = np.unique(partition(data.take(rows) if within else data), return_inverse=True)[1]
+        own, n_groups = dense(partition(data.take(rows) if within else data))
         labels[rows] = first + own
-        first += int(own.max()) + 1
+        first += n_groups
     return labels

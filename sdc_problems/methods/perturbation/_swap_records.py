@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sdc_problems._validation import code_table, whole
 from sdc_problems.errors import SDCError
+from sdc_problems.evaluators._codes import row_labels
 from sdc_problems.methods._amounts import generator, percentage
 from sdc_problems.methods._amounts import missing_codes as check_missing
 from sdc_problems.methods._kernels.swap_records import record_partners_kernel
@@ -130,8 +131,4 @@ def _columns(given: Sequence[int], p: int, name: str) -> list[int]:
 
 def _classes(codes: NDArray[np.int64], columns: Sequence[int]) -> NDArray[np.int64]:
     """Number of the combination of values of each record in some columns."""
-    classes = np.zeros(len(codes), dtype=np.int64)
-    for j in columns:
-        dense = np.unique(codes[:, j], return_inverse=True)[1]
-        classes = np.unique(classes * (dense.max() + 1) + dense, return_inverse=True)[1].astype(np.int64)
-    return classes
+    return row_labels(codes[:, list(columns)])[0] if columns else np.zeros(len(codes), dtype=np.int64)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sdc_problems._slices import tell, watched
 from sdc_problems._validation import IntArray, code_table, labels, number, whole
 from sdc_problems.errors import SDCError
+from sdc_problems.evaluators._codes import dense, pair_counts
 from sdc_problems.methods.recoding._agglomerate import agglomerate
 
 BLOCK = 8_192
@@ -109,8 +110,7 @@ class Mix(NamedTuple):
     def met(self, classes: IntArray) -> bool:
         """Whether every class meets the requirement."""
         for j, (fewest, entropy, farthest) in enumerate(self.limits):
-            pairs, counts = np.unique(np.column_stack([classes, self.values[:, j]]), axis=0, return_counts=True)
-            groups, values = pairs.T
+            groups, values, counts = pair_counts(classes, self.values[:, j])
             own = counts / np.bincount(classes)[groups]
             of_all = self.shares[j][values]
             apart = (1 + np.bincount(groups, np.abs(own - of_all) - of_all)) / 2
@@ -134,19 +134,15 @@ def smallest_k(partition: Callable[[int], NDArray[Any]], k: int, mix: Mix) -> in
     """
     n = len(mix.values)
     failed, size = k - 1, k
-    while size < n and not mix.met(_dense(partition(size))):
+    while size < n and not mix.met(dense(partition(size))[0]):
         failed, size = size, min(2 * size, n)
     while size - failed > 1:
         middle = (failed + size) // 2
-        if mix.met(_dense(partition(middle))):
+        if mix.met(dense(partition(middle))[0]):
             size = middle
         else:
             failed = middle
     return size
-
-
-def _dense(classes: NDArray[Any]) -> IntArray:
-    return np.unique(classes, return_inverse=True)[1].astype(np.int64)
 
 
 def alike(codes: object, k: int, trees: Trees, mix: Mix) -> tuple[IntArray, IntArray]:
@@ -222,7 +218,7 @@ def alike(codes: object, k: int, trees: Trees, mix: Mix) -> tuple[IntArray, IntA
     order = np.argsort(unit, kind="stable")
     result = np.empty(n, dtype=np.int64)
     result[np.argsort(of_record, kind="stable")] = np.repeat(label[order], weight[order])
-    result = labels(np.unique(result, return_inverse=True)[1], None, "classes")
+    result = labels(dense(result)[0], None, "classes")
     return result, _levels(table, result, trees)
 
 
