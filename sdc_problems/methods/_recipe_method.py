@@ -42,6 +42,11 @@ class RecipeMethod(Method):
         """Whether a step draws random numbers."""
         return any(find(step.method).random for step in self.recipe.steps)
 
+    def refuse_many(self, n_records: int) -> None:
+        """Refuse more records than one of its methods can protect."""
+        for step in self.recipe.steps:
+            find(step.method).refuse_many(n_records)
+
     @property
     def promise(self) -> str:
         """Guarantees of the steps, in words."""

@@ -393,9 +393,8 @@ def protect(
         found = RecipeMethod.of(recipe)
     if graph is not None and graph_form == "supernodes" and max_suppression is None:
         max_suppression = 0 if found is None or found.takes("max_suppression") else None
-    if seed is not None and graph is None and (found is None or not found.random):
-        drawn = "a choice" if found is None else f"method {found.name}"
-        raise SDCError(f"{drawn} draws no random numbers: omit the seed")
+    if seed is not None and graph is None:
+        refuse_unused_seed(found)
     if keep_order and rows_seed is not None:
         raise SDCError("--rows-seed is the seed of shuffled rows, and --keep-order shuffles none: omit one of them")
     if graph is not None and (keep_order or rows_seed is not None):
@@ -640,6 +639,13 @@ def _to_choose_for(data: Microdata, demand: Demand, options: Mapping[str, Any]) 
                 " identifier"
             )
     return demand if demand.k is not None else replace(demand, k=2)
+
+
+def refuse_unused_seed(found: Method | RecipeMethod | None) -> None:
+    """Refuse the seed of a method, or of a choice among methods, that draws no random numbers."""
+    if found is None or not found.random:
+        drawn = "a choice" if found is None else f"method {found.name}"
+        raise SDCError(f"{drawn} draws no random numbers: omit the seed")
 
 
 def _seeds(

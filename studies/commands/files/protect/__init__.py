@@ -147,7 +147,9 @@ def command(
     OUT has the format of FILE and shuffled rows. Each guarantee is counted in it. Certificate, value mapping, rows
     file and links are beside it.
     """
+    from sdc_problems.methods.registry import find
     from sdc_problems.studies.release import protect
+    from sdc_problems.studies.release._protect import refuse_unused_seed
     from sdc_problems.studies.release.csv_text import Form
     from sdc_problems.studies.report.picture_types import MOST_RECORDS
     from sdc_problems.studies.report.terminal import console, plain
@@ -171,6 +173,8 @@ def command(
     elif columns is None:
         needed = next(param for param in ctx.command.params if param.name == "columns")
         raise click.MissingParameter(ctx=ctx, param=needed)
+    if seed is not None and search is None and recipe is None and not linked.there(file):
+        refuse_unused_seed(None if method is None else find(method))  # before the table is read
     graph = None
     with naming_recipe(recipe), naming_options():
         if linked.there(file):

@@ -248,6 +248,16 @@ def test_bad_input_is_refused_and_nothing_is_written(folder: Path, options: dict
     assert not (folder / "out.csv").exists()
 
 
+@pytest.mark.parametrize("more", [["--method", "mdav"], []])
+def test_a_seed_without_use_is_refused_before_the_table_is_read(
+    folder: Path, more: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sdc_problems.studies.commands.files._reading.Reading.table", None)
+    command = ["protect", str(folder / "in.csv"), "--columns", "age", "--k", "3", "--seed", "1", "--out", "out.csv"]
+    result = CliRunner().invoke(cli, [*command, *more])
+    assert "draws no random numbers: omit the seed" in str(result.exception)
+
+
 @pytest.mark.parametrize(
     ("text", "more", "message"),
     [
