@@ -18,14 +18,24 @@ from hypothesis import HealthCheck, settings
 
 from sdc_problems import Microdata, _kernel
 
-# Seeded: the same examples everywhere, unless SDC_NEW_EXAMPLES is set, as in .ci/nightly. No deadline, because the
-# first call of a kernel compiles it.
+# Seeded: the same examples everywhere, unless SDC_NEW_EXAMPLES is set, as in .ci/nightly; with 10, each property tries
+# ten times as many. No deadline, because the first call of a kernel compiles it.
 settings.register_profile(
     "fixed", derandomize=True, deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("new", settings.get_profile("fixed"), derandomize=False, database=None, print_blob=True)
 settings.load_profile("new" if "SDC_NEW_EXAMPLES" in os.environ else "fixed")
+TIMES = int(os.environ.get("SDC_NEW_EXAMPLES", "1"))
 _kernel.Kernel.patience = (0.0, 0.0)  # kernels are tested compiled; test_plain_forms.py compares their plain forms
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let each property try more examples than it says."""
+    properties = {getattr(item.obj, "__func__", item.obj) for item in items if isinstance(item, pytest.Function)}
+    for test in properties if TIMES > 1 else ():
+        own = getattr(test, "_hypothesis_internal_use_settings", None)  # a second @settings would be refused
+        if own is not None:
+            test._hypothesis_internal_use_settings = settings(own, max_examples=TIMES * own.max_examples)  # type: ignore[attr-defined]
 
 
 @pytest.fixture
