@@ -177,8 +177,8 @@ def alike(codes: object, k: int, trees: Trees, mix: Mix) -> tuple[IntArray, IntA
     distinct, row = rows[start], (np.cumsum(start) - 1).astype(np.int32)
     counts = np.bincount(row, weights=weights).astype(np.int64)
     parts: list[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]] = []
+    rows_of: list[NDArray[np.intp]] = []  # of each part
     kept: NDArray[np.intp] = np.empty(0, dtype=np.intp)
-    last: NDArray[np.intp] = kept
     flat = trees.flat()
 
     done = 0
@@ -203,14 +203,17 @@ def alike(codes: object, k: int, trees: Trees, mix: Mix) -> tuple[IntArray, IntA
         found, met = classes(kept)
         if met:
             parts.append(found)  # type: ignore[arg-type]
+            rows_of.append(kept)
             done += len(kept)
-            last, kept = kept, kept[:0]
+            kept = kept[:0]
             tell("rows in classes", done, len(distinct))
-    if len(kept):  # the remaining records are too few for a class
-        if parts:
+    if len(kept):  # no classes of the remaining records meet the requirement: join parts until they do
+        met = False
+        while not met and parts:
             parts.pop()
-            done -= len(last)
-        found, _ = classes(np.sort(np.concatenate([last, kept])))
+            done -= len(rows_of[-1])
+            kept = np.sort(np.concatenate([rows_of.pop(), kept]))
+            found, met = classes(kept)
         parts.append(found)  # type: ignore[arg-type]
     unit = np.concatenate([part[0] for part in parts])
     weight = np.concatenate([part[1] for part in parts])

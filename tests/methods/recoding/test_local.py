@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sdc_problems import Hierarchy, Microdata, PBGProblem, SDCError, load
@@ -70,6 +70,15 @@ def test_classes_have_k_and_levels_are_the_lowest(
         assert found.glm_percent == 0
 
 
+FAR_FROM_MIXED = (
+    np.array([[2, 2], [3, 1], [4, 2], [5, 0], [0, 1], [0, 2], [4, 0], [5, 0], [1, 0], [1, 1], [5, 2], [2, 0], [1, 1],
+              [4, 1], [1, 2], [2, 0], [3, 1], [3, 0], [0, 0], [0, 2], [5, 0], [4, 0]]),
+    np.array([1, 1, 0, 3, 2, 3, 0, 2, 1, 2, 3, 1, 2, 0, 1, 3, 1, 2, 1, 0, 1, 2]),
+    3,
+)  # fmt: skip
+
+
+@example(FAR_FROM_MIXED, 3)  # the last block and the one before it have no classes that are mixed enough
 @settings(deadline=None)
 @given(tables(), st.sampled_from([None, 3]))
 def test_sensitive_values_are_mixed_in_every_class(
