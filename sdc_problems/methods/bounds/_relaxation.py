@@ -45,6 +45,7 @@ class Relaxation:
         )
         for g in np.unique(labels):
             self.add(np.flatnonzero(labels == g))
+        self._known = frozenset(self.pool)
 
     def add(self, members: NDArray[np.int64]) -> None:
         points = self.Z[members]
@@ -63,7 +64,9 @@ class Relaxation:
         self.prices, self.cut_prices = prices[:n], np.maximum(0.0, -prices[n:])
         self.groups = list(self.pool)
         if len(self.pool) > LARGEST_POOL:
-            self._drop_groups(np.sort(np.argsort(self.reduced, kind="stable")[KEPT:]))
+            dropped = np.sort(np.argsort(self.reduced, kind="stable")[KEPT:])
+            # Those of the known partition stay: with them, the program has a solution whatever cuts are added.
+            self._drop_groups(np.array([j for j in dropped.tolist() if self.groups[j] not in self._known], dtype=int))
         self._tables = self._cut_tables()
         return float(self.prices.sum() - self.cut_prices @ [cut.room for cut in self.cuts])
 

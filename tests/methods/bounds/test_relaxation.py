@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -29,6 +29,7 @@ def from_nothing(relaxed: Relaxation) -> float:
     return float(solved.fun)
 
 
+@example(0, 4, True)  # with few groups and many cuts, those of the known partition must stay
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 10_000), st.integers(2, 4), st.booleans())
 def test_the_value_is_that_of_a_program_from_nothing(seed: int, k: int, few: bool) -> None:
