@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sdc_problems._kernel import kernel
+from sdc_problems._validation import FloatArray
 
 _PAIRS = 2**20  # pairs of rows that are counted at once
 _EDGE = 1e-9  # smallest distance of probabilities from 0 and 1, because their logarithms are the weights
+NUDGE = 0.1  # of the way from P(agree | other) to 1: where P(agree | match) begins again if both are equal
 
 
 def _plain_patterns(A: Any, B: Any, reach: Any) -> Any:
@@ -96,12 +98,51 @@ def _em_step(agrees: Any, count: Any, prevalence: float, old: Any, new: Any) -> 
     return likelihood, matched
 
 
-def expectation_maximisation(agrees: Any, count: Any, prevalence: float, max_iterations: int, tolerance: float) -> Any:
+class Estimate(NamedTuple):
+    """Estimate by EM: P(agree | match) and P(agree | other) per attribute.
+
+    Also the posterior share of matches, the number of iterations, and whether no probability changed by more than the
+    tolerance in the last iteration.
+    """
+
+    m: FloatArray
+    u: FloatArray
+    prevalence: float
+    iterations: int
+    converged: bool
+
+
+def expectation_maximisation(
+    agrees: Any, count: Any, prevalence: float, max_iterations: int, tolerance: float
+) -> Estimate:
     """EM estimates of P(agree | match) and P(agree | other) per attribute, independent within both classes of pairs.
 
     The prior share of matches (``prevalence``) is fixed, and P(agree | match) is kept from falling below
-    P(agree | other). Returns both, the posterior share of matches, the number of iterations, and whether no probability
-    changed by more than the tolerance in the last iteration.
+    P(agree | other). Where both are equal at the end, an iteration cannot leave: it is tried again from nearby, and the
+    more likely estimate is returned.
+    """
+    p = agrees.shape[1]
+    found = _climbed(agrees, count, prevalence, np.repeat([0.9, 0.1], p), max_iterations, tolerance)
+    stuck = found.m <= found.u
+    if not found.converged or not stuck.any():
+        return found
+    m = np.where(stuck, found.u + NUDGE * (1.0 - found.u), found.m)
+    left = max_iterations - found.iterations
+    again = _climbed(agrees, count, prevalence, np.concatenate([m, found.u]), left, tolerance)
+    if not again.converged:
+        return found
+    unused = np.empty(2 * p)
+    before, after = (
+        _em_step(agrees, count, prevalence, np.concatenate([one.m, one.u]), unused)[0] for one in (found, again)
+    )
+    best = again if after > before + 1e-9 * abs(before) else found
+    return best._replace(iterations=found.iterations + again.iterations)
+
+
+def _climbed(
+    agrees: Any, count: Any, prevalence: float, start: FloatArray, max_iterations: int, tolerance: float
+) -> Estimate:
+    """Estimate of EM from a start.
 
     EM alone takes thousands of iterations if there are few attributes with little information. Therefore, two
     iterations are followed by a leap in their direction (SQUAREM, Varadhan and Roland 2008). A leap that decreases the
@@ -109,9 +150,6 @@ def expectation_maximisation(agrees: Any, count: Any, prevalence: float, max_ite
     """
     p = agrees.shape[1]
     total = count.sum()
-    start = np.empty(2 * p)
-    start[:p] = 0.9
-    start[p:] = 0.1
     first, second, leap, after = np.empty(2 * p), np.empty(2 * p), np.empty(2 * p), np.empty(2 * p)
     matched = 0.0
     longest = 4.0  # longest leap: grows while leaps increase the likelihood
@@ -120,14 +158,14 @@ def expectation_maximisation(agrees: Any, count: Any, prevalence: float, max_ite
         _, matched = _em_step(agrees, count, prevalence, start, first)
         iteration += 1
         if np.abs(first - start).max() <= tolerance:
-            return first[:p], first[p:], matched / total, iteration, True
+            return Estimate(first[:p], first[p:], matched / total, iteration, True)
         if iteration >= max_iterations:
             start[:] = first
             break
         likelihood, matched = _em_step(agrees, count, prevalence, first, second)
         iteration += 1
         if np.abs(second - first).max() <= tolerance:
-            return second[:p], second[p:], matched / total, iteration, True
+            return Estimate(second[:p], second[p:], matched / total, iteration, True)
         step = first - start
         bend = second - first - step
         curvature = np.sqrt((bend * bend).sum())
@@ -139,7 +177,10 @@ def expectation_maximisation(agrees: Any, count: Any, prevalence: float, max_ite
             far = start[p + j] + 2.0 * length * step[p + j] + length * length * bend[p + j]
             leap[p + j] = min(max(far, _EDGE), 1.0 - _EDGE)
             far = start[j] + 2.0 * length * step[j] + length * length * bend[j]
-            leap[j] = min(max(far, leap[p + j]), 1.0 - _EDGE)
+            if far < leap[p + j]:  # a leap does not meet a bound that steps may never reach, and where they would stay
+                leap[j], leap[p + j] = second[j], second[p + j]
+            else:
+                leap[j] = min(far, 1.0 - _EDGE)
         reached, _ = _em_step(agrees, count, prevalence, leap, after)
         iteration += 1
         if reached >= likelihood:
@@ -148,4 +189,4 @@ def expectation_maximisation(agrees: Any, count: Any, prevalence: float, max_ite
         else:
             start[:] = second
             longest = max(length / 4.0, 2.0)
-    return start[:p].copy(), start[p:].copy(), matched / total, iteration, False
+    return Estimate(start[:p].copy(), start[p:].copy(), matched / total, iteration, False)
