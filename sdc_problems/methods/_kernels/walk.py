@@ -164,7 +164,8 @@ def v_mdav_groups(
     n, d = P.shape
     center = np.zeros(d)
     for column, values in enumerate(P.T):
-        center[column] = np.cumsum(values / n)[-1]
+        total = np.cumsum(values)[-1]  # in this order whatever the memory layout, and exact where sums are
+        center[column] = total / n if np.isfinite(total) else np.cumsum(values / n)[-1]
     away = np.zeros(n)
     for column in range(d):
         away += (P[:, column] - center[column]) ** 2

@@ -265,6 +265,7 @@ def test_exhaustive_is_the_best_of_all_partitions(case):
     assert np.bincount(labels).min() >= k
 
 
+@example(case=(np.array([[2], [1], [3], [1], [0], [1], [3], [1], [0], [3]], dtype=float), 2), gamma=0.2)
 @given(case=tables(), gamma=st.sampled_from([0.0, 0.2, 1.1]))
 def test_v_mdav_as_told_by_plain_lists(case, gamma):
     X, k = case
