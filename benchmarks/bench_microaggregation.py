@@ -28,6 +28,7 @@ Wall times depend on what else the machine does: CPU seconds are printed beside 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import heapq
 import json
 import pickle
@@ -47,7 +48,7 @@ from pymoo.optimize import minimize
 from sdc_problems import MicroaggregationProblem, Microdata
 from sdc_problems._kernel import Tiered
 from sdc_problems.algorithms import MemeticMicroaggregation, microaggregate_blocks
-from sdc_problems.algorithms.microaggregation.blocks import MOVES, Blocked, Groups, Task
+from sdc_problems.algorithms.microaggregation.blocks import MOVES, Blocked, Groups, Task, cut
 from sdc_problems.datasets import load
 from sdc_problems.errors import SDCFailure
 from sdc_problems.evaluators.information_loss.numeric import il_sse, sse
@@ -376,26 +377,34 @@ def programs(only: str | None, moves: int | None, rounds: int, limit: float) -> 
 
 
 def blocks(records: int, k: int, moves: int, workers: list[int], sample: int, bounded: int) -> None:
-    """Microaggregation of a large file in blocks."""
+    """Microaggregation of a large file in blocks: by threads, processes and a cluster of this machine, and on paper."""
+    own = 0.0
     X = skewed(np.random.default_rng(1), records, 10)
     percent = 100.0 / X.size
     microaggregate_blocks(X[:2_000], k, moves=10)  # compiles
-    took: dict[int, float] = {}
+    took: dict[str, float] = {}
     for n in workers:
-        began, cpu = time.perf_counter(), time.process_time()
-        found = microaggregate_blocks(X, k, moves=moves, workers=n)
-        took[n], cpu = time.perf_counter() - began, time.process_time() - cpu
-        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        memory += n * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss if n > 1 else 0
-        own = cpu - (found.seconds.sum() if n == 1 else 0.0)
-        print(
-            f"{records:,} x 10, k = {k}, {n} worker(s): {took[n]:.1f} s; CPU {found.seconds.sum():.1f} s in"
-            f" {len(found.sizes)} tasks and {own:.1f} s beside them; at most {memory / 2**20:.2f} GiB;"
-            f" loss {found.sse * percent:.4f} %, MDAV in the parts {found.mdav_sse * percent:.4f} %",
-            flush=True,
-        )
-    if len(workers) > 1:
-        print(f"speed-up of {workers[-1]} workers over {workers[0]}: {took[workers[0]] / took[workers[-1]]:.2f}")
+        ways: dict[str, dict[str, Any]] = {f"{n} thread(s)": {"threads": n}}
+        if n > 1:
+            ways |= {f"{n} processes": {"workers": n}, f"{n} workers of Dask": {"workers": n, "scheduler": "local"}}
+        for way, options in ways.items():
+            began, cpu = time.perf_counter(), time.process_time()
+            found = microaggregate_blocks(X, k, moves=moves, **options)
+            took[way], cpu = time.perf_counter() - began, time.process_time() - cpu
+            memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            if "workers" in options:
+                memory += n * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+            beside = cpu - (0.0 if "workers" in options else found.seconds.sum())
+            own = beside if n == 1 else own
+            digest = hashlib.sha256(found.labels.tobytes()).hexdigest()[:8]
+            faster = took[f"{workers[0]} thread(s)"] / took[way]
+            print(
+                f"{records:,} x 10, k = {k}, {way}: {took[way]:.1f} s, {faster:.2f} times as fast as the first; CPU"
+                f" {found.seconds.sum():.1f} s in {len(found.sizes)} tasks and {beside:.1f} s beside them; at most"
+                f" {memory / 2**20:.2f} GiB; loss {found.sse * percent:.4f} %, MDAV in the parts"
+                f" {found.mdav_sse * percent:.4f} %; groups {digest}",
+                flush=True,
+            )
     on_paper(found, X, k, own)
     part = z_scores(X[np.random.default_rng(2).permutation(records)[:sample]])
     began = time.process_time()
@@ -410,7 +419,7 @@ def blocks(records: int, k: int, moves: int, workers: list[int], sample: int, bo
     )
     Z = z_scores(X)
     groups = Groups.of(Z, found.labels)
-    pieces = groups.blocks(bounded, None)
+    pieces = cut(groups.means, groups.counts / len(Z), bounded / len(Z))
     total, least = 0.0, 0.0
     for i in np.random.default_rng(3).permutation(len(pieces))[:5]:
         inside = groups.members(pieces[i])
@@ -426,7 +435,7 @@ def blocks(records: int, k: int, moves: int, workers: list[int], sample: int, bo
         if not reached:
             proven, reached = "by nearest records", nearest_bound(Z[inside], k, standardize=False)
         error = sse(np.ascontiguousarray(Z[inside]), here)
-        open_ = 100 * (1 - reached / error)
+        open_ = 100 * (error / reached - 1)
         print(f"  block of {len(inside)} records: {open_:.2f} % above its bound {proven}", flush=True)
         total, least = total + error, least + reached
     if total:
@@ -467,7 +476,9 @@ def main() -> None:
     parser.add_argument("what", choices=("speed", "growth", "large", "cells", "bound", "programs", "blocks"))
     parser.add_argument("--seconds", type=float, default=60.0, help="time limit of each search, or bound")
     parser.add_argument("--moves", type=int, help="cells: a limit of moves instead; blocks: proposals per record")
-    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2], help="blocks: processes, one run for each")
+    parser.add_argument(
+        "--workers", type=int, nargs="+", default=[1, 2], help="blocks: threads, processes and workers of Dask"
+    )
     parser.add_argument("--sample", type=int, default=50_000, help="blocks: records that MDAV is compared on")
     parser.add_argument("--bounded", type=int, default=300, help="blocks: records of a block that is bounded")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])

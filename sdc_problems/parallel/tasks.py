@@ -1,4 +1,4 @@
-"""Tasks that depend only on their arguments, done here, by processes or on a Dask cluster, with the same results.
+"""Tasks that depend only on their arguments: done in threads, by processes or on a Dask cluster, with the same results.
 
 For work that measures no candidates of a problem, such as blocks of a large file: each task has all that it needs,
 including its seed. Only a few tasks are made ahead of the workers, so that memory is bounded whatever their number.
@@ -7,12 +7,15 @@ including its seed. Only a few tasks are made ahead of the workers, so that memo
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Callable, Generator
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, TypeVar
 
+from sdc_problems._slices import listening
 from sdc_problems.errors import SDCError, SDCFailure
+from sdc_problems.parallel._threads import thread_count
 from sdc_problems.parallel.process_pool import ATTEMPTS, begin_worker, dead_workers, end_pool, start_pool
 
 AHEAD = 2
@@ -29,6 +32,7 @@ def done_tasks(
     n: int,
     *,
     workers: int = 1,
+    threads: int | None = None,
     scheduler: str | None = None,
 ) -> Doing[Result]:
     """Yield the number and the result of each of n tasks, as they are done; close the generator if it is left early.
@@ -44,7 +48,9 @@ def done_tasks(
     n
         Number of tasks.
     workers
-        Number of processes on this machine; 1 does the tasks in this process.
+        Number of processes on this machine; 1 does the tasks in threads of this process.
+    threads
+        Number of these threads; by default one per processor. It is of use if the function spends its time in kernels.
     scheduler
         Address of a Dask scheduler (``"tcp://host:8786"``), or ``"local"`` for a cluster of ``workers`` processes.
 
@@ -59,7 +65,41 @@ def done_tasks(
         except ModuleNotFoundError:
             raise SDCError('a scheduler needs Dask: pip install "sdc-problems[dask]"') from None
         return _on_cluster(function, task, n, scheduler, workers)
-    return ((i, function(task(i))) for i in range(n)) if workers == 1 else _in_processes(function, task, n, workers)
+    if workers > 1:
+        return _in_processes(function, task, n, workers)
+    return _in_threads(function, task, n, thread_count(threads))
+
+
+class _Stopped(Exception):
+    """The results are no longer wanted."""
+
+
+def _in_threads(function: Callable[[Task], Result], task: Callable[[int], Task], n: int, threads: int) -> Doing[Result]:
+    stop = threading.Event()
+
+    def listener(what: str, done: int, total: int) -> None:
+        if stop.is_set():
+            raise _Stopped
+
+    def work(argument: Task) -> Result:
+        with listening(listener):
+            return function(argument)
+
+    if min(threads, n) <= 1:
+        for i in range(n):
+            yield i, work(task(i))
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        waiting: dict[int, Future[Result]] = {}
+        try:
+            for i in range(n):
+                for j in range(i + len(waiting), min(i + AHEAD * threads, n)):
+                    waiting[j] = pool.submit(work, task(j))
+                yield i, waiting.pop(i).result()
+        finally:
+            stop.set()  # those at work end when they next tell their progress
+            for future in waiting.values():
+                future.cancel()
 
 
 def _in_processes(

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from sdc_problems import SDCError, SDCFailure
+from sdc_problems._slices import listening, tell
 from sdc_problems.parallel import done_tasks, tasks
 
 # What travels to other processes travels by reference, so this needs a module that they can import.
@@ -65,9 +66,35 @@ def test_workers_that_die_again_and_again_are_given_up(monkeypatch: pytest.Monke
         list(done_tasks(abs, int, 5, workers=2))
 
 
-def test_an_error_of_a_task_is_the_error_here() -> None:
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_threads_give_the_same_results_in_order(threads: int) -> None:
+    made: list[int] = []
+    for i, result in done_tasks(abs, lambda i: made.append(i) or -i, 9, threads=threads):
+        assert result == i
+        assert max(made) < i + 1 + tasks.AHEAD * threads
+    assert made == list(range(9))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_error_of_a_task_is_the_error_here(threads: int) -> None:
     with pytest.raises(SDCError, match="must be at least 1"):
-        list(done_tasks(_refusing, int, 5))
+        list(done_tasks(_refusing, int, 5, threads=threads))
+
+
+def test_threads_end_when_nobody_waits_for_them() -> None:
+    """Each tells its progress until it is stopped: without that, this test does not end."""
+    heard: list[tuple[str, int, int]] = []
+
+    def endless(i: int) -> int:
+        while i > 0:
+            tell("rounds", 1, 2)
+        return i
+
+    with listening(lambda *said: heard.append(said)):
+        done = done_tasks(endless, int, 9, threads=3)
+        assert next(done) == (0, 0)
+        done.close()
+    assert not heard, "progress of tasks is no progress of the whole"
 
 
 def _refusing(task: int) -> int:

@@ -1,10 +1,10 @@
 """Microaggregation of large files: MDAV in large parts, then the search in blocks of near groups, on any workers.
 
 First the file is cut into parts that MDAV's tree handles in seconds. Then, in each turn, it is cut into blocks of
-whole groups, from which the search in the block starts. The borders are elsewhere in each turn, so that records near a
-border are exchanged in the next one. A part or block is a task: its points, k, its groups, a budget and its own
-seed. So the partition depends neither on the number of workers nor on the order of the tasks, and a task whose worker
-dies is simply done again.
+whole groups, from which the search in the block starts. All blocks of a turn are the same work. The borders are
+elsewhere in each turn, so that records near a border are exchanged in the next one. A part or block is a task: its
+points, k, its groups, a budget and its own seed. So the partition depends neither on the number of workers nor on the
+order of the tasks, and a task whose worker dies is simply done again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sdc_problems._slices import tell
+from sdc_problems._slices import tell, telling
 from sdc_problems._validation import table, whole
 from sdc_problems.evaluators.information_loss.numeric import sse
 from sdc_problems.methods._kernels.mdav import mdav_kernel
@@ -25,13 +25,16 @@ from sdc_problems.methods._kernels.window import windows_kernel
 from sdc_problems.methods.partition._attributes import smallest_group, z_scores
 from sdc_problems.methods.registry import Partitioned
 from sdc_problems.parallel import done_tasks
+from sdc_problems.parallel._threads import thread_count
 
 PART, WIDE_PART = 250_000, 50_000
 """Most records of a part for MDAV: its border costs more than that of a block, because nothing is exchanged over it."""
 WIDE = 13
 """Most attributes for which MDAV's tree helps; with more, its time grows with the square of a part."""
 BLOCK = 50_000
-"""Most records of a block: borders of smaller ones cost more, and larger ones keep fewer workers busy."""
+"""Records of a block of average error: borders of smaller ones cost more, and larger ones keep fewer workers busy."""
+LEAST_GROUPS = 10
+"""Fewest groups of a block, however large their errors: without its neighbors, the search cannot improve a group."""
 MOVES = 3_000
 """Proposals per record."""
 TURNS = 4
@@ -93,6 +96,7 @@ def microaggregate_blocks(
     turns: int = TURNS,
     seed: int = 0,
     workers: int = 1,
+    threads: int | None = None,
     scheduler: str | None = None,
     standardize: bool = True,
 ) -> Blocked:
@@ -107,7 +111,8 @@ def microaggregate_blocks(
     part
         Most records of a part for MDAV, at least 4k; by default 250,000, with more than 13 attributes 50,000.
     block
-        Most records of a block for the search, at least 4k.
+        Records of a block for the search if its error is that of the file, at least 4k. All blocks are the same work:
+        one with a larger error has fewer records, and one with a smaller error up to twice as many.
     moves
         Number of proposals of the search per record, in all turns together; 0 for MDAV alone.
     turns
@@ -116,6 +121,8 @@ def microaggregate_blocks(
         Seed of the search and of the borders. The partition depends only on it and on the numbers above.
     workers
         Number of processes on this machine; each takes one task at a time.
+    threads
+        Number of tasks at a time if there is one process; by default one per processor.
     scheduler
         Address of a Dask scheduler whose workers take the tasks instead, such as ``"tcp://host:8786"``, or ``"local"``
         for a cluster of ``workers`` processes.
@@ -140,6 +147,7 @@ def microaggregate_blocks(
     part = (PART if values.shape[1] <= WIDE else WIDE_PART) if part is None else whole(part, "part", least=4 * k)
     moves, turns = whole(moves, "moves"), whole(turns, "turns", least=1)
     workers, seed = whole(workers, "workers", least=1), whole(seed, "seed")
+    threads = thread_count(threads)
     Z = np.ascontiguousarray(z_scores(values) if standardize else values)
     labels = np.empty(len(Z), dtype=np.int32)
     seconds, sizes, totals = list[float](), list[int](), list[float]()
@@ -156,7 +164,8 @@ def microaggregate_blocks(
 
         before = labels.copy()
         found, ready = dict[int, Done](), 0
-        with contextlib.closing(done_tasks(improved, task, len(cuts), workers=workers, scheduler=scheduler)) as done:
+        doing = done_tasks(improved, task, len(cuts), workers=workers, threads=threads, scheduler=scheduler)
+        with contextlib.closing(doing) as done:
             for i, result in done:
                 found[i] = result
                 ready += len(cuts[i])
@@ -173,8 +182,9 @@ def microaggregate_blocks(
     rng = np.random.default_rng(seed)
     for turn in range(1, turns + 1 if moves else 1):
         groups = Groups.of(Z, labels)
-        pieces = groups.blocks(block, rng if turn > 1 else None)
-        work([groups.members(piece) for piece in pieces], [groups.work(piece) for piece in pieces], turn)
+        weights = groups.weights(block)
+        pieces = cut(groups.means, weights, block / len(Z), rng if turn > 1 else None)
+        work([groups.members(piece) for piece in pieces], [float(weights[piece].sum()) for piece in pieces], turn)
     return Blocked(labels, totals[-1], totals[0], np.array(seconds), np.array(sizes))
 
 
@@ -206,11 +216,11 @@ def in_blocks(
     part
         Most records of a part for MDAV; by default 250,000, with more than 13 columns 50,000.
     block
-        Most records of a block for the search.
+        Records of a block for the search if its error is that of the file.
     turns
         Number of times that the file is cut into blocks, each time with other borders.
     workers
-        Number of processes. The result does not depend on it.
+        Number of processes; one uses all processors, too. The result does not depend on it.
     scheduler
         Address of a Dask scheduler whose workers take the blocks instead.
     standardize
@@ -239,9 +249,9 @@ def improved(task: Task) -> Done:
         The part or block.
     """
     Z, labels, k, moves, seed = task
-    began = time.process_time()
+    began = time.thread_time()
     if labels is None:
-        labels = mdav_kernel(Z, k)
+        labels = mdav_kernel(Z, k, telling("records in groups"))
     rng = np.random.default_rng(seed)
     labels, order, start = labels.copy(), rng.permutation(len(Z)).astype(np.int32), 0
     while moves > 0 and len(Z) >= 2 * k:
@@ -251,8 +261,9 @@ def improved(task: Task) -> Done:
         if not spent:
             break  # nothing to gain
         moves -= spent
+        tell("proposals left", moves, moves)
     labels = np.unique(labels, return_inverse=True)[1].astype(np.int32)
-    return Done(labels, sse(Z, labels), time.process_time() - began)
+    return Done(labels, sse(Z, labels), time.thread_time() - began)
 
 
 def cut(
@@ -312,17 +323,15 @@ class Groups(NamedTuple):
         errors = np.asarray(np.bincount(labels, weights=apart), dtype=np.float64)
         return Groups(counts, means, errors, np.argsort(labels, kind="stable"), np.cumsum(counts) - counts)
 
-    def blocks(self, largest: int, rng: np.random.Generator | None) -> list[NDArray[np.intp]]:
-        """Numbers of near groups, in blocks of at most ``largest`` records; ``rng`` draws the borders."""
-        return cut(self.means, self.counts.astype(np.float64), largest, rng)
+    def weights(self, block: int) -> NDArray[np.float64]:
+        """Share of the search for each group: half by its records, half by its error, as far as a block can give it."""
+        n, total = int(self.counts.sum()), float(self.errors.sum())
+        shares = self.counts / n
+        if total > 0.0:
+            shares += np.minimum(self.errors / total, block / n / LEAST_GROUPS)
+        return np.asarray(shares / shares.sum(), dtype=np.float64)
 
     def members(self, groups: NDArray[np.intp]) -> NDArray[np.intp]:
         """Records of some groups, in the order of the file."""
         ends = self.starts + self.counts
         return np.sort(np.concatenate([self.records[self.starts[g] : ends[g]] for g in groups]))
-
-    def work(self, groups: NDArray[np.intp]) -> float:
-        """Share of the search for some groups: half by their number of records, half by their error, if any."""
-        total = float(self.errors.sum())
-        by_records = float(self.counts[groups].sum() / self.counts.sum())
-        return 0.5 * (by_records + float(self.errors[groups].sum()) / total) if total > 0.0 else 0.0

@@ -29,7 +29,7 @@ def test_groups_are_of_k_records_and_lose_less_than_mdav_in_parts(k: int) -> Non
     assert sizes.min() >= k
     assert sizes.max() < 2 * k
     assert found.sizes[:2].tolist() == [750, 750]
-    assert found.sizes[2:].max() <= 400
+    assert found.sizes[2:].max() <= 2 * 400
     assert found.sizes.sum() == len(X) * (1 + module.TURNS)
     assert len(found.seconds) == len(found.sizes)
     assert found.sse == pytest.approx(sse(z_scores(X), found.labels), rel=1e-12)
@@ -84,14 +84,32 @@ def test_pieces_hold_whole_groups_and_every_record_once(rng: np.random.Generator
     labels = mdav(Z, 4)
     groups = module.Groups.of(Z, labels)
     assert groups.errors.sum() == pytest.approx(sse(Z, labels), rel=1e-12)
+    weights = groups.weights(60)
+    assert weights.sum() == pytest.approx(1.0)
     for drawn in (None, rng):
-        blocks = groups.blocks(60, drawn)
+        blocks = module.cut(groups.means, weights, 60 / 500, drawn)
         records = [groups.members(block) for block in blocks]
         assert sorted(np.concatenate(records).tolist()) == list(range(500))
-        assert max(map(len, records)) <= 60
+        assert max(map(len, records)) <= 2 * 60
+        assert max(weights[block].sum() for block in blocks) <= 60 / 500
         assert len({int(g) for inside in records for g in set(labels[inside])}) == labels.max() + 1
         assert sum(len(set(labels[inside])) for inside in records) == labels.max() + 1
-        assert sum(groups.work(block) for block in blocks) == pytest.approx(1.0)
+
+
+def test_a_block_has_several_groups_however_large_the_error_of_one(rng: np.random.Generator) -> None:
+    Z = rng.normal(size=(400, 2))
+    Z[:4] *= 1e6
+    groups = module.Groups.of(Z, mdav(Z, 4))
+    blocks = module.cut(groups.means, groups.weights(80), 80 / 400)
+    assert min(map(len, blocks)) >= module.LEAST_GROUPS // 2
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_any_number_of_threads_gives_the_same_bytes(threads: int) -> None:
+    expected = microaggregate_blocks(X, 3, part=300, block=100, moves=200)
+    found = microaggregate_blocks(X, 3, part=300, block=100, moves=200, threads=threads)
+    assert found.labels.tobytes() == expected.labels.tobytes()
+    assert found.sse == expected.sse
 
 
 @pytest.mark.slow
