@@ -45,6 +45,7 @@ def said(texts: list[str], decimal: str = ".", thousands: str | None = None) -> 
 
 
 @example(["+2", "12345678901234567"])  # integers that no float is
+@example(["1.50", "1.50", "1.50", "12345678901234567"])  # one that is read apart from those that are not whole
 @given(st.lists(st.sampled_from(WRITTEN), min_size=1))
 def test_texts_come_back(texts: list[str]) -> None:
     assert said(texts) == texts

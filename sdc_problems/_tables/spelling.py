@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 MOST_FORMS = 1000
 """Forms of a column; with more, its numbers are written as short as they are exact."""
 
+EXACT = 2**53
+"""Largest integer such that all smaller ones are floats."""
+
 _PARTS = re.compile(r"([+-]?)([\d,]*)(?:(\.)(\d*))?([eE]?).*", re.ASCII | re.DOTALL)
 
 
@@ -141,6 +144,9 @@ class Speller:
         values = (numbers + 0.0 if numbers.dtype.kind == "f" else numbers).tolist()
         # The form of all, if there is one, is that of the cells before, of the longest text (1,234 beside 5), or of one
         # that begins with a zero (007 beside 123).
+        if numbers.dtype.kind != "f" and np.abs(numbers).max() > EXACT:
+            # Further cells may not be whole: then these become floats, from which no format gives their last digits.
+            values = [float(value) if abs(value) > EXACT else value for value in values]
         guesses = [*self._place][:1]
         guesses += [self._form(text, values[texts.index(text)]) for text in (max(texts, key=len), min(texts))]
         guess = next((form for form in dict.fromkeys(guesses) if self._all(texts, values, form)), None)
@@ -164,7 +170,7 @@ class Speller:
     def _all(self, texts: Sequence[str], values: Sequence[float], form: str) -> bool:
         """Whether all numbers have this form; it ends at the first that has not."""
         made: Iterable[str] = map(repr if not form else f"{{:{form}}}".format, values)
-        if form[:1] in ("~", "=") or (form.endswith("d") and type(values[0]) is float):
+        if form[:1] in ("~", "=") or (form.endswith("d") and float in map(type, values)):
             made = (self._spelling.text(value, form) for value in values)
         elif self._spelling.marks:
             made = (text.translate(self._spelling.marks) for text in made)
