@@ -312,6 +312,7 @@ class Long:
         (folder / "long.toml").write_text(LEVELS.format(end=f'time = "{60 * 60 * minutes:.0f} s"'))
         words = ["run", str(folder / "long.toml"), "--out", str(folder / "run"), "--workers", "1", "--no-pictures"]
         self.seen: list[int] = []
+        self.ending = False
         self.process = subprocess.Popen(
             [*SDC, *words], start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
@@ -319,29 +320,33 @@ class Long:
 
     def watch(self) -> None:
         time.sleep(20)
-        while self.process.poll() is None:
+        while not self.ending:
             self.seen.append(_memory(self.process.pid))
             time.sleep(5)
 
     def end(self) -> int:
         """Stop it by Ctrl-C; its exit code."""
+        self.ending = True
         self.process.send_signal(signal.SIGINT)
         return self.process.wait(PATIENCE)
 
     def growth(self) -> str:
-        """Growth of its memory from the first third to the last, and the solutions that it measured meanwhile."""
+        """Memory in each sixth of the time, and how many different solutions it had measured by then."""
         with contextlib.closing(sqlite3.connect(self.folder / "run" / "run.sqlite")) as store:
-            (measured,) = store.execute("SELECT max(evaluated) FROM generations").fetchone()
-            (early,) = store.execute(
-                "SELECT max(evaluated) FROM generations WHERE generation <="
-                " (SELECT max(generation) FROM generations) / 6"  # the middle of the first third
-            ).fetchone()
-        n = max(1, len(self.seen) // 3)
-        grown = median(self.seen[-n:]) - median(self.seen[:n])
-        return (
-            f"the long search measured {measured:,} solutions, {early:,} of them in the first sixth of its generations;"
-            f" its memory grew by {grown / 2**20:.0f} MiB between the thirds"
+            measured = [
+                store.execute(
+                    "SELECT max(solutions) FROM generations WHERE 6 * generation <="
+                    " ? * (SELECT max(generation) FROM generations)",
+                    (sixth,),
+                ).fetchone()[0]
+                for sixth in range(1, 7)
+            ]
+            (asked,) = store.execute("SELECT max(evaluated) FROM generations").fetchone()
+        parts = np.array_split(np.array(self.seen), 6)
+        grown = ", ".join(
+            f"{np.median(part) / 2**20:.0f} MiB ({n:,})" for part, n in zip(parts, measured, strict=True) if len(part)
         )
+        return f"the long search asked for {asked:,} solutions; memory in each sixth (different solutions): {grown}"
 
 
 def _digest(path: Path) -> str:
