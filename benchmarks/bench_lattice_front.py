@@ -25,6 +25,7 @@ from pymoo.optimize import minimize
 
 from sdc_problems import PBGProblem, SDCError, load
 from sdc_problems.algorithms import PBGSearch
+from sdc_problems.evaluators.lattice import NEED_SENSITIVE
 from sdc_problems.hierarchy import suggest
 
 MORE = (
@@ -57,7 +58,7 @@ def make(name: str, size: int, measure: str, *, single: bool = False, **options:
         columns += [column for part in MORE[:size] for column in part]
     else:
         columns = [column for column in data.names if column != "class"][:size]
-    if measure == "l":
+    if measure in NEED_SENSITIVE:
         sensitive = {"adult": ["income" if size else "occupation"], "german_credit": ["class"]}[name]
         columns = [column for column in columns if column not in sensitive]
     data = data.with_roles(quasi_identifiers=columns, sensitive=sensitive)
@@ -65,7 +66,8 @@ def make(name: str, size: int, measure: str, *, single: bool = False, **options:
         column: file.hierarchies[column] if column in file.hierarchies else suggest(data, column).hierarchy
         for column in columns
     }
-    objectives = ("glm",) if single else (measure, "glm")
+    objectives = ("k", measure) if measure == "discernibility" else (measure, "glm")
+    objectives = ("glm",) if single else objectives
     return PBGProblem(data, hierarchies, objectives=objectives, threads=1, **options)  # type: ignore[arg-type]
 
 
@@ -186,8 +188,9 @@ def rivals(seconds: float, only: str) -> None:
 # -- whole fronts --------------------------------------------------------------------------------------------------
 
 CASES = (
-    ("adult", 0, ("k", "l")), ("adult", 1, ("k", "l")), ("adult", 2, ("k",)), ("adult", 3, ("k",)),
-    ("census", 13, ("k",)), ("german_credit", 14, ("k", "l")), ("german_credit", 20, ("k",)),
+    ("adult", 0, ("k", "l")), ("adult", 1, ("k", "l", "entropy_l", "spread_k", "discernibility")), ("adult", 2, ("k",)),
+    ("adult", 3, ("k",)), ("census", 13, ("k",)), ("german_credit", 14, ("k", "l", "entropy_l")),
+    ("german_credit", 20, ("k",)),
 )  # fmt: skip
 EVERYTHING = 3_000_000  # nodes that are also measured one by one
 
@@ -203,7 +206,8 @@ def fronts(limit: int, only: str, *, everything: bool) -> None:
         for measure, options in itertools.product(measures, rules):
             problem = make(name, size, measure, **options)
             rule = "no suppression" if options is NONE else f'`"{problem.suppression}"`'
-            head = f"| {name} | {problem.n_nodes:,} | `{measure}`, `glm`, {rule} |"
+            names = ", ".join(f"`{objective.name}`" for objective in problem.objectives)
+            head = f"| {name} | {problem.n_nodes:,} | {names}, {rule} |"
             try:
                 took, found = cpu(problem.enumerate_front, limit=min(limit, problem.n_nodes - 1))
             except SDCError as error:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sdc_problems._validation import choice, whole
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators.lattice._class_tables import Chunk, Domain, chunked, class_table, collect, follow
-from sdc_problems.evaluators.lattice._corners import Corner, corner
+from sdc_problems.evaluators.lattice._corners import DECIMALS, Corner, corner
 from sdc_problems.evaluators.lattice._kernels import (
     N_FIGURES,
     ClassTable,
@@ -42,8 +42,6 @@ _FIGURE = {name: i for i, name in enumerate(MEASURES[:N_FIGURES])} | {"glm_perce
 """Figure of the kernels from which each measure is computed."""
 
 LARGEST_WALK = 20_000  # nodes whose figures at every threshold are held before they are yielded
-
-_DECIMALS = 9  # decimals of entropy_l, so that equal distributions of different sizes tie
 
 _FASTER = 10.0  # compiled code measures a node so many times faster than plain code
 
@@ -547,7 +545,7 @@ class LatticeEngine:
     def _finished(self, out: Floats, names: Sequence[str]) -> Floats:
         for i, name in enumerate(names):
             if name == "entropy_l":
-                out[:, i] = np.round(np.exp(out[:, i]), _DECIMALS)
+                out[:, i] = np.round(np.exp(out[:, i]), DECIMALS)
             elif name == "glm_percent":
                 out[:, i] = 100.0 * (out[:, i] / (self.n_records * len(self.n_levels)))
         return out
