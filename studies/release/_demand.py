@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sdc_problems._tables.columns import STAR
 from sdc_problems._validation import number, whole
 from sdc_problems.errors import SDCError
+from sdc_problems.evaluators._codes import first_records, pair_counts
 from sdc_problems.evaluators.anonymity import distinct_l, entropy_l
 from sdc_problems.evaluators.wildcards import k_wildcard
 from sdc_problems.studies.release.guarantees import Guarantee, at_least, classes_of, smallest_class
@@ -151,9 +152,9 @@ class Demand:
             found.append(at_least("k_wildcard", protected, self.k, matching, alike))
         if self.of_sensitive:
             classes = classes_of(kept, protected) if len(kept) else np.zeros(0, dtype=np.int64)
-            stratum = _strata(before, kept, list(within))
+            strata = _strata(before, kept, list(within))
             for name in sensitive:
-                found += self._mixed(classes, kept[name], before[name], stratum, (*protected, name), name)
+                found += self._mixed(classes, kept[name], before[name], strata, (*protected, name), name)
         return found
 
     def _mixed(
@@ -161,7 +162,7 @@ class Demand:
         classes: Any,
         cells: pd.Series[str],
         before: pd.Series[str],
-        stratum: NDArray[np.int64],
+        strata: tuple[NDArray[np.integer], NDArray[np.integer]],
         columns: Sequence[str],
         name: str,
     ) -> list[Guarantee]:
@@ -180,15 +181,7 @@ class Demand:
             holds = mixed >= self.entropy_l - _ROUNDING
             found.append(Guarantee("entropy_l", tuple(columns), self.entropy_l, mixed, holds, said))
         if self.t is not None:
-            n_values, n_strata = int(both.max()) + 1, int(stratum.max()) + 1
-            table = np.bincount(stratum[: len(before)] * n_values + whole_table, minlength=n_strata * n_values)
-            shares = table.reshape(n_strata, n_values) / np.bincount(stratum[: len(before)])[:, None]
-            triples = np.column_stack([classes, codes, stratum[len(before) :]])  # a class lies in one stratum
-            cells_of, counts = np.unique(triples, axis=0, return_counts=True)
-            groups, there, of = cells_of.T
-            own, expected = counts / np.bincount(classes)[groups], shares[of, there]
-            apart = 1 + np.bincount(groups, np.abs(own - expected) - expected)  # a value not there: its share
-            farthest = float(apart.max(initial=0)) / 2
+            farthest, n_strata = _farthest(classes, codes, whole_table, strata)
             of_whom = "of the whole table" if n_strata == 1 else "of its stratum"
             said = f"the shares of the values of {name} in a class differ by at most t from those {of_whom}"
             holds = farthest <= self.t + _ROUNDING
@@ -196,11 +189,36 @@ class Demand:
         return found
 
 
-def _strata(before: pd.DataFrame, kept: pd.DataFrame, within: list[str]) -> NDArray[np.int64]:
-    """Stratum of each record of the original, then of those that are kept."""
+def _farthest(
+    classes: NDArray[np.int64],
+    codes: NDArray[np.integer],
+    whole_table: NDArray[np.integer],
+    strata: tuple[NDArray[np.integer], NDArray[np.integer]],
+) -> tuple[float, int]:
+    """Largest distance of a class from its stratum, and the number of strata."""
+    of_whole, of_kept = strata
+    n_values, n_strata = int(max(whole_table.max(), codes.max(initial=0))) + 1, int(of_whole.max()) + 1
+    if not len(codes):
+        return 0.0, n_strata
+    shares = np.zeros((n_strata, n_values))
+    stratum, value, n = pair_counts(of_whole, whole_table)
+    shares[stratum, value] = n / np.bincount(of_whole)[stratum]
+    sizes = np.bincount(classes)
+    of_class = of_kept[first_records(classes, len(sizes))]  # a class lies in one stratum
+    group, value, n = pair_counts(classes, codes)
+    own, expected = n / sizes[group], shares[of_class[group], value]
+    apart = 1 + np.bincount(group, np.abs(own - expected) - expected)  # a value that is not there: its share
+    return float(apart.max()) / 2, n_strata
+
+
+def _strata(
+    before: pd.DataFrame, kept: pd.DataFrame, within: list[str]
+) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
+    """Stratum of each record of the original, and of those that are kept."""
     import pandas as pd
 
     if not within:
-        return np.zeros(len(before) + len(kept), dtype=np.int64)
+        return np.zeros(len(before), dtype=np.int8), np.zeros(len(kept), dtype=np.int8)
     both = pd.concat([before[within], kept[within]])
-    return np.asarray(both.groupby(within, sort=False, dropna=False).ngroup(), dtype=np.int64)
+    found = np.asarray(both.groupby(within, sort=False, dropna=False).ngroup(), dtype=np.int32)
+    return found[: len(before)], found[len(before) :]
