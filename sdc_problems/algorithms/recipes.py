@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from sdc_problems.microdata import Microdata
     from sdc_problems.problems.recipe import RecipeProblem
 
+MOST_RECORDS = 1_000_000
+"""Most records of a table for which a search can measure enough recipes in hours and 4 GiB."""
+
 POP_SIZE = 50
 
 SHARE_OF_SWEEPS = 0.5
@@ -232,6 +235,11 @@ def search_table(
     from sdc_problems.problems.recipe import RecipeProblem
 
     number(seconds, "seconds", low=0.0, high=np.inf)
+    if len(data) > MOST_RECORDS:
+        raise SDCError(
+            f"a search for recipes is for up to {MOST_RECORDS:,} records, and the table has {len(data):,}: search on a"
+            " part of it, and apply the recipe to the whole table (sdc protect --recipe)"
+        )
     require = None if k is None else {"k": k}
     problem = RecipeProblem(data, hierarchies=hierarchies, methods=methods, require=require, seed=seed)
     slow = slow_methods(problem, max(seconds * SHARE_OF_ONE, LEAST_SECONDS))

@@ -212,7 +212,7 @@ class Method:
         if self.most_records is not None and n_records > self.most_records:
             others = [
                 m.name
-                for m in built_in().values()
+                for m in sorted(built_in().values(), key=lambda m: m.random != self.random)
                 if m.most_records is None and m.guarantee == self.guarantee and not m.one_column
             ]
             raise SDCError(

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from sdc_problems.algorithms.recipes import MOST_RECORDS
 from sdc_problems.studies.study.options import Argument
 from sdc_problems.studies.tasks._task import Task
 from sdc_problems.studies.tasks.recipe._guarantees import guarantees
@@ -16,7 +17,7 @@ from sdc_problems.studies.tasks.recipe._pictures import pictures
 TASK = Task(
     name="recipe",
     title="Which method for which column, and how strong",
-    most_records=1_000_000,
+    most_records=MOST_RECORDS,
     problem="sdc_problems.problems.recipe:RecipeProblem",
     operators=("sdc_problems.operators.recipe",),
     example=Path(__file__).with_name("example.toml"),

@@ -252,14 +252,7 @@ def searched(
     """
     from sdc_problems.algorithms.recipes import search_table
     from sdc_problems.studies.release._demand import Demand
-    from sdc_problems.studies.tasks import find_task
 
-    most = find_task("recipe").most_records
-    if most is not None and len(data) > most:
-        raise SDCError(
-            f"--search is for up to {most:,} records, and the table has {len(data):,}: search on a part of it, and"
-            " apply the recipe that is written to the whole table (--recipe)"
-        )
     k = Demand.of(k, max_risk=max_risk).checked(data).k
     seconds = SECONDS if seconds is None else seconds
     seed = secrets.randbits(63) if seed is None else seed

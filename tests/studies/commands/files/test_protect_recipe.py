@@ -14,7 +14,6 @@ from click.testing import CliRunner, Result
 from sdc_problems import Microdata, SDCError, protect
 from sdc_problems.methods import Recipe, RecipeStep, registry
 from sdc_problems.studies.cli import cli
-from sdc_problems.studies.tasks import find_task
 
 RECIPE = """schema = "sdc.recipe/1"
 unchanged = ["town"]
@@ -315,10 +314,9 @@ def test_a_search_that_cannot_be_is_refused_before_it_begins(folder: Path, more:
 
 
 def test_more_records_than_recipes_are_for_are_refused_at_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    most = replace(find_task("recipe"), most_records=39)
-    monkeypatch.setattr("sdc_problems.studies.tasks.find_task", lambda name: most)
+    monkeypatch.setattr("sdc_problems.algorithms.recipes.MOST_RECORDS", 39)
     text = refusal(search(folder), folder)
-    assert "--search is for up to 39 records, and the table has 40: search on a part of it" in text
+    assert "a search for recipes is for up to 39 records, and the table has 40: search on a part of it" in text
     real = registry.find
     fewer = {name: replace(real(name), most_records=39) for name in ("mdav", "pram")}
     monkeypatch.setattr("sdc_problems.methods._recipe_method.find", lambda name: fewer.get(name, real(name)))
