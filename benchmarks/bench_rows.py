@@ -1,11 +1,13 @@
 """Commands on files of 10^4 to 10^7 records: seconds, processor time and peak memory of each, as a process of its own.
 
     python benchmarks/bench_rows.py [--records 10000 100000 1000000 10000000] [--format csv parquet]
-                                    [--only protect evaluate run release scan suggest gomm pram blocks] [--folder DIR]
+                                    [--only protect evaluate run release scan suggest gomm pram blocks further]
+                                    [--folder DIR]
 
 The file has ten columns of people who do not exist: seven quasi-identifiers, two sensitive ones, and a wage of many
 different values. `gomm` measures 20 groupings of 12 numbers, `pram` 20 sets of matrices of three columns, `blocks`
-microaggregates ten numbers with k = 3 in blocks. Memory is the largest resident set of the process and its children, as
+microaggregates ten numbers with k = 3 in blocks, and `further` stands for all other commands and methods that take ten
+million records. Memory is the largest resident set of the process and its children, as
 the system counts it. The files are made in a temporary folder, and gone afterwards.
 """
 
@@ -34,6 +36,27 @@ PIECE = 250_000
 SHOWN = "blocks"
 """The task that prints more than its time."""
 COMMANDS = ("protect", "evaluate", "run", "release", "scan", "suggest", "gomm", "pram", "blocks")
+FURTHER = "further"
+NUMBERS, CATEGORIES = ("age", "wage"), ("education", "marital_status")
+METHODS: dict[str, tuple[tuple[str, ...], str]] = {
+    "mondrian": (NUMBERS, "--k 5"),
+    "univariate": (("wage",), "--k 5"),
+    "memetic-blocks": (NUMBERS, "--k 5 --seed 1"),
+    "add-noise": (NUMBERS, "--amplitude 0.1 --seed 1"),
+    "rank-shuffle": (NUMBERS, "--seed 1"),
+    "top-code": (NUMBERS, "--percent 95"),
+    "bottom-code": (NUMBERS, "--percent 5"),
+    "recode-intervals": (NUMBERS, "--bins 10"),
+    "recode-rare": (CATEGORIES, "--categories 2"),
+    "pram": (CATEGORIES, "--seed 1"),
+    "lattice": (CATEGORIES, "--k 5"),
+    "generalize": (
+        CATEGORIES,
+        "--levels education=1,marital_status=1 --hierarchy education=FOLDER/education.csv"
+        " --hierarchy marital_status=FOLDER/marital_status.csv",
+    ),
+}
+"""Columns and options of each method that takes ten million records."""
 
 STUDY = """\
 title = "Lattice of a large file"
@@ -156,6 +179,37 @@ def commands(folder: Path, file: Path) -> dict[str, list[str]]:
     }  # fmt: skip
 
 
+def further(folder: Path, file: Path) -> dict[str, list[str]]:
+    """Command lines of all else that takes ten million records.
+
+    Parameters
+    ----------
+    folder
+        Where they write, with the files that `commands` made.
+    file
+        The original.
+    """
+    sdc = [sys.executable, "-m", "sdc_problems"]
+    quasi = [name for name in QUASI_IDENTIFIERS if name != "birthplace"]
+    roles = ["--quasi-identifiers", ",".join(QUASI_IDENTIFIERS), "--sensitive", ",".join(SENSITIVE)]
+    ending = ["--out", str(folder / f"further{file.suffix}"), "--rows-seed", "1", "--overwrite"]
+    found = {
+        "evaluate alone": [*sdc, "evaluate", str(file), *roles],
+        "hierarchy check": [*sdc, "hierarchy", "check", str(file), str(folder / "age.csv"), "--column", "age"],
+        "protect --l 2": [*sdc, "protect", str(file), *roles, "--k", "5", "--l", "2", *ending],
+        "protect --t 0.4": [*sdc, "protect", str(file), *roles, "--k", "5", "--t", "0.4", *ending],
+        "protect --within": [
+            *sdc, "protect", str(file), "--quasi-identifiers", ",".join(quasi), "--sensitive", "diagnosis",
+            "--keep", "birthplace", "--within", "birthplace", "--k", "5", *ending,
+        ],
+    }  # fmt: skip
+    for method, (columns, options) in METHODS.items():
+        words = options.replace("FOLDER", str(folder)).split()
+        chosen = ["--columns", ",".join(columns), "--method", method, *words]
+        found[f"--method {method}"] = [*sdc, "protect", str(file), *chosen, *ending]
+    return found
+
+
 def inside(name: str, records: int) -> None:
     """Do the work of a task in this process.
 
@@ -212,7 +266,7 @@ def main() -> None:
     parser.add_argument("--inside", choices=COMMANDS[-3:], help=argparse.SUPPRESS)
     parser.add_argument("--make", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--format", nargs="+", choices=("csv", "parquet"), default=["csv"])
-    parser.add_argument("--only", nargs="+", choices=COMMANDS, default=list(COMMANDS[:4]))
+    parser.add_argument("--only", nargs="+", choices=(*COMMANDS, FURTHER), default=list(COMMANDS[:4]))
     parser.add_argument("--folder", type=Path, help="Where to make the files, and to leave them.")
     chosen = parser.parse_args()
     if chosen.make is not None:
@@ -221,7 +275,7 @@ def main() -> None:
     if chosen.inside is not None:
         inside(chosen.inside, chosen.records[0])
         return
-    print(f"{'records':>12} {'format':8} {'command':9} {'seconds':>8} {'CPU s':>8} {'GiB':>6}", flush=True)
+    print(f"{'records':>12} {'format':8} {'command':23} {'seconds':>8} {'CPU s':>8} {'GiB':>6}", flush=True)
     for records in chosen.records:
         for form in chosen.format:
             with tempfile.TemporaryDirectory() as name:
@@ -231,16 +285,18 @@ def main() -> None:
 def one(folder: Path, records: int, form: str, only: list[str]) -> None:
     """Measure the commands on one file."""
     file = folder / f"people-{records}.{form}"
-    if not file.exists() and set(only) & set(COMMANDS[:-3]):
+    if not file.exists() and set(only) - set(COMMANDS[-3:]):
         made(file, records)
     lines = commands(folder, file)
-    for name in only:
+    others = further(folder, file)
+    lines |= others
+    for name in [each for chosen in only for each in (others if chosen == FURTHER else [chosen])]:
         line = [solution(folder / "run") if word == "SOLUTION" else word for word in lines[name]]
         if name in COMMANDS[-3:]:
             line = [*line, "--records", str(records)]
         code, seconds, cpu, peak = measured(*line)
         failed = "" if code == 0 else f"  exit code {code}"
-        print(f"{records:12,} {form:8} {name:9} {seconds:8.1f} {cpu:8.1f} {peak:6.2f}{failed}", flush=True)
+        print(f"{records:12,} {form:8} {name:23} {seconds:8.1f} {cpu:8.1f} {peak:6.2f}{failed}", flush=True)
 
 
 if __name__ == "__main__":

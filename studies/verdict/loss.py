@@ -259,7 +259,7 @@ def _probabilistic_score(report: Report) -> None:
     X, Y = report.values(report.numeric, 0), report.values(report.numeric, 1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        risk = evaluators.dr_numeric(X, Y, limit=report.limit)
+        risk = evaluators.dr_numeric(X, Y, limit=report.linked_at_most)
     report.add(
         SCORE, "dr_numeric", "DR by ranks and linkage", risk,
         "Half of it are values of near rank; each linkage is a quarter. It does not notice rows that were shifted:"
@@ -279,7 +279,7 @@ def _guarded_score(report: Report) -> None:
     X, Y, kinds, sizes = _categories(report)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        risk = evaluators.dr_guarded(X, Y, kinds=kinds, n_categories=sizes, limit=report.limit)
+        risk = evaluators.dr_guarded(X, Y, kinds=kinds, n_categories=sizes, limit=report.linked_at_most)
     loss = report.value("il_categorical")
     report.add(
         SCORE, "dr_guarded", "guarded DR", risk,
@@ -295,7 +295,7 @@ def _guarded_score(report: Report) -> None:
 
 def _score_of_numbers(report: Report) -> tuple[float, float, str]:
     X, Y = report.values(report.numeric, 0), report.values(report.numeric, 1)
-    score = evaluators.classical_score(X, Y, limit=report.limit)
+    score = evaluators.classical_score(X, Y, limit=report.linked_at_most)
     return score.il_statistics, score.dr_classical, "IL1 … IL5 against interval disclosure and both linkages"
 
 
@@ -308,5 +308,5 @@ def _categories(report: Report) -> tuple[NDArray[np.int32], NDArray[np.int32], l
 def _score_of_categories(report: Report) -> tuple[float, float, str]:
     X, Y, kinds, sizes = _categories(report)
     il = evaluators.il_categorical(X, Y, kinds=kinds, n_categories=sizes)
-    dr = evaluators.dr_categorical(X, Y, kinds=kinds, n_categories=sizes, limit=report.limit)
+    dr = evaluators.dr_categorical(X, Y, kinds=kinds, n_categories=sizes, limit=report.linked_at_most)
     return il, dr, "CTBIL, DBIL and EBIL against interval disclosure and the larger linkage"

@@ -177,6 +177,11 @@ class Report:
         pairs = n_before * (int(self.classes.max()) + 1 if self.n else 0)
         return math.isqrt(pairs - 1) + 1 if pairs else 0
 
+    @property
+    def linked_at_most(self) -> int:
+        """Largest number of distinct records of one file; the limit is on pairs of them, as `different` counts."""
+        return max(self.limit, self.n)
+
     @cached_property
     def classes(self) -> NDArray[np.int64]:
         """Class of equal published quasi-identifiers for each remaining record; a star is a value."""

@@ -312,8 +312,7 @@ def linkage(report: Report) -> None:
         report.skip(RISK, "probabilistic linkage", excess)
         return
     X, Y, options = tables.tables()
-    # The limit is on pairs of distinct records, not on the records of one file.
-    found = evaluators.match_probabilistically(X, Y, limit=max(report.limit, report.n), **options)
+    found = evaluators.match_probabilistically(X, Y, limit=report.linked_at_most, **options)
     if not found.converged:
         report.notes.append(f"probabilistic linkage: EM did not converge within {found.iterations:,} iterations")
     report.linked = max(report.linked, found.share * report.n / 100)

@@ -285,6 +285,23 @@ def test_many_records_go_without_the_probabilistic_linkage(people: pd.DataFrame)
     assert "no sensitive attribute was named" in {s.why for s in found.skipped}
 
 
+@pytest.mark.parametrize("kind", ["numbers", "categories"])
+def test_the_limit_of_linkage_is_on_pairs_in_the_scores_too(numbers: pd.DataFrame, kind: str) -> None:
+    """More different originals than the limit, but few different records that they are compared with."""
+    if kind == "numbers":
+        frame, name = numbers[["income"]], "income"
+        after = frame.copy()
+        after["income"] = after["income"].rank().floordiv(30).mul(10.0)
+    else:
+        frame = pd.DataFrame({"town": [f"town {i}" for i in range(N)]})
+        after, name = frame.copy(), "town"
+        after["town"] = np.repeat(frame["town"].to_numpy()[:4], N // 4)
+    found = verdict(Microdata.from_frame(frame, quasi_identifiers=[name]), after, linkage_limit=N // 2)
+    assert not {"score", "probabilistic linkage"} & {s.label for s in found.skipped}
+    assert found.value("prl") is not None
+    assert found.value("score_classical" if kind == "numbers" else "score_mean") is not None
+
+
 def test_roles_can_be_given_or_are_those_of_the_table(people: pd.DataFrame) -> None:
     declared = of_people(people, people)
     data = Microdata.from_frame(people)
