@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from sdc_problems.requirement import Required
 
 NODES_AT_ONCE = 1 << 18
+LONGEST = 1e6  # seconds; a longer estimate says nothing
 PROBED = 1.0  # seconds of a search by boxes, to estimate how long all of it takes
 SMALL = 20_000  # nodes of a lattice that is measured as quickly as boxes of it can be ruled out
 AT_ONCE = 512  # nodes whose user-written objectives are measured between two reports of progress
@@ -290,8 +292,9 @@ class PBGProblem(SDCProblem):
 
         A small lattice is measured node by node. In a larger one, boxes of nodes are ruled out by their two corners:
         protection and loss grow with every level, and where suppression disturbs this, there are bounds that hold in
-        spite of it. The front is the same; ``n_measured`` of the result says how many nodes were measured. Objectives
-        that a user writes have no bounds: with them, every node is measured.
+        spite of it. If that takes longer than measuring all of up to ``limit`` nodes, these are measured. The front is
+        the same; ``n_measured`` of the result says how many nodes were measured. Objectives that a user writes have no
+        bounds: with them, every node is measured.
 
         Parameters
         ----------
@@ -302,11 +305,18 @@ class PBGProblem(SDCProblem):
         ties
             Whether all solutions with equal F are returned, or only the first.
         """
-        if not self._bounded or self.n_nodes <= min(SMALL, limit):
-            found = super().enumerate_front(progress, limit=limit, ties=ties)
+
+        def every() -> Front:
+            found = super(PBGProblem, self).enumerate_front(progress, limit=limit, ties=ties)
             return found.of(self.objectives, n_measured=self.n_nodes)._replace(n_candidates=self.n_nodes)
+
+        if not self._bounded or self.n_nodes <= min(SMALL, limit):
+            return every()
         search = BoxSearch(self, limit=limit)
-        front = search.run(progress)
+        until = np.inf if self.n_nodes > limit else time.perf_counter() + self.engine.estimated_seconds()
+        front = search.run(progress, until=until)
+        if front is None and self.n_nodes <= limit:  # few boxes can be ruled out
+            return every()
         if front is None:
             needed = f"about {search.needed:.2g}" if np.isfinite(search.needed) else "many"
             raise SDCError(
@@ -328,16 +338,19 @@ class PBGProblem(SDCProblem):
     def seconds_to_enumerate(self) -> float | None:
         """Estimate the seconds that ``enumerate_front`` takes on this machine; None if unknown.
 
-        If all nodes are measured, one node is timed; on a larger lattice, one second of ruling out boxes.
+        If all nodes are measured, one node is timed; on a larger lattice, one second of ruling out boxes. If that does
+        not lead far, all nodes are measured after as much time as this takes.
         """
+        every = float(self.engine.estimated_seconds())
         if not self._bounded or self.n_nodes <= SMALL:
-            return float(self.engine.estimated_seconds())
-        return self._seconds_by_boxes
+            return every
+        seconds = min(self._seconds_by_boxes, 2.0 * every)
+        return seconds if seconds < LONGEST else None
 
     @cached_property
-    def _seconds_by_boxes(self) -> float | None:
-        seconds = BoxSearch(self, limit=self.n_nodes).seconds(PROBED)
-        return seconds if np.isfinite(seconds) else None
+    def _seconds_by_boxes(self) -> float:
+        BoxSearch(self, limit=2).run(None)  # what is compiled now takes no time later
+        return BoxSearch(self, limit=self.n_nodes).seconds(PROBED)
 
     def _size_in_words(self) -> str:
         """Number of nodes, in words, and how long it takes to measure them all."""

@@ -122,7 +122,7 @@ def large_problem() -> PBGProblem:
 
 def test_how_long_a_large_lattice_takes_is_told_by_boxes(monkeypatch: pytest.MonkeyPatch) -> None:
     tested = large_problem()
-    monkeypatch.setattr(type(tested.engine), "estimated_seconds", None)  # the time of measuring every node
+    monkeypatch.setattr(type(tested.engine), "estimated_seconds", lambda self: 1e9)  # of measuring every node
     monkeypatch.setattr("sdc_problems.problems.generalization.PROBED", np.inf)
     seconds = tested.seconds_to_enumerate()
     assert seconds is not None
@@ -130,6 +130,25 @@ def test_how_long_a_large_lattice_takes_is_told_by_boxes(monkeypatch: pytest.Mon
     search = BoxSearch(tested, limit=10**9)
     assert search.seconds(-1.0) == np.inf
     assert search.n_measured == 0
+    monkeypatch.setattr(type(tested.engine), "estimated_seconds", lambda self: 1e-9)
+    assert tested.seconds_to_enumerate() == 2e-9
+    tested.__dict__["_seconds_by_boxes"] = np.inf
+    monkeypatch.setattr(type(tested.engine), "estimated_seconds", lambda self: 1e9)
+    assert tested.seconds_to_enumerate() is None
+
+
+def test_all_nodes_are_measured_where_boxes_take_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sdc_problems.problems.generalization.SMALL", 0)
+    tested = random_problem(5, ("t", "k", "glm"), budget=10)
+    by_boxes = tested.enumerate_front()
+    assert by_boxes.n_measured is not None
+    monkeypatch.setattr(type(tested.engine), "estimated_seconds", lambda self: 0.0)
+    every = tested.enumerate_front()
+    assert every.n_measured == tested.n_nodes
+    np.testing.assert_array_equal(every.F, by_boxes.F)
+    np.testing.assert_array_equal(every.X, by_boxes.X)
+    with pytest.raises(SDCError, match="more than limit=2"):
+        tested.enumerate_front(limit=2)
 
 
 def test_a_large_lattice_is_settled_by_measuring_a_small_share_of_it() -> None:
