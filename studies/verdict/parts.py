@@ -172,14 +172,20 @@ class Report:
 
     @cached_property
     def different(self) -> int:
-        """Number of distinct records, original or published, which determines the time of probabilistic linkage."""
-        n_before = column_labels(c.original[self.kept] for c in self.quasi)[1] if self.n else 0
-        pairs = n_before * (int(self.classes.max()) + 1 if self.n else 0)
-        return math.isqrt(pairs - 1) + 1 if pairs else 0
+        """Number of distinct records that determines the time of probabilistic linkage, and that its limit is on.
+
+        The time grows with the pairs of distinct records, original and published, times the larger number of them; with
+        as many in both files, it grows with their cube.
+        """
+        if not self.n:
+            return 0
+        before = column_labels(c.original[self.kept] for c in self.quasi)[1]
+        after = int(self.classes.max()) + 1
+        return round((before * after * max(before, after)) ** (1 / 3))
 
     @property
     def linked_at_most(self) -> int:
-        """Largest number of distinct records of one file; the limit is on pairs of them, as `different` counts."""
+        """Largest number of distinct records of one file, where the limit on `different` is kept."""
         return max(self.limit, self.n)
 
     @cached_property
