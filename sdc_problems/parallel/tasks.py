@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import warnings
 from collections.abc import Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -141,7 +142,9 @@ def _on_cluster(
         left.callback(_leave, client)
 
         def submit(i: int) -> Any:
-            return client.submit(_there, __version__, function, task(i), pure=False, retries=0)
+            with warnings.catch_warnings():  # a task is as large as its part of the file, and goes to one worker
+                warnings.filterwarnings("ignore", "Sending large graph")
+                return client.submit(_there, __version__, function, task(i), pure=False, retries=0)
 
         try:
             # Tasks lost with a worker are done again by another one; there may be none yet, or more later.

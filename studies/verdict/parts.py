@@ -181,7 +181,8 @@ class Report:
             return 0
         before = column_labels(c.original[self.kept] for c in self.quasi)[1]
         after = int(self.classes.max()) + 1
-        return round((before * after * max(before, after)) ** (1 / 3))
+        cubed: float = before * after * max(before, after)
+        return round(cubed ** (1 / 3))
 
     @property
     def linked_at_most(self) -> int:
