@@ -181,8 +181,7 @@ class Report:
             return 0
         before = column_labels(c.original[self.kept] for c in self.quasi)[1]
         after = int(self.classes.max()) + 1
-        cubed: float = before * after * max(before, after)
-        return round(cubed ** (1 / 3))
+        return round(math.cbrt(before * after * max(before, after)))
 
     @property
     def linked_at_most(self) -> int:
