@@ -121,6 +121,24 @@ def test_every_method_protects_a_file(folder: Path, name: str, in_order: Any) ->
     assert stat.S_IMODE((folder / "out.csv.mapping.csv").stat().st_mode) == 0o600
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in METHODS if name != "exhaustive"])
+def test_every_method_protects_thousands_of_records(tmp_path: Path, name: str) -> None:
+    """With more different values than all linkages are computed for."""
+    rng, n = np.random.default_rng(0), 6_000
+    frame = pd.DataFrame({
+        "age": rng.integers(18, 80, n), "wage": rng.lognormal(3, 1, n).round(4),
+        "town": rng.choice(["Olot", "Reus", "Vic", "Salt"], n), "ill": rng.choice(["yes", "no"], n),
+    })  # fmt: skip
+    frame.to_csv(tmp_path / "in.csv", index=False)
+    method = METHODS[name]
+    columns, words = trial(method)
+    result = protect(tmp_path, "--method", name, *words, columns=columns, k="3" if method.takes_k else None)
+    assert result.exit_code == 0, (result.output, result.exception)
+    if method.guarantee == "k":
+        assert pd.read_csv(tmp_path / "out.csv", dtype=str).groupby(columns.split(",")).size().min() >= 3
+
+
 def test_options_of_methods_are_none_of_the_commands_own() -> None:
     own = {parameter.name for parameter in cli.get_command(click.Context(cli), "protect").params}
     for method in METHODS.values():
