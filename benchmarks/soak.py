@@ -223,8 +223,8 @@ class Soak:
 
     def go_on(self, kind: str, job: Job, out: Path) -> None:
         words = self.words(job, out)
-        if kind == "run killed" and not job.resumed and (out / job.result).exists():
-            return  # killed when all was written: the protected file gets its name last
+        if not job.resumed and (out / job.result).exists():
+            return  # stopped when all was written: the protected file gets its name last
         if job.resumed and (out / "run.sqlite").exists():
             words = ["resume", str(out), "--workers", "2", "--no-pictures"]
         if self.wait(self.start(words, self.scratch), "going on"):
@@ -242,9 +242,9 @@ class Soak:
         if "Traceback" in whole or not said:
             raise Failed(f"no sentence but {whole[-1500:]!r}")
         if not job.resumed:
-            left = [path.name for path in out.iterdir()]
-            if left:
-                raise Failed(f"left half-written: {left}")
+            left = sorted(path.name for path in out.iterdir())
+            if left != (job.files if "all are complete" in whole else []):
+                raise Failed(f"left {left} and said {said!r}")
         elif out.exists() and not (out / "run.sqlite").exists():
             raise Failed(f"a folder without a run: {[path.name for path in out.iterdir()]}")
 

@@ -12,7 +12,9 @@ import hashlib
 import json
 import os
 import secrets
+import signal
 import tempfile
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -266,7 +268,8 @@ def write(
         renames.append((linked, places.links))  # links of what is replaced go, too
         paper = None if decision is None else make(places.decision, decision, private=False)
         renames.append((paper, places.decision))  # and so does its decision record
-        _rename_all([*renames, (temporary, places.file)])
+        with _without_interruption():
+            _rename_all([*renames, (temporary, places.file)])
     return done, certificate
 
 
@@ -393,6 +396,22 @@ def _sweep(folder: Path) -> None:
         if not path.name.endswith(".former") and path.is_file() and not path.is_symlink() and is_dead(path, _TEMPORARY):
             with suppress(OSError):  # another user's
                 path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _without_interruption() -> Iterator[None]:
+    """Hold Ctrl-C back until the end of the block, where it counts."""
+    if threading.current_thread() is not threading.main_thread():  # signals go to the main one
+        yield
+        return
+    held: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: held.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if held:
+        signal.raise_signal(signal.SIGINT)
 
 
 def _rename_all(renames: Sequence[tuple[Path | None, Path]]) -> None:

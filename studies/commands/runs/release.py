@@ -7,6 +7,7 @@ from typing import Literal
 
 import click
 
+from sdc_problems.studies.commands._interruption import all_or_nothing
 from sdc_problems.studies.commands._options import json_option, names, row_options, warnings_as_notes
 
 
@@ -46,6 +47,7 @@ from sdc_problems.studies.commands._options import json_option, names, row_optio
 @click.option("--formula-guard", is_flag=True, help="Put an apostrophe before text that a spreadsheet could execute.")
 @click.option("--overwrite", is_flag=True, help="Replace files that exist.")
 @json_option
+@all_or_nothing
 def command(
     folder: Path,
     solution: str,

@@ -14,10 +14,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 from sdc_problems import Microdata
 from sdc_problems._slices import listening
-from sdc_problems.studies.release import protect
+from sdc_problems.studies.cli import cli
+from sdc_problems.studies.release import _protect, _transaction, protect
 
 CHILD = """
 import signal, sys
@@ -106,3 +108,32 @@ def test_an_interruption_between_two_slices_leaves_no_file(
     with listening(interrupt(at)), pytest.raises(KeyboardInterrupt):
         protect(data, tmp_path / "out.csv", method=method, k=3)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("before", [False, True])
+@pytest.mark.parametrize(("at", "said"), [("_rename_all", "nothing was written"), ("Protected", "all are complete")])
+def test_an_interrupted_command_says_whether_the_files_are_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: bool, at: str, said: str
+) -> None:
+    """What is interrupted is either before the files get their names, or what follows it."""
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame({"age": range(60)}).to_csv("in.csv", index=False)
+    words = ["protect", "in.csv", "--method", "mdav", "--k", "3", "--columns", "age", "--out", "out.csv"]
+    if before:
+        assert CliRunner().invoke(cli, words).exit_code == 0
+        words = [*(word if word != "3" else "4" for word in words), "--overwrite"]
+    there = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+    def interrupted(*args: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_transaction if at == "_rename_all" else _protect, at, interrupted)
+    result = CliRunner().invoke(cli, words)
+    assert result.exit_code == 130
+    assert said in result.stderr
+    files = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    if at == "_rename_all":
+        assert files == there
+    else:
+        assert len(files) == 5  # with the original
+        assert files["out.csv"] != there.get("out.csv")

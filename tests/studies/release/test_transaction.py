@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -134,6 +135,31 @@ def test_the_protected_file_gets_its_name_last(tmp_path: Path, monkeypatch: pyte
     release(tmp_path)
     assert [path.name for new, path in given[0] if new is not None] == [NAMES[2], NAMES[3], NAMES[1], NAMES[0]]
     assert given[0][-1][1].name == NAMES[0]
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_ctrl_c_while_files_get_their_names_waits_for_the_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: bool
+) -> None:
+    if before:
+        release(tmp_path, papers=lambda written: ({"of": "before"}, b"private\n"))
+    honest = Path.replace
+
+    def interrupted(path: Path, target: Path) -> Path:
+        if path.name.startswith(".sdc-release-"):
+            signal.raise_signal(signal.SIGINT)
+        return honest(path, target)
+
+    monkeypatch.setattr(Path, "replace", interrupted)
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may have it ignored
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            release(tmp_path)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    assert sorted(content(tmp_path)) == NAMES
+    assert list(json.loads((tmp_path / NAMES[1]).read_text())) == ["sha256"]
 
 
 def test_the_rows_file_of_what_is_replaced_goes_or_comes_back(tmp_path: Path) -> None:

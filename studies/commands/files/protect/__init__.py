@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from sdc_problems.errors import SDCError
+from sdc_problems.studies.commands._interruption import all_or_nothing
 from sdc_problems.studies.commands._options import (
     json_option,
     kinds_by_name,
@@ -91,6 +92,7 @@ def _list_methods(ctx: click.Context, param: click.Parameter, value: bool) -> No
 @click.option("--overwrite", is_flag=True, help="Replace files that exist.")
 @json_option
 @click.pass_context
+@all_or_nothing
 def command(
     ctx: click.Context,
     /,
