@@ -207,7 +207,7 @@ class Soak:
             self.struck[kind] += hit or (not signalled and code != 0)
             self.again[kind] += code != 0
             if code:
-                self.check_said(kind, job, out)
+                self.check_said(kind, job, out, code)
                 if kind == "full disk" and self.apart:
                     _mount(self.disk, "64m", again=True)
                 self.go_on(kind, job, out)
@@ -230,7 +230,7 @@ class Soak:
         if self.wait(self.start(words, self.scratch), "going on"):
             raise Failed(f"does not go on: {self.sentence()}")
 
-    def check_said(self, kind: str, job: Job, out: Path) -> None:
+    def check_said(self, kind: str, job: Job, out: Path, code: int) -> None:
         """A command that fails says one sentence, and leaves whole files or none."""
         if kind == "run killed":
             if job.resumed and not (out / "run.sqlite").exists():
@@ -239,8 +239,10 @@ class Soak:
         said = self.sentence()
         self.said[f"{kind}: {said.replace(str(self.folder), 'FOLDER')[:110]}"] += 1
         whole = (self.folder / "said.txt").read_text(errors="replace")
-        if "Traceback" in whole or not said:
-            raise Failed(f"no sentence but {whole[-1500:]!r}")
+        if kind == "Ctrl-C" and "_get_module_details" in whole and said == "KeyboardInterrupt":
+            self.said["Ctrl-C before Python had found the command"] += 1
+        elif "Traceback" in whole or not said:
+            raise Failed(f"code {code} and no sentence but {whole[-1500:]!r}")
         if not job.resumed:
             left = sorted(path.name for path in out.iterdir())
             if left != (job.files if "all are complete" in whole else []):

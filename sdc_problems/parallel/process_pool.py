@@ -14,7 +14,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import wait
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from numpy.typing import NDArray
 
@@ -25,7 +25,9 @@ from sdc_problems.parallel.backend import Measures, Serial, batches, joined, mea
 if TYPE_CHECKING:
     from pymoo.core.problem import Problem
 
+Result = TypeVar("Result")
 PATIENCE = 10.0  # seconds for processes to end by themselves
+LOOK = 1.0  # seconds between two looks at whether a pool still works
 ATTEMPTS = 3  # number of times that workers may die with the same batch
 
 
@@ -64,7 +66,7 @@ class ProcessPool(Serial):
                 pool = self._started()
                 pending = {i: pool.submit(_measure_here, X[cut]) for i, cut in enumerate(cuts) if i not in done}
                 for i, future in pending.items():
-                    done[i] = future.result()
+                    done[i] = result_of(pool, future)
                 return joined(self.problem, [done[i] for i in range(len(cuts))])
             except BrokenProcessPool:
                 self._abandon()
@@ -97,9 +99,42 @@ class ProcessPool(Serial):
 
 def start_pool(workers: int, begin: Callable[..., object], *arguments: object) -> ProcessPoolExecutor:
     """Pool of new processes, each of which starts by calling a function that should call `begin_worker`."""
-    return ProcessPoolExecutor(
+    pool = ProcessPoolExecutor(
         workers, mp_context=multiprocessing.get_context("spawn"), initializer=begin, initargs=arguments
     )
+    feed(pool)
+    return pool
+
+
+def feed(pool: ProcessPoolExecutor) -> None:
+    """Start the thread that sends tasks to the processes, so that an error is raised here.
+
+    Otherwise another thread of the pool starts it later; if the system has no memory for one more thread, that thread
+    ends, and whoever waits for a result waits forever.
+    """
+    queue = cast(Any, pool)._call_queue
+    if queue._thread is None:
+        queue._start_thread()
+
+
+def result_of(pool: ProcessPoolExecutor, future: Future[Result]) -> Result:
+    """Result of a task; BrokenProcessPool if the pool has stopped without a word, which a future does not notice."""
+    while True:
+        try:
+            return future.result(timeout=LOOK)
+        except TimeoutError:
+            if future.done():  # the task's own error
+                raise
+            check_alive(pool)
+
+
+def check_alive(pool: ProcessPoolExecutor) -> None:
+    """Raise BrokenProcessPool if the thread that manages a pool in use has ended: its futures would never be done."""
+    thread = cast(Any, pool)._executor_manager_thread
+    if thread is not None and not thread.is_alive():
+        for process in list((pool._processes or {}).values()):
+            process.terminate()  # nobody else tells them to end
+        raise BrokenProcessPool("the thread that manages the processes has ended")
 
 
 def end_pool(pool: ProcessPoolExecutor) -> None:

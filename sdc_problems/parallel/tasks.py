@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from sdc_problems._slices import listening
 from sdc_problems.errors import SDCError, SDCFailure
 from sdc_problems.parallel._threads import thread_count
-from sdc_problems.parallel.process_pool import ATTEMPTS, begin_worker, dead_workers, end_pool, start_pool
+from sdc_problems.parallel.process_pool import ATTEMPTS, begin_worker, dead_workers, end_pool, result_of, start_pool
 
 AHEAD = 2
 """Tasks in progress for each worker: one that it does, and one that waits."""
@@ -115,7 +115,7 @@ def _in_processes(
                 for i in range(next_one, min(next_one + AHEAD * workers, n)):
                     if i not in waiting:
                         waiting[i] = pool.submit(function, task(i))
-                result = waiting.pop(next_one).result()
+                result = result_of(pool, waiting.pop(next_one))
                 next_one, attempts = next_one + 1, 0
                 yield next_one - 1, result
         except BrokenProcessPool:

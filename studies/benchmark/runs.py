@@ -16,6 +16,7 @@ from typing import Any
 
 from sdc_problems.errors import SDCError, SDCFailure
 from sdc_problems.parallel._threads import children_of_one_thread, end_with_parent, one_thread
+from sdc_problems.parallel.process_pool import check_alive, feed
 from sdc_problems.studies.benchmark.algorithms import run_algorithm, unfit
 from sdc_problems.studies.run.runner import interruptions
 from sdc_problems.suite import Instance, Record, Recorder, instance
@@ -218,6 +219,7 @@ def _side_by_side(left: Sequence[Job], workers: int, stop: Callable[[], bool]) -
         children_of_one_thread(),
         ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=(own_files(),)) as pool,
     ):
+        feed(pool)
         pending: dict[Future[Record | str], Job] = {}
         try:
             while True:
@@ -226,6 +228,8 @@ def _side_by_side(left: Sequence[Job], workers: int, stop: Callable[[], bool]) -
                 if not pending:
                     return
                 finished, _ = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
+                if not finished:
+                    check_alive(pool)
                 for future in finished:
                     yield pending.pop(future), future.result()
         except BrokenProcessPool:

@@ -24,6 +24,7 @@ from sdc_problems.errors import SDCFailure
 from sdc_problems.parallel import Backend, open_backend
 from sdc_problems.parallel._threads import end_with_parent, one_thread
 from sdc_problems.parallel.backend import measure
+from sdc_problems.parallel.process_pool import check_alive, feed
 from sdc_problems.problem import SDCProblem
 from sdc_problems.studies.run.baselines import baselines_of, enumeration
 from sdc_problems.studies.run.seed import Ending, search
@@ -222,10 +223,13 @@ class _Crew:
         setup = (self.folder, self.token, self.study, self.built.problem, workers, scheduler, asked)
         endings: list[Ending] = []
         with ProcessPoolExecutor(jobs, mp_context=context, initializer=_open_seeds, initargs=setup) as pool:
+            feed(pool)
             pending: set[Future[Ending]] = {pool.submit(_run_seed, seed) for seed in seeds}
             try:
                 while pending:
                     done, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
+                    if not done:
+                        check_alive(pool)
                     if stop():
                         asked.set()
                     for future in done:

@@ -7,6 +7,8 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+from concurrent.futures import process as executor
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +113,52 @@ def test_a_pool_whose_worker_was_killed_can_be_closed(fussy: Problem, monkeypatc
         os.kill(pool.processes()[0], signal.SIGKILL)
         pool.close()
         assert pool.processes() == []
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_pool_whose_thread_has_ended_is_replaced(fussy: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It ends if the system has no memory for what it does; futures do not notice, and would be waited for forever."""
+    honest = executor._ExecutorManagerThread.add_call_item_to_queue
+    raised: list[str] = []
+
+    def without_memory(self: Any) -> None:
+        if not raised:
+            raised.append("once")
+            raise MemoryError
+        honest(self)
+
+    monkeypatch.setattr(executor._ExecutorManagerThread, "add_call_item_to_queue", without_memory)
+    monkeypatch.setattr(process_pool, "LOOK", 0.05)
+    X = np.array([[0.0], [4.0], [5.0]])
+    with ProcessPool(fussy, workers=2) as pool:
+        np.testing.assert_array_equal(pool.evaluate(X)["F"][:, 0], X[:, 0])
+    assert raised
+
+
+def test_a_pool_without_memory_for_its_threads_says_so(fussy: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = threading.Thread.start
+
+    def without_memory(self: threading.Thread) -> None:
+        if self.name == "QueueFeederThread":
+            raise RuntimeError("can't start new thread")
+        honest(self)
+
+    monkeypatch.setattr(threading.Thread, "start", without_memory)
+    with ProcessPool(fussy, workers=2) as pool, pytest.raises(RuntimeError, match="can't start new thread"):
+        pool.evaluate(np.array([[0.0]]))
+
+
+def test_an_error_of_a_task_that_took_too_long_is_its_own() -> None:
+    pool = process_pool.start_pool(1, process_pool.begin_worker)
+    try:
+        with pytest.raises(TimeoutError, match="of the task"):
+            process_pool.result_of(pool, pool.submit(_late))
+    finally:
+        process_pool.end_pool(pool)
+
+
+def _late() -> None:
+    raise TimeoutError("of the task")
 
 
 def test_rows_that_always_kill_their_worker_are_given_up(fussy: Problem) -> None:

@@ -17,6 +17,8 @@ import pytest
 from click.testing import CliRunner
 
 from sdc_problems import Microdata
+from sdc_problems.__main__ import ONE_THREAD
+from sdc_problems.__main__ import main as entry
 from sdc_problems._slices import listening
 from sdc_problems.studies.cli import cli
 from sdc_problems.studies.release import _protect, _transaction, protect
@@ -137,3 +139,29 @@ def test_an_interrupted_command_says_whether_the_files_are_there(
     else:
         assert len(files) == 5  # with the original
         assert files["out.csv"] != there.get("out.csv")
+
+
+def test_ctrl_c_while_the_command_is_loaded_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sdc_problems.studies.cli.main", interrupted)
+    with pytest.raises(SystemExit) as end:
+        entry()
+    assert end.value.code == 130
+    assert capsys.readouterr().err == "interrupted\n"
+
+
+def test_linear_algebra_of_a_command_uses_one_thread_unless_told_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sdc_problems.studies.cli.main", lambda: None)
+    for told, used in (("", "1"), ("2", "2")):
+        for name in ONE_THREAD:
+            monkeypatch.setenv(name, "")  # so that it is put back
+            monkeypatch.delenv(name)
+        if told:
+            monkeypatch.setenv(ONE_THREAD[0], told)
+        entry()
+        assert os.environ[ONE_THREAD[0]] == used
+        assert os.environ[ONE_THREAD[1]] == "1"
