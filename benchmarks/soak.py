@@ -71,7 +71,7 @@ generations = 10
 SDC = [sys.executable, "-m", "sdc_problems"]
 PATIENCE = 900  # seconds that one command may take on a busy machine
 DISK = (8, 400)  # kilobytes of the full disk
-MEMORY = (100, 700)  # megabytes of addresses under the limit: an undisturbed search takes some 500
+MEMORY = (400, 900)  # megabytes of addresses under the limit: an undisturbed command takes some 580
 SHARED = Path("/dev/shm")
 
 Limit = Callable[[], None]

@@ -51,8 +51,9 @@ EXIT_USAGE = 2
 EXIT_INFEASIBLE = 3
 EXIT_INTERRUPTED = 130
 
-LEAST_MEMORY = 512 << 20
-"""Bytes of address space that a command needs: with less, scipy's linear algebra may hang for more while it loads."""
+LEAST_MEMORY = 640 << 20
+"""Bytes of address space that a command needs: a small table takes 580 MiB. With less, scipy's linear algebra may search
+for memory forever while it loads, and LLVM ends the process where numba finds none."""
 
 NO_MEMORY = ("failed to map segment", "annot allocate memory", "can't start new thread", "cannot load native module")
 
