@@ -52,8 +52,8 @@ EXIT_INFEASIBLE = 3
 EXIT_INTERRUPTED = 130
 
 LEAST_MEMORY = 640 << 20
-"""Bytes of address space that a command needs: a small table takes 580 MiB. With less, scipy's linear algebra may search
-for memory forever while it loads, and LLVM ends the process where numba finds none."""
+"""Bytes of address space that a command needs: a small table takes 580 MiB. With less, scipy's linear algebra may look
+for memory forever while it loads, and LLVM ends the process if numba finds none."""
 
 NO_MEMORY = ("failed to map segment", "annot allocate memory", "can't start new thread", "cannot load native module")
 
