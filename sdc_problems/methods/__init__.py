@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sdc_problems.methods.bounds._lower import bounded_partition as bounded_partition
     from sdc_problems.methods.bounds._lower import lower_bound as lower_bound
     from sdc_problems.methods.bounds._nearest import nearest_bound as nearest_bound
+    from sdc_problems.methods.bounds._semidefinite import semidefinite_bound as semidefinite_bound
     from sdc_problems.methods.partition._c_median import Clusters as Clusters
     from sdc_problems.methods.partition._c_median import c_median as c_median
     from sdc_problems.methods.partition._centroids import microaggregate as microaggregate

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from sdc_problems._validation import whole
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 _SETTINGS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _promised_one = False
@@ -67,6 +72,24 @@ def children_of_one_thread() -> Iterator[None]:
                 del os.environ[name]
             else:
                 os.environ[name] = value
+
+
+@contextmanager
+def linear_algebra_in_one_thread() -> Iterator[None]:
+    """Let linear algebra use one thread of this process, and as many as before afterwards.
+
+    Its threads wait for each other by spinning: where other work has a processor, several take many times as long.
+    """
+    with _controller().limit(limits=1, user_api="blas"):
+        yield
+
+
+@functools.cache
+def _controller() -> ThreadpoolController:
+    import scipy.linalg  # noqa: F401 -- its library must be loaded to be found, like that of numpy
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def end_with_parent() -> None:

@@ -23,7 +23,7 @@ from pymoo.problems import get_problem
 from sdc_problems import PBGProblem, load
 from sdc_problems.errors import SDCError, SDCFailure
 from sdc_problems.parallel import ParallelEvaluator, ProcessPool, Serial, open_backend, process_pool, processors
-from sdc_problems.parallel._threads import children_of_one_thread
+from sdc_problems.parallel._threads import children_of_one_thread, linear_algebra_in_one_thread
 from sdc_problems.parallel.backend import batches
 
 # What travels to other processes travels by reference, so this problem needs a module that they can import.
@@ -232,3 +232,17 @@ def test_processors_are_those_of_the_affinity_and_the_setting(monkeypatch: pytes
     with children_of_one_thread():
         assert processors() == 1
     assert processors() == 2
+
+
+def test_linear_algebra_in_one_thread_gives_the_others_back() -> None:
+    import scipy.linalg  # noqa: F401
+    from threadpoolctl import threadpool_info, threadpool_limits
+
+    def threads() -> set[int]:
+        return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+    with threadpool_limits(2, user_api="blas"):
+        before = threads()
+        with linear_algebra_in_one_thread():
+            assert threads() == {1}
+        assert threads() == before

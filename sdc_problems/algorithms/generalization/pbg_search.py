@@ -17,6 +17,7 @@ from sdc_problems.algorithms.generalization._surroundings import Surroundings
 from sdc_problems.algorithms.generalization.pbg_ea import ArchiveSearch
 from sdc_problems.operators.duplicates import row_keys
 from sdc_problems.operators.lattice import LatticeSampling
+from sdc_problems.parallel._threads import linear_algebra_in_one_thread
 
 REACH = 2  # steps from a member of the archive within which nodes are considered
 POOL = 4096  # nodes considered at once
@@ -109,7 +110,8 @@ class PBGSearch(ArchiveSearch):
         U = around.nodes[chosen].astype(self.archive.X.dtype)
         if len(U) <= n:
             return self._rows(np.concatenate([U, self._unmeasured(n - len(U), U)]))
-        means, deviations = self._model.predict(U, around.numbers[chosen])
+        with linear_algebra_in_one_thread():
+            means, deviations = self._model.predict(U, around.numbers[chosen])
         needed, (low, high) = self._better_boxes(), (bound[chosen] for bound in around.bounds())
         for j, shape in enumerate(self._model.shapes):
             for values in (needed, low, high):
@@ -146,7 +148,8 @@ class PBGSearch(ArchiveSearch):
             _, back = np.unique(nodes[::-1], axis=0, return_index=True)
             last = np.sort(len(nodes) - 1 - back)
             nodes, F = nodes[last], F[last]
-        self._model.add(nodes, F)
+        with linear_algebra_in_one_thread():
+            self._model.add(nodes, F)
         if len(self._model.X) > MODELED:
             distance, _ = nearest(self._model.X.astype(np.int64), self._members())
             self._model.keep(np.sort(np.argsort(distance, kind="stable")[: MODELED // 2]))

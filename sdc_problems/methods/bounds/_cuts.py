@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sdc_problems.methods._kernels.subset_rows import grow
+from sdc_problems.methods.bounds._subset_rows import grow
 
 CUTS_PER_ROUND = 400
 CUTS_PER_RECORD = 6

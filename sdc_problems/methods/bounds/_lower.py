@@ -26,10 +26,13 @@ from sdc_problems.methods._kernels.mdav import mdav_kernel
 from sdc_problems.methods.bounds._nearest import nearest_bound
 from sdc_problems.methods.bounds._regions import improved_by_regions
 from sdc_problems.methods.bounds._relaxation import Relaxation
+from sdc_problems.methods.bounds._semidefinite import MOST, semidefinite_bound
 from sdc_problems.methods.partition._attributes import smallest_group, z_scores
 
 PRECISION = 0.05  # a relaxation is solved to this share of its distance from the known partition
 MANY = 0.02  # groups per record found by the local search from which enumerating all groups is not worth it
+SMALL_K, SMALL_TABLE = 7, 400
+"""Largest k, and number of records for larger ones, for which the groups of a whole table are gone through."""
 ROUNDS_OF_REGION, NODES_OF_REGION = 8, 20
 SHARE_OF_REGION = 0.1  # of the time limit
 
@@ -157,7 +160,9 @@ def bounded_partition(
 
     First, region by region of the table: column generation finds the groups of which good partitions of a region
     consist, and an integer program (HiGHS) chooses among them. Regions grow from 20 to 120 groups. Then the same is
-    done for the whole table, which is `lower_bound` and the best choice among its groups.
+    done for the whole table, which is `lower_bound` and the best choice among its groups. Where the table has too many
+    groups for that (k above 7 and more than 400 records, or not enough time), its bound is `semidefinite_bound`, or
+    `nearest_bound` above 5,000 records.
 
     Parameters
     ----------
@@ -172,7 +177,8 @@ def bounded_partition(
     rounds, steps, tolerance
         As for `lower_bound`.
     time_limit
-        Seconds for the regions, and again for the whole table. The result then depends on the machine.
+        Seconds for the regions, again for the whole table, and once more if its groups could not be gone through. The
+        result then depends on the machine.
     nodes
         Largest number of nodes in the tree of the integer program of the whole table.
     progress
@@ -214,11 +220,40 @@ def bounded_partition(
                 progress(BoundedPartition(known, sse(Z, known), none))
             if time.perf_counter() >= ends:
                 break
-    found = _solved(Z, k, known, limits, nodes, progress)
-    least = nearest_bound(Z, k, standardize=False)
-    if not found.bound.rounds or not found.bound.proven or found.bound.sse < least:
-        found = found._replace(bound=found.bound._replace(sse=min(least, found.sse), proven=True))
-    return found
+    found = BoundedPartition(known, sse(Z, known), none)
+    if k <= SMALL_K or len(Z) <= SMALL_TABLE:
+        found = _solved(Z, k, known, limits, nodes, progress)
+    if found.bound.rounds and found.bound.proven:
+        return found
+    return _bounded_for_any_k(Z, k, found, limits, progress)
+
+
+def _bounded_for_any_k(
+    Z: NDArray[np.float64],
+    k: int,
+    found: BoundedPartition,
+    limits: _Limits,
+    progress: Callable[[BoundedPartition], object] | None,
+) -> BoundedPartition:
+    """Bound a partition where there are too many groups to exclude them one by one."""
+    began, least = time.perf_counter(), nearest_bound(Z, k, standardize=False)
+
+    def bounded(higher: float, rounds: int) -> BoundedPartition:
+        seconds = time.perf_counter() - began
+        return found._replace(bound=LowerBound(min(max(least, higher), found.sse), True, seconds, rounds, 0, 0))
+
+    best = bounded(0.0, 0)
+
+    def told(higher: float, rounds: int) -> None:
+        nonlocal best
+        best = bounded(higher, rounds)
+        if progress is not None:
+            progress(best)
+
+    if len(Z) <= MOST:
+        limit = limits.seconds if np.isfinite(limits.seconds) else None
+        semidefinite_bound(Z, k, labels=found.labels, standardize=False, time_limit=limit, progress=told)
+    return best
 
 
 def _solved(

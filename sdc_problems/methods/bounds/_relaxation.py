@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems.errors import SDCFailure
-from sdc_problems.methods._kernels.pricing import cheap_groups, searched_groups
 from sdc_problems.methods.bounds._cuts import Cut, Group, counts, violated
 from sdc_problems.methods.bounds._nearest import half_to_nearest
+from sdc_problems.methods.bounds._pricing import cheap_groups, searched_groups
 
 if TYPE_CHECKING:
     from highspy import Highs

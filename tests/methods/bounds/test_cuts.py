@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csc_matrix
 
-from sdc_problems.methods._kernels.subset_rows import LEAST_EXCESS, TOWARDS, grow
 from sdc_problems.methods.bounds._cuts import CUTS_PER_RECORD, CUTS_PER_ROUND, Cut, counts, violated
+from sdc_problems.methods.bounds._subset_rows import LEAST_EXCESS, TOWARDS, grow
 
 
 def relaxed(seed: int, n: int, k: int, m: int) -> tuple[list[tuple[int, ...]], np.ndarray]:

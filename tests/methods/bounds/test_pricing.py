@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sdc_problems.evaluators.information_loss import sse
-from sdc_problems.methods._kernels.pricing import PER_RECORD, cheap_groups, searched_groups
 from sdc_problems.methods.bounds._nearest import half_to_nearest
+from sdc_problems.methods.bounds._pricing import PER_RECORD, cheap_groups, searched_groups
 from sdc_problems.methods.bounds._relaxation import neighbors
 
 
