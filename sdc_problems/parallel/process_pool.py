@@ -93,6 +93,7 @@ class ProcessPool(Serial):
 
     def _abandon(self) -> None:
         if self._pool is not None:
+            terminate(self._pool)
             self._pool.shutdown(wait=False, cancel_futures=True)
             self._pool = None
 
@@ -132,9 +133,17 @@ def check_alive(pool: ProcessPoolExecutor) -> None:
     """Raise BrokenProcessPool if the thread that manages a pool in use has ended: its futures would never be done."""
     thread = cast(Any, pool)._executor_manager_thread
     if thread is not None and not thread.is_alive():
-        for process in list((pool._processes or {}).values()):
-            process.terminate()  # nobody else tells them to end
+        terminate(pool)
         raise BrokenProcessPool("the thread that manages the processes has ended")
+
+
+def terminate(pool: ProcessPoolExecutor) -> None:
+    """Terminate the processes of a pool that is broken, or that is not waited for.
+
+    The pool does not do it for one that starts while it notices that another has died, and waits for its end forever.
+    """
+    for process in list((pool._processes or {}).values()):
+        process.terminate()
 
 
 def end_pool(pool: ProcessPoolExecutor) -> None:

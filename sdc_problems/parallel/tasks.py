@@ -17,7 +17,15 @@ from typing import Any, TypeVar
 from sdc_problems._slices import listening
 from sdc_problems.errors import SDCError, SDCFailure
 from sdc_problems.parallel._threads import thread_count
-from sdc_problems.parallel.process_pool import ATTEMPTS, begin_worker, dead_workers, end_pool, result_of, start_pool
+from sdc_problems.parallel.process_pool import (
+    ATTEMPTS,
+    begin_worker,
+    dead_workers,
+    end_pool,
+    result_of,
+    start_pool,
+    terminate,
+)
 
 AHEAD = 2
 """Tasks in progress for each worker: one that it does, and one that waits."""
@@ -119,6 +127,7 @@ def _in_processes(
                 next_one, attempts = next_one + 1, 0
                 yield next_one - 1, result
         except BrokenProcessPool:
+            terminate(pool)
             attempts += 1
             if attempts == ATTEMPTS:
                 raise dead_workers("over the same tasks") from None

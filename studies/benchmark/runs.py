@@ -16,7 +16,7 @@ from typing import Any
 
 from sdc_problems.errors import SDCError, SDCFailure
 from sdc_problems.parallel._threads import children_of_one_thread, end_with_parent, one_thread
-from sdc_problems.parallel.process_pool import check_alive, feed
+from sdc_problems.parallel.process_pool import check_alive, feed, terminate
 from sdc_problems.studies.benchmark.algorithms import run_algorithm, unfit
 from sdc_problems.studies.run.runner import interruptions
 from sdc_problems.suite import Instance, Record, Recorder, instance
@@ -233,6 +233,7 @@ def _side_by_side(left: Sequence[Job], workers: int, stop: Callable[[], bool]) -
                 for future in finished:
                     yield pending.pop(future), future.result()
         except BrokenProcessPool:
+            terminate(pool)
             raise SDCFailure(
                 "a process that made runs ended without a message (is the machine out of memory?); the runs"
                 " that are complete are"
@@ -241,6 +242,5 @@ def _side_by_side(left: Sequence[Job], workers: int, stop: Callable[[], bool]) -
         except BaseException:
             for future in pending:
                 future.cancel()
-            for process in list((pool._processes or {}).values()):
-                process.terminate()
+            terminate(pool)
             raise

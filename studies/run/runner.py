@@ -24,7 +24,7 @@ from sdc_problems.errors import SDCFailure
 from sdc_problems.parallel import Backend, open_backend
 from sdc_problems.parallel._threads import end_with_parent, one_thread
 from sdc_problems.parallel.backend import measure
-from sdc_problems.parallel.process_pool import check_alive, feed
+from sdc_problems.parallel.process_pool import check_alive, feed, terminate
 from sdc_problems.problem import SDCProblem
 from sdc_problems.studies.run.baselines import baselines_of, enumeration
 from sdc_problems.studies.run.seed import Ending, search
@@ -236,6 +236,7 @@ class _Crew:
                         endings.append(future.result())
                         self._report(endings[-1])
             except BrokenProcessPool:
+                terminate(pool)
                 raise SDCFailure(
                     "a process that ran a seed ended without a message (is the machine out of memory?); all"
                     " that it stored is"
@@ -246,8 +247,7 @@ class _Crew:
                 asked.set()
                 for future in pending:
                     future.cancel()
-                for process in list((pool._processes or {}).values()):
-                    process.terminate()
+                terminate(pool)
                 raise
         return Outcome(self.folder, tuple(sorted(endings, key=lambda e: seeds.index(e.seed))), stop())
 

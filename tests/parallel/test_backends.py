@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import process as executor
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +134,29 @@ def test_a_pool_whose_thread_has_ended_is_replaced(fussy: Problem, monkeypatch: 
     with ProcessPool(fussy, workers=2) as pool:
         np.testing.assert_array_equal(pool.evaluate(X)["F"][:, 0], X[:, 0])
     assert raised
+
+
+def test_a_worker_that_a_broken_pool_overlooks_is_ended(fussy: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pool that has noticed a death terminates those that it knows, and waits for one that started meanwhile."""
+    honest, overlooked = BaseProcess.terminate, []
+
+    def terminate(self: BaseProcess) -> None:
+        if threading.current_thread() is threading.main_thread():
+            honest(self)
+        else:
+            overlooked.append(self)
+
+    monkeypatch.setattr(BaseProcess, "terminate", terminate)
+    with ProcessPool(fussy, workers=2) as pool:
+        pool.evaluate(np.array([[0.0], [4.0]]))
+        assert pool._pool is not None
+        thread = pool._pool._executor_manager_thread
+        assert isinstance(thread, threading.Thread)
+        os.kill(pool.processes()[0], signal.SIGKILL)
+        np.testing.assert_array_equal(pool.evaluate(np.array([[0.0], [5.0]]))["F"][:, 0], [0.0, 5.0])
+        thread.join(60)
+        assert not thread.is_alive()
+    assert overlooked
 
 
 def test_a_pool_without_memory_for_its_threads_says_so(fussy: Problem, monkeypatch: pytest.MonkeyPatch) -> None:

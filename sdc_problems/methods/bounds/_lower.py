@@ -32,7 +32,10 @@ from sdc_problems.methods.partition._attributes import smallest_group, z_scores
 PRECISION = 0.05  # a relaxation is solved to this share of its distance from the known partition
 MANY = 0.02  # groups per record found by the local search from which enumerating all groups is not worth it
 SMALL_K, SMALL_TABLE = 7, 400
-"""Largest k, and number of records for larger ones, for which the groups of a whole table are gone through."""
+"""Largest k, and number of records for larger ones, for which the groups of a table are gone through.
+
+With larger k, integer programs find nothing in regions that are small enough for them.
+"""
 ROUNDS_OF_REGION, NODES_OF_REGION = 8, 20
 SHARE_OF_REGION = 0.1  # of the time limit
 
@@ -160,9 +163,9 @@ def bounded_partition(
 
     First, region by region of the table: column generation finds the groups of which good partitions of a region
     consist, and an integer program (HiGHS) chooses among them. Regions grow from 20 to 120 groups. Then the same is
-    done for the whole table, which is `lower_bound` and the best choice among its groups. Where the table has too many
-    groups for that (k above 7 and more than 400 records, or not enough time), its bound is `semidefinite_bound`, or
-    `nearest_bound` above 5,000 records.
+    done for the whole table, which is `lower_bound` and the best choice among its groups. If there was not enough time
+    for that, the bound is `semidefinite_bound`, or `nearest_bound` above 5,000 records. Where a table has too many
+    groups (k above 7 and more than 400 records), only that bound is computed.
 
     Parameters
     ----------
@@ -214,14 +217,15 @@ def bounded_partition(
             return None
         return [region[found.labels == g] for g in np.unique(found.labels)]
 
-    if limits.seconds:
+    gone_through = k <= SMALL_K or len(Z) <= SMALL_TABLE
+    if limits.seconds and gone_through:
         for known in improved_by_regions(Z, start, improve):
             if progress is not None:
                 progress(BoundedPartition(known, sse(Z, known), none))
             if time.perf_counter() >= ends:
                 break
     found = BoundedPartition(known, sse(Z, known), none)
-    if k <= SMALL_K or len(Z) <= SMALL_TABLE:
+    if gone_through:
         found = _solved(Z, k, known, limits, nodes, progress)
     if found.bound.rounds and found.bound.proven:
         return found

@@ -5,7 +5,8 @@ Its sum of squares is the sum of C_ij Z_ij, where C_ij is half the squared dista
 largest share on the diagonal, and Z is symmetric and positive semidefinite. For any positive semidefinite S and any
 antisymmetric A, the sum of (C − S + A)_ij Z_ij is therefore not above the sum of squares, and it is not below the sum
 of the least values that rows of shares can have one by one, which is found by sorting each row. S and A are improved by
-alternating directions (ADMM): a copy of Z is brought near the rows' conditions, then near a semidefinite matrix.
+alternating directions (ADMM): a copy of Z is brought near the rows' conditions, then near a semidefinite matrix. What
+triangle inequalities it violates then shift C, by multipliers that are at least 0.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from sdc_problems.errors import SDCError
 from sdc_problems.evaluators.information_loss.numeric import sse
 from sdc_problems.methods._kernels.mdav import mdav_kernel
 from sdc_problems.methods.bounds._shares import nearest_shares
+from sdc_problems.methods.bounds._triangles import Triangles
 from sdc_problems.methods.partition._attributes import smallest_group, z_scores
 from sdc_problems.parallel._threads import linear_algebra_in_one_thread
 
@@ -30,7 +32,9 @@ MOST = 5_000
 BLOCK = 1_250  # records whose multipliers S are positive semidefinite together; between blocks there is only A
 PENALTY, OVER = 16.0, 1.8  # of the deviation from symmetry, where costs are about 1; and relaxation of a step
 LOOK = 10  # rounds between two bounds
-STILL = 1e-5  # improvement of the bound by a look, as a share, below which no more is expected
+FIRST_TRIANGLES, STEP = 40, 2.0  # round from which there are triangle inequalities, and step of their multipliers
+PER_RECORD, VIOLATED = 10, 0.05  # of those that are added at a look; least violation, in multiples of the largest share
+STILL, PATIENCE = 1e-5, 5  # least improvement of the bound as a share, and looks without it after which no more come
 ROWS = 512
 MARGIN = 1e-9  # for rounding, as a share
 
@@ -74,8 +78,8 @@ def semidefinite_bound(
     -----
     A round takes an eigendecomposition: some n³ steps, or n · 1,250² where there are more records than 1,250. These are
     divided in blocks of near ones, and S has no entries between blocks, which weakens the bound. It is weaker than
-    `lower_bound` for small k, and much stronger than `nearest_bound`. After Peng and Wei (2007), whose relaxation is
-    for clusters of any size.
+    `lower_bound` for small k, and much stronger than `nearest_bound`. The relaxation is that of Peng and Wei (2007),
+    with bounds on the size of clusters; the triangle inequalities are known from Piccialli et al. (2022).
 
     Examples
     --------
@@ -117,20 +121,25 @@ def _raised(
     sizes = np.arange(k, min(2 * k - 1, n) + 1)
     shares = np.eye(n) / k
     U, T, shifts = np.zeros((n, n)), np.empty((n, n)), np.full(n, np.inf)
-    best = last = 0.0
+    triangles, best, idle = Triangles(n), 0.0, 0
     for done in range(1, rounds + 1):
         if time.perf_counter() >= ends:
             break
         nearest_shares(shares, U, C, 1.0 / PENALTY, OVER, 1.0 / sizes[-1], 1.0 / k, shifts, T)
         _symmetric(T, blocks, shares)
         np.subtract(T, shares, out=U)  # its symmetric part is −S / PENALTY, and negative semidefinite
-        if done % LOOK == 0 or done == rounds:
-            best = max(best, unit * _least(C, U, sizes) * (1.0 - MARGIN))
-            if progress is not None:
-                progress(best, done)
-            if best >= known * (1.0 - 2 * MARGIN) or best - last < STILL * best:
-                break
-            last = best
+        triangles.step(shares, C, STEP)
+        if done % LOOK and done < rounds:
+            continue
+        value = unit * _least(C, U, sizes) * (1.0 - MARGIN)
+        idle = 0 if value > best * (1.0 + STILL) else idle + 1
+        best = max(best, value)
+        if progress is not None:
+            progress(best, done)
+        if best >= known * (1.0 - 2 * MARGIN) or idle == PATIENCE:
+            break
+        if done >= FIRST_TRIANGLES:
+            triangles.renew(shares, VIOLATED / k, PER_RECORD)
     return best
 
 
