@@ -239,8 +239,8 @@ def memetic(
         Number of threads, or of processes for blocks. The result does not depend on it.
     bound
         Whether to improve the groups region by region by integer programs, and to compute a bound on how far the loss
-        is from the optimum. For up to 5,000 records this takes up to two minutes, or twice ``seconds`` if that is
-        longer, and the result then depends on the machine.
+        is from the optimum. For up to 5,000 records this takes up to three minutes, or three times ``seconds`` if that
+        is longer, and the result then depends on the machine. With k above 7, only the bound is computed, in a minute.
 
     Returns
     -------
@@ -281,7 +281,7 @@ def bounded(
     labels
         The partition.
     limit
-        Seconds for improving it, and again for the bound.
+        Seconds for improving it, again for the bound, and once more for a weaker bound if that was not enough.
     """
     lost, total = sse(Z, labels), float(np.square(Z - Z.mean(axis=0)).sum()) or 1.0
     if len(Z) <= BOUNDED:
