@@ -3,7 +3,7 @@
     SDC_DATA_HOME=… python benchmarks/bench_lattice_search.py          Adult, 17,920 nodes, the paper's objectives
     SDC_DATA_HOME=… python benchmarks/bench_lattice_search.py --large  Adult with 11 attributes, 2,688,000 nodes
 
-All times are CPU seconds of this process and its threads (OPENBLAS_NUM_THREADS=1 leaves out threads that only wait).
+All times are CPU seconds of this process and its threads.
 """
 
 from __future__ import annotations
