@@ -124,8 +124,8 @@ def result_of(pool: ProcessPoolExecutor, future: Future[Result]) -> Result:
         try:
             return future.result(timeout=LOOK)
         except TimeoutError:
-            if future.done():  # the task's own error
-                raise
+            if future.done():
+                return future.result()  # by now, or the task's own error
             check_alive(pool)
 
 
