@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdc_problems._validation import number, table, whole
-from sdc_problems.errors import SDCError, SDCFailure
+from sdc_problems.errors import SDCFailure
 from sdc_problems.evaluators.information_loss.numeric import sse
-from sdc_problems.methods._kernels.mdav import mdav_kernel
+from sdc_problems.methods.bounds._known import known_partition
 from sdc_problems.methods.bounds._nearest import nearest_bound
 from sdc_problems.methods.bounds._regions import improved_by_regions
 from sdc_problems.methods.bounds._relaxation import Relaxation
@@ -314,7 +314,7 @@ def _checked(
         number(tolerance, "tolerance", low=1e-6, high=0.5),
     )
     Z = np.ascontiguousarray(z_scores(values) if standardize else values)
-    return Z, mdav_kernel(Z, k).astype(np.int64) if labels is None else _partition(labels, len(Z), k), limits
+    return Z, known_partition(labels, Z, k), limits
 
 
 def _raised(
@@ -362,14 +362,3 @@ def _raised(
                 break
             finely = True
     return bound, relaxed
-
-
-def _partition(labels: object, n: int, k: int) -> NDArray[np.int64]:
-    """Check the labels of a known partition."""
-    known = np.asarray(labels)
-    if known.shape != (n,):
-        raise SDCError(f"labels must hold one group number for each of the {n} records, not {known.shape}")
-    groups, sizes = np.unique(known, return_counts=True)
-    if sizes.min() < k:
-        raise SDCError(f"labels: group {groups[sizes.argmin()]} has {sizes.min()} records, fewer than k = {k}")
-    return known.astype(np.int64)

@@ -22,7 +22,7 @@ PRIMAL, DUAL = 4, 1
 SLOW = (
     "mip_allow_restart", "mip_heuristic_run_rins", "mip_heuristic_run_rens", "mip_heuristic_run_root_reduced_cost",
 )  # fmt: skip
-"""What costs HiGHS half of its time here, and finds nothing: nearly whole relaxations are rounded on the way down."""
+"""Heuristics of HiGHS that take half of its time here and find nothing: it rounds nearly whole relaxations anyway."""
 PRECISE = 1e-5  # a choice of groups is the best up to this share
 
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from sdc_problems._validation import number, table, whole
 from sdc_problems.errors import SDCError
 from sdc_problems.evaluators.information_loss.numeric import sse
-from sdc_problems.methods._kernels.mdav import mdav_kernel
+from sdc_problems.methods.bounds._known import known_partition
 from sdc_problems.methods.bounds._shares import nearest_shares
 from sdc_problems.methods.bounds._triangles import Triangles
 from sdc_problems.methods.partition._attributes import smallest_group, z_scores
@@ -95,7 +95,7 @@ def semidefinite_bound(
     if len(values) > MOST:
         raise SDCError(f"a semidefinite bound is for at most {MOST:,} records, not {len(values):,}: use nearest_bound")
     Z = np.ascontiguousarray(z_scores(values) if standardize else values)
-    known = sse(Z, mdav_kernel(Z, k) if labels is None else np.asarray(labels))
+    known = sse(Z, known_partition(labels, Z, k))
     if known == 0.0:
         return 0.0
     order, blocks = _blocks(Z)

@@ -70,5 +70,7 @@ def test_arguments() -> None:
     assert semidefinite_bound(X, 3, time_limit=0.0) == 0.0
     with pytest.raises(SDCError, match="at most 5,000 records"):
         semidefinite_bound(np.zeros((5_001, 1)), 3)
+    with pytest.raises(SDCError, match="group 1 has 1 records, fewer than k = 3"):
+        semidefinite_bound(X, 3, labels=np.arange(20) // 19)
     with pytest.raises(SDCError, match="rounds"):
         semidefinite_bound(X, 3, rounds=0)
