@@ -10,8 +10,9 @@ from __future__ import annotations
 import multiprocessing
 import signal
 import time
-from collections.abc import Callable
-from concurrent.futures import Future, ProcessPoolExecutor
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor
+from concurrent.futures import wait as wait_for
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -103,19 +104,10 @@ def start_pool(workers: int, begin: Callable[..., object], *arguments: object) -
     pool = ProcessPoolExecutor(
         workers, mp_context=multiprocessing.get_context("spawn"), initializer=begin, initargs=arguments
     )
-    feed(pool)
+    # The thread that sends tasks is started here, where an error is raised. Another thread of the pool would start it
+    # later; if the system has no memory for one more, that thread ends, and whoever waits for a result waits forever.
+    cast(Any, pool)._call_queue._start_thread()
     return pool
-
-
-def feed(pool: ProcessPoolExecutor) -> None:
-    """Start the thread that sends tasks to the processes, so that an error is raised here.
-
-    Otherwise another thread of the pool starts it later; if the system has no memory for one more thread, that thread
-    ends, and whoever waits for a result waits forever.
-    """
-    queue = cast(Any, pool)._call_queue
-    if queue._thread is None:
-        queue._start_thread()
 
 
 def result_of(pool: ProcessPoolExecutor, future: Future[Result]) -> Result:
@@ -126,10 +118,18 @@ def result_of(pool: ProcessPoolExecutor, future: Future[Result]) -> Result:
         except TimeoutError:
             if future.done():
                 return future.result()  # by now, or the task's own error
-            check_alive(pool)
+            _check_alive(pool)
 
 
-def check_alive(pool: ProcessPoolExecutor) -> None:
+def finished(pool: ProcessPoolExecutor, pending: Iterable[Future[Result]], seconds: float) -> set[Future[Result]]:
+    """Tasks that are done after so many seconds, or as soon as one is; BrokenProcessPool as in `result_of`."""
+    done = wait_for(pending, timeout=seconds, return_when=FIRST_COMPLETED).done
+    if not done:
+        _check_alive(pool)
+    return done
+
+
+def _check_alive(pool: ProcessPoolExecutor) -> None:
     """Raise BrokenProcessPool if the thread that manages a pool in use has ended: its futures would never be done."""
     thread = cast(Any, pool)._executor_manager_thread
     if thread is not None and not thread.is_alive():

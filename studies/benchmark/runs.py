@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import copy
 import functools
-import multiprocessing
 import re
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Any
 
 from sdc_problems.errors import SDCError, SDCFailure
 from sdc_problems.parallel._threads import children_of_one_thread, end_with_parent, one_thread
-from sdc_problems.parallel.process_pool import check_alive, feed, terminate
+from sdc_problems.parallel.process_pool import finished, start_pool, terminate
 from sdc_problems.studies.benchmark.algorithms import run_algorithm, unfit
 from sdc_problems.studies.run.runner import interruptions
 from sdc_problems.suite import Instance, Record, Recorder, instance
@@ -213,13 +212,11 @@ def _begin(own: Sequence[Path]) -> None:
 
 
 def _side_by_side(left: Sequence[Job], workers: int, stop: Callable[[], bool]) -> Iterator[tuple[Job, Record | str]]:
-    context = multiprocessing.get_context("spawn")
     waiting = iter(left)
     with (
         children_of_one_thread(),
-        ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=(own_files(),)) as pool,
+        start_pool(workers, _begin, own_files()) as pool,
     ):
-        feed(pool)
         pending: dict[Future[Record | str], Job] = {}
         try:
             while True:
@@ -227,10 +224,7 @@ def _side_by_side(left: Sequence[Job], workers: int, stop: Callable[[], bool]) -
                     pending[pool.submit(_attempt, job)] = job
                 if not pending:
                     return
-                finished, _ = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
-                if not finished:
-                    check_alive(pool)
-                for future in finished:
+                for future in finished(pool, pending, 0.2):
                     yield pending.pop(future), future.result()
         except BrokenProcessPool:
             terminate(pool)

@@ -10,7 +10,7 @@ import multiprocessing
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from sdc_problems.errors import SDCFailure
 from sdc_problems.parallel import Backend, open_backend
 from sdc_problems.parallel._threads import end_with_parent, one_thread
 from sdc_problems.parallel.backend import measure
-from sdc_problems.parallel.process_pool import check_alive, feed, terminate
+from sdc_problems.parallel.process_pool import finished, start_pool, terminate
 from sdc_problems.problem import SDCProblem
 from sdc_problems.studies.run.baselines import baselines_of, enumeration
 from sdc_problems.studies.run.seed import Ending, search
@@ -218,18 +218,15 @@ class _Crew:
         self, seeds: list[int], jobs: int, workers: int, scheduler: str | None, stop: Callable[[], bool]
     ) -> Outcome:
         """Run each seed in one of several processes."""
-        context = multiprocessing.get_context("spawn")
-        asked = context.Event()
+        asked = multiprocessing.get_context("spawn").Event()
         setup = (self.folder, self.token, self.study, self.built.problem, workers, scheduler, asked)
         endings: list[Ending] = []
-        with ProcessPoolExecutor(jobs, mp_context=context, initializer=_open_seeds, initargs=setup) as pool:
-            feed(pool)
+        with start_pool(jobs, _open_seeds, *setup) as pool:
             pending: set[Future[Ending]] = {pool.submit(_run_seed, seed) for seed in seeds}
             try:
                 while pending:
-                    done, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
-                    if not done:
-                        check_alive(pool)
+                    done = finished(pool, pending, 0.2)
+                    pending -= done
                     if stop():
                         asked.set()
                     for future in done:
