@@ -59,6 +59,7 @@ from sdc_problems.methods import (
     lower_bound,
     mdav_kernel,
     microaggregate_univariate,
+    nearest_bound,
     semidefinite_bound,
 )
 from sdc_problems.methods._kernels import mdav as mdav_kernels
@@ -322,7 +323,10 @@ def bound(only: str | None, moves: int | None, rounds: int, limit: float) -> Non
         found = minimize(problem, search, seed=1)
         percent = 100.0 / problem.engine.sst
         print(f"{name}, k = {k}: the search found {found.F[0] * percent:.5f}", flush=True)
-
+        cpu = time.process_time()
+        least = nearest_bound(problem.engine.V, k, standardize=False)
+        took = time.process_time() - cpu
+        print(f"  no partition below {least * percent:.5f} by distances; {took:.0f} CPU s", flush=True)
         cpu = time.process_time()
         done = bounded_partition(
             problem.engine.V, k, labels=found.X, standardize=False, rounds=rounds, time_limit=limit,
