@@ -4,17 +4,16 @@ import os
 import sys
 from typing import NoReturn
 
-ONE_THREAD = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
-"""Settings of libraries of linear algebra, which read them when they are loaded."""
-
 
 def main() -> NoReturn:
     """Run the command line; Ctrl-C while it is loaded gives one sentence, too."""
-    # Our matrices are small. Threads of these libraries wait for each other by spinning, which on a busy machine makes
-    # a search take many times as long, and one that finds too little memory for its threads may never stop to load.
-    for name in ONE_THREAD:
-        os.environ.setdefault(name, "1")
     try:
+        from sdc_problems.parallel._threads import LINEAR_ALGEBRA
+
+        # Our matrices are small. Threads of these libraries wait for each other by spinning, which on a busy machine
+        # makes a search take many times as long; one that has no memory for its threads may never stop to load.
+        for name in LINEAR_ALGEBRA:
+            os.environ.setdefault(name, "1")
         from sdc_problems.studies.cli import main as command
 
         command()

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from sdc_problems._validation import whole
-
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
-_SETTINGS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+LINEAR_ALGEBRA = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+"""Settings of libraries of linear algebra, which read them when they are loaded."""
+_SETTINGS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", *LINEAR_ALGEBRA)
 _promised_one = False
 
 
@@ -43,8 +43,11 @@ def thread_count(threads: int | None) -> int:
     >>> thread_count(3)
     3
     """
-    given = processors() if threads is None else whole(threads, "threads", least=1)
-    return 1 if _promised_one else given
+    if threads is not None:
+        from sdc_problems._validation import whole  # which loads numpy, and its linear algebra
+
+        threads = whole(threads, "threads", least=1)
+    return 1 if _promised_one else threads or processors()
 
 
 def one_thread() -> None:

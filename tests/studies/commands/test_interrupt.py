@@ -17,9 +17,9 @@ import pytest
 from click.testing import CliRunner
 
 from sdc_problems import Microdata
-from sdc_problems.__main__ import ONE_THREAD
 from sdc_problems.__main__ import main as entry
 from sdc_problems._slices import listening
+from sdc_problems.parallel._threads import LINEAR_ALGEBRA
 from sdc_problems.studies.cli import cli
 from sdc_problems.studies.release import _protect, _transaction, protect
 
@@ -157,11 +157,11 @@ def test_ctrl_c_while_the_command_is_loaded_is_one_sentence(
 def test_linear_algebra_of_a_command_uses_one_thread_unless_told_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sdc_problems.studies.cli.main", lambda: None)
     for told, used in (("", "1"), ("2", "2")):
-        for name in ONE_THREAD:
+        for name in LINEAR_ALGEBRA:
             monkeypatch.setenv(name, "")  # so that it is put back
             monkeypatch.delenv(name)
         if told:
-            monkeypatch.setenv(ONE_THREAD[0], told)
+            monkeypatch.setenv(LINEAR_ALGEBRA[0], told)
         entry()
-        assert os.environ[ONE_THREAD[0]] == used
-        assert os.environ[ONE_THREAD[1]] == "1"
+        assert os.environ[LINEAR_ALGEBRA[0]] == used
+        assert os.environ[LINEAR_ALGEBRA[1]] == "1"
