@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 LINEAR_ALGEBRA = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 """Settings of libraries of linear algebra, which read them when they are loaded."""
-_SETTINGS = ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", *LINEAR_ALGEBRA)
+_AT_LOADING = ("OMP_NUM_THREADS", *LINEAR_ALGEBRA)
+_starting = threading.Lock()
 _promised_one = False
 
 
@@ -53,28 +54,32 @@ def thread_count(threads: int | None) -> int:
 def one_thread() -> None:
     """Let the kernels of this process use one thread, because the processes run in parallel.
 
-    Linear algebra that is already loaded keeps its threads: see ``children_of_one_thread``.
+    Linear algebra that is already loaded keeps its threads: ``children_of_one_thread`` tells it before.
     """
     global _promised_one
     _promised_one = True
-    os.environ.update(dict.fromkeys(_SETTINGS, "1"))
+    os.environ.update(dict.fromkeys(("NUMBA_NUM_THREADS", *_AT_LOADING), "1"))
     if "numba" in sys.modules:  # it has read its settings already
         sys.modules["numba"].set_num_threads(1)
 
 
 @contextmanager
 def children_of_one_thread() -> Iterator[None]:
-    """Let processes that start inside use one thread, also in linear algebra; this process keeps its settings."""
-    before = {name: os.environ.get(name) for name in _SETTINGS}
-    os.environ.update(dict.fromkeys(_SETTINGS, "1"))  # libraries read them when they are loaded
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+    """Let linear algebra use one thread in processes that start inside; this process keeps its settings.
+
+    Keep the block short. numba's own setting is left to `one_thread`: numba reads it again whenever it compiles.
+    """
+    with _starting:
+        before = {name: os.environ.get(name) for name in _AT_LOADING}
+        os.environ.update(dict.fromkeys(_AT_LOADING, "1"))
+        try:
+            yield
+        finally:
+            for name, value in before.items():
+                if value is None:
+                    del os.environ[name]
+                else:
+                    os.environ[name] = value
 
 
 @contextmanager

@@ -184,7 +184,7 @@ def joined_client(scheduler: Any, *, patience: float) -> Any:
     if isinstance(scheduler, str) and "://" not in scheduler:
         raise SDCError(f'scheduler must be "local" or an address like "tcp://host:8786", not {scheduler!r}')
     try:
-        return Client(scheduler, timeout=patience, set_as_default=False)  # type: ignore[no-untyped-call]
+        client = Client(scheduler, timeout=patience, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, TimeoutError) as error:
         raise SDCFailure(f"no Dask scheduler answers at {scheduler}: {error}") from None
     except (TypeError, ValueError) as error:  # tls:// without certificates, or with unreadable ones
@@ -192,6 +192,8 @@ def joined_client(scheduler: Any, *, patience: float) -> Any:
             f"{scheduler} cannot be joined: {error}. Certificates for tls:// stand in Dask's configuration,"
             " under distributed.comm.tls: ca-file, and cert and key of client"
         ) from None
+    _HERE.gives_work = True
+    return client
 
 
 class NotPlaced(KeyError):
@@ -236,21 +238,28 @@ class PlacedProblem(WorkerPlugin):
         """Keep the pickled problem; refuse another version of the package, which may measure differently."""
         if self.version != __version__:
             raise SDCFailure(f"this worker has sdc-problems {__version__}; the study runs with {self.version}")
-        one_thread()
+        begin_here()
         _HERE.packed[self.key] = self.packed
 
 
 class _Here:
-    """Contents of this worker process; one problem is measured at a time, because engines keep caches."""
+    """What this process holds as a worker; one problem is measured at a time, because engines keep caches."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
+        self.gives_work = False
         self.data: dict[str, SharedArrays] = {}
         self.packed: dict[str, bytes] = {}
         self.problems: dict[str, Problem] = {}
 
 
 _HERE = _Here()
+
+
+def begin_here() -> None:
+    """Set up a worker: one thread, unless the worker lives in the process that gives the work, whose threads stay."""
+    if not _HERE.gives_work:
+        one_thread()
 
 
 def _measure_there(key: str, X: NDArray[Any]) -> Measures:

@@ -10,17 +10,18 @@ from __future__ import annotations
 import multiprocessing
 import signal
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor
 from concurrent.futures import wait as wait_for
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from numpy.typing import NDArray
 
 from sdc_problems.errors import SDCError, SDCFailure
-from sdc_problems.parallel._threads import end_with_parent, one_thread
+from sdc_problems.parallel._threads import children_of_one_thread, end_with_parent, one_thread
 from sdc_problems.parallel.backend import Measures, Serial, batches, joined, measure
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class ProcessPool(Serial):
                     done[i] = result_of(pool, future)
                 return joined(self.problem, [done[i] for i in range(len(cuts))])
             except BrokenProcessPool:
-                self._abandon()
+                self.close()
             except BaseException:
                 for future in pending.values():
                     future.cancel()
@@ -92,22 +93,38 @@ class ProcessPool(Serial):
             self._pool = start_pool(self.workers, _open, _packed(self.problem))
         return self._pool
 
-    def _abandon(self) -> None:
-        if self._pool is not None:
-            terminate(self._pool)
-            self._pool.shutdown(wait=False, cancel_futures=True)
-            self._pool = None
-
 
 def start_pool(workers: int, begin: Callable[..., object], *arguments: object) -> ProcessPoolExecutor:
     """Pool of new processes, each of which starts by calling a function that should call `begin_worker`."""
     pool = ProcessPoolExecutor(
         workers, mp_context=multiprocessing.get_context("spawn"), initializer=begin, initargs=arguments
     )
+    inner = cast(Any, pool)
     # The thread that sends tasks is started here, where an error is raised. Another thread of the pool would start it
     # later; if the system has no memory for one more, that thread ends, and whoever waits for a result waits forever.
-    cast(Any, pool)._call_queue._start_thread()
+    inner._call_queue._start_thread()
+    try:
+        # All processes, too: the pool would start them one by one with its tasks, while its other thread looks after
+        # those that are there. If one of these has just died, that thread closes what a new one needs, or overlooks it.
+        with children_of_one_thread():
+            inner._launch_processes()
+    except BaseException:
+        terminate(pool)
+        raise
     return pool
+
+
+@contextmanager
+def pool_of(workers: int, begin: Callable[..., object], *arguments: object) -> Iterator[ProcessPoolExecutor]:
+    """Pool as of `start_pool`, whose processes end with the block; at once if the block is left by an error."""
+    pool = start_pool(workers, begin, *arguments)
+    try:
+        yield pool
+    except BaseException:
+        terminate(pool)
+        raise
+    finally:
+        end_pool(pool)
 
 
 def result_of(pool: ProcessPoolExecutor, future: Future[Result]) -> Result:
@@ -138,10 +155,7 @@ def _check_alive(pool: ProcessPoolExecutor) -> None:
 
 
 def terminate(pool: ProcessPoolExecutor) -> None:
-    """Terminate the processes of a pool that is broken, or that is not waited for.
-
-    The pool does not do it for one that starts while it notices that another has died, and waits for its end forever.
-    """
+    """Terminate the processes of a pool, whatever they are doing."""
     for process in list((pool._processes or {}).values()):
         process.terminate()
 

@@ -21,10 +21,8 @@ from sdc_problems.parallel.process_pool import (
     ATTEMPTS,
     begin_worker,
     dead_workers,
-    end_pool,
+    pool_of,
     result_of,
-    start_pool,
-    terminate,
 )
 
 AHEAD = 2
@@ -116,23 +114,20 @@ def _in_processes(
 ) -> Doing[Result]:
     next_one, attempts = 0, 0
     while next_one < n:
-        pool = start_pool(workers, begin_worker)
         try:
-            waiting: dict[int, Future[Result]] = {}
-            while next_one < n:  # in order: only a few are in progress at a time
-                for i in range(next_one, min(next_one + AHEAD * workers, n)):
-                    if i not in waiting:
-                        waiting[i] = pool.submit(function, task(i))
-                result = result_of(pool, waiting.pop(next_one))
-                next_one, attempts = next_one + 1, 0
-                yield next_one - 1, result
+            with pool_of(min(workers, n), begin_worker) as pool:
+                waiting: dict[int, Future[Result]] = {}
+                while next_one < n:  # in order: only a few are in progress at a time
+                    for i in range(next_one, min(next_one + AHEAD * workers, n)):
+                        if i not in waiting:
+                            waiting[i] = pool.submit(function, task(i))
+                    result = result_of(pool, waiting.pop(next_one))
+                    next_one, attempts = next_one + 1, 0
+                    yield next_one - 1, result
         except BrokenProcessPool:
-            terminate(pool)
             attempts += 1
             if attempts == ATTEMPTS:
                 raise dead_workers("over the same tasks") from None
-        finally:
-            end_pool(pool)
 
 
 def _on_cluster(
@@ -182,9 +177,9 @@ def _leave(client: Any) -> None:
 def _there(version: str, function: Callable[[Task], Result], task: Task) -> Result:
     """Do a task on a worker; refuse another version of the package, which may give another result."""
     from sdc_problems import __version__
-    from sdc_problems.parallel._threads import one_thread
+    from sdc_problems.parallel.cluster import begin_here
 
     if version != __version__:
         raise SDCFailure(f"this worker has sdc-problems {__version__}; the work was sent by {version}")
-    one_thread()
+    begin_here()
     return function(task)

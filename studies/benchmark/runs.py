@@ -6,20 +6,24 @@ import copy
 import functools
 import re
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sdc_problems.errors import SDCError, SDCFailure
-from sdc_problems.parallel._threads import children_of_one_thread, end_with_parent, one_thread
-from sdc_problems.parallel.process_pool import finished, start_pool, terminate
+from sdc_problems.parallel._threads import end_with_parent, one_thread
+from sdc_problems.parallel.process_pool import finished, pool_of
 from sdc_problems.studies.benchmark.algorithms import run_algorithm, unfit
 from sdc_problems.studies.run.runner import interruptions
 from sdc_problems.suite import Instance, Record, Recorder, instance
 from sdc_problems.suite._catalogue import known_ids, own_files
+
+Made = Generator[tuple["Job", Record | str], None, None]
+"""Runs as they are made: what was to be made, and its record or the error that its algorithm ended with."""
 
 
 @dataclass(frozen=True)
@@ -118,8 +122,11 @@ def run_all(
     if there:
         tell(f"{there} of {len(wanted)} runs already exist")
     made = failed = 0
-    with interruptions(lambda line: tell(line.replace("generations", "runs"))) as stop:
-        for job, record in _side_by_side(left, workers, stop) if workers > 1 else _in_turn(left, stop):
+    with (
+        interruptions(lambda line: tell(line.replace("generations", "runs"))) as stop,
+        closing(_side_by_side(left, workers, stop) if workers > 1 else _in_turn(left, stop)) as runs,
+    ):
+        for job, record in runs:
             name = f"{job.algorithm} {job.instance} seed {job.seed}"
             if isinstance(record, str):
                 failed += 1
@@ -195,7 +202,7 @@ def _attempt(job: Job) -> Record | str:
         return f"{type(error).__name__}: {error}"
 
 
-def _in_turn(left: Sequence[Job], stop: Callable[[], bool]) -> Iterator[tuple[Job, Record | str]]:
+def _in_turn(left: Sequence[Job], stop: Callable[[], bool]) -> Made:
     for job in left:
         if stop():
             return
@@ -211,14 +218,11 @@ def _begin(own: Sequence[Path]) -> None:
         known_ids(str(file))
 
 
-def _side_by_side(left: Sequence[Job], workers: int, stop: Callable[[], bool]) -> Iterator[tuple[Job, Record | str]]:
+def _side_by_side(left: Sequence[Job], workers: int, stop: Callable[[], bool]) -> Made:
     waiting = iter(left)
-    with (
-        children_of_one_thread(),
-        start_pool(workers, _begin, own_files()) as pool,
-    ):
-        pending: dict[Future[Record | str], Job] = {}
-        try:
+    pending: dict[Future[Record | str], Job] = {}
+    try:
+        with pool_of(workers, _begin, own_files()) as pool:
             while True:
                 while len(pending) < 2 * workers and not stop() and (job := next(waiting, None)) is not None:
                     pending[pool.submit(_attempt, job)] = job
@@ -226,15 +230,8 @@ def _side_by_side(left: Sequence[Job], workers: int, stop: Callable[[], bool]) -
                     return
                 for future in finished(pool, pending, 0.2):
                     yield pending.pop(future), future.result()
-        except BrokenProcessPool:
-            terminate(pool)
-            raise SDCFailure(
-                "a process that made runs ended without a message (is the machine out of memory?); the runs"
-                " that are complete are"
-                " stored: give the same command again, perhaps with fewer workers"
-            ) from None
-        except BaseException:
-            for future in pending:
-                future.cancel()
-            terminate(pool)
-            raise
+    except BrokenProcessPool:
+        raise SDCFailure(
+            "a process that made runs ended without a message (is the machine out of memory?); the runs that are"
+            " complete are stored: give the same command again, perhaps with fewer workers"
+        ) from None

@@ -24,7 +24,7 @@ from sdc_problems.errors import SDCFailure
 from sdc_problems.parallel import Backend, open_backend
 from sdc_problems.parallel._threads import end_with_parent, one_thread
 from sdc_problems.parallel.backend import measure
-from sdc_problems.parallel.process_pool import finished, start_pool, terminate
+from sdc_problems.parallel.process_pool import finished, pool_of
 from sdc_problems.problem import SDCProblem
 from sdc_problems.studies.run.baselines import baselines_of, enumeration
 from sdc_problems.studies.run.seed import Ending, search
@@ -221,31 +221,22 @@ class _Crew:
         asked = multiprocessing.get_context("spawn").Event()
         setup = (self.folder, self.token, self.study, self.built.problem, workers, scheduler, asked)
         endings: list[Ending] = []
-        with start_pool(jobs, _open_seeds, *setup) as pool:
-            pending: set[Future[Ending]] = {pool.submit(_run_seed, seed) for seed in seeds}
-            try:
+        try:
+            with pool_of(jobs, _open_seeds, *setup) as pool:
+                pending: set[Future[Ending]] = {pool.submit(_run_seed, seed) for seed in seeds}
                 while pending:
                     done = finished(pool, pending, 0.2)
                     pending -= done
                     if stop():
-                        asked.set()
+                        asked.set()  # each ends after its generation; a second Ctrl-C ends them at once
                     for future in done:
                         endings.append(future.result())
                         self._report(endings[-1])
-            except BrokenProcessPool:
-                terminate(pool)
-                raise SDCFailure(
-                    "a process that ran a seed ended without a message (is the machine out of memory?); all"
-                    " that it stored is"
-                    " safe: continue with `sdc resume`, perhaps with fewer workers"
-                ) from None
-            except BaseException:
-                # The others are asked to stop after their generation; a second Ctrl-C ends them at once.
-                asked.set()
-                for future in pending:
-                    future.cancel()
-                terminate(pool)
-                raise
+        except BrokenProcessPool:
+            raise SDCFailure(
+                "a process that ran a seed ended without a message (is the machine out of memory?); all that it stored"
+                " is safe: continue with `sdc resume`, perhaps with fewer workers"
+            ) from None
         return Outcome(self.folder, tuple(sorted(endings, key=lambda e: seeds.index(e.seed))), stop())
 
     def _report(self, ending: Ending) -> None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import collections
 import importlib
+import itertools
 import os
 import signal
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import process as executor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
@@ -136,29 +141,6 @@ def test_a_pool_whose_thread_has_ended_is_replaced(fussy: Problem, monkeypatch: 
     assert raised
 
 
-def test_a_worker_that_a_broken_pool_overlooks_is_ended(fussy: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A pool that has noticed a death terminates those that it knows, and waits for one that started meanwhile."""
-    honest, overlooked = BaseProcess.terminate, []
-
-    def terminate(self: BaseProcess) -> None:
-        if threading.current_thread() is threading.main_thread():
-            honest(self)
-        else:
-            overlooked.append(self)
-
-    monkeypatch.setattr(BaseProcess, "terminate", terminate)
-    with ProcessPool(fussy, workers=2) as pool:
-        pool.evaluate(np.array([[0.0], [4.0]]))
-        assert pool._pool is not None
-        thread = pool._pool._executor_manager_thread
-        assert isinstance(thread, threading.Thread)
-        os.kill(pool.processes()[0], signal.SIGKILL)
-        np.testing.assert_array_equal(pool.evaluate(np.array([[0.0], [5.0]]))["F"][:, 0], [0.0, 5.0])
-        thread.join(60)
-        assert not thread.is_alive()
-    assert overlooked
-
-
 def test_a_pool_without_memory_for_its_threads_says_so(fussy: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
     honest = threading.Thread.start
 
@@ -173,12 +155,35 @@ def test_a_pool_without_memory_for_its_threads_says_so(fussy: Problem, monkeypat
 
 
 def test_an_error_of_a_task_that_took_too_long_is_its_own() -> None:
-    pool = process_pool.start_pool(1, process_pool.begin_worker)
-    try:
-        with pytest.raises(TimeoutError, match="of the task"):
-            process_pool.result_of(pool, pool.submit(_late))
-    finally:
-        process_pool.end_pool(pool)
+    with (
+        process_pool.pool_of(1, process_pool.begin_worker) as pool,
+        pytest.raises(TimeoutError, match="of the task"),
+    ):
+        process_pool.result_of(pool, pool.submit(_late))
+
+
+def test_no_process_starts_while_the_pool_looks_after_the_others() -> None:
+    with process_pool.pool_of(2, process_pool.begin_worker) as pool:
+        first, second = pool._processes.values()
+        os.kill(first.pid, signal.SIGKILL)
+        tasks = (pool.submit(os.getpid) for _ in itertools.count())  # the pool may notice it among them
+        with pytest.raises(BrokenProcessPool):
+            collections.deque((process_pool.result_of(pool, task) for task in tasks), maxlen=0)
+        assert list(pool._processes.values()) == [first, second]
+
+
+def test_processes_end_at_once_if_their_block_is_left_by_an_error() -> None:
+    processes: list[BaseProcess] = []
+
+    def interrupted() -> None:
+        with process_pool.pool_of(2, process_pool.begin_worker) as pool:
+            processes.extend(pool._processes.values())
+            pool.submit(time.sleep, 3600)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert len(wait([process.sentinel for process in processes], timeout=0)) == 2
 
 
 def _late() -> None:
@@ -253,9 +258,20 @@ def test_processors_are_those_of_the_affinity_and_the_setting(monkeypatch: pytes
     assert processors() == 3
     monkeypatch.setenv("NUMBA_NUM_THREADS", "2")
     assert processors() == 2
+
+
+def test_children_get_their_setting_and_this_process_keeps_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NUMBA_NUM_THREADS", raising=False)  # numba refuses another number once its threads run
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
     with children_of_one_thread():
-        assert processors() == 1
-    assert processors() == 2
+        assert os.environ["OPENBLAS_NUM_THREADS"] == os.environ["OMP_NUM_THREADS"] == "1"
+        assert "NUMBA_NUM_THREADS" not in os.environ
+    assert "OPENBLAS_NUM_THREADS" not in os.environ
+    assert os.environ["OMP_NUM_THREADS"] == "3"
+    with process_pool.pool_of(1, process_pool.begin_worker) as pool:
+        assert os.environ["OMP_NUM_THREADS"] == "3"
+        assert process_pool.result_of(pool, pool.submit(os.getenv, "OPENBLAS_NUM_THREADS")) == "1"
 
 
 def test_linear_algebra_in_one_thread_gives_the_others_back() -> None:

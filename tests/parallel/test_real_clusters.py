@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import ipaddress
+import os
 import socket
 import subprocess
 import sys
@@ -22,7 +23,8 @@ from numpy.typing import NDArray
 
 from sdc_problems import load
 from sdc_problems.errors import SDCError, SDCFailure
-from sdc_problems.parallel import Serial
+from sdc_problems.parallel import Serial, done_tasks
+from sdc_problems.parallel._threads import thread_count
 from sdc_problems.parallel.cluster import TASK, DaskCluster
 from sdc_problems.problems.generalization import PBGProblem
 
@@ -135,6 +137,21 @@ def test_results_that_a_worker_spills_to_disk_come_back_the_same(
         assert there.evaluate(rows)["F"].tobytes() == expected
         assert there.client.submit(np.ones, 1_000_000, pure=False).result().sum() == 1_000_000
         there.forget()
+
+
+def test_a_worker_in_the_process_that_gives_the_work_leaves_its_threads_alone(
+    lattice: PBGProblem, rows: NDArray[Any], expected: bytes
+) -> None:
+    """numba ends with an error at its next compilation if it is told another number once its threads run."""
+    before = dict(os.environ), thread_count(3)
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=1, processes=False, **QUIET) as site,
+        DaskCluster(lattice, scheduler=site.scheduler_address) as there,
+    ):
+        assert there.evaluate(rows)["F"].tobytes() == expected
+        there.forget()
+        assert list(done_tasks(abs, int, 3, scheduler=site.scheduler_address)) == [(i, i) for i in range(3)]
+    assert (dict(os.environ), thread_count(3)) == before
 
 
 def test_batches_are_as_large_as_what_rows_cost_calls_for(monkeypatch: pytest.MonkeyPatch) -> None:

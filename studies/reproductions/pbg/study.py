@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ from sdc_problems.datasets import load
 from sdc_problems.evaluators.indicators import convergence_error, representation_ratio
 from sdc_problems.hierarchy import Hierarchy
 from sdc_problems.microdata import Microdata
-from sdc_problems.parallel._threads import children_of_one_thread
+from sdc_problems.parallel.process_pool import begin_worker, pool_of
 from sdc_problems.problems.generalization import PBGProblem
 from sdc_problems.studies.reproductions.report import Cell, Entry, Picture, Report, ReportTable
 
@@ -131,9 +130,7 @@ def random_lattice(seed: int, records: int = 4000) -> tuple[Microdata, dict[str,
 
 def reproduce(*, quick: bool, say: Callable[[str], None]) -> Report:
     """Compute Tables 1 and 2 and Figures 1-3, and the comparison with our search."""
-    # A search's matrices are too small for two threads, which would only wait for each other.
-    context = multiprocessing.get_context("spawn")
-    with children_of_one_thread(), ProcessPoolExecutor(PROCESSES, mp_context=context) as pool:
+    with pool_of(PROCESSES, begin_worker) as pool:
         return _reproduced(quick=quick, say=say, pool=pool)
 
 
