@@ -9,9 +9,9 @@ $SDC_DATA_HOME if it is there; otherwise a random table of the same shape stands
 
 from __future__ import annotations
 
+import argparse
 import math
 import os
-import sys
 import time
 from collections.abc import Callable
 from itertools import combinations
@@ -407,6 +407,9 @@ def clusterings() -> None:
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", choices=BENCHES, default=list(BENCHES), metavar="name")
+    asked = parser.parse_args()
     Tiered.patience = (0.0, 0.0)  # compiled code from the first call on
-    for chosen in sys.argv[1:] or list(BENCHES):
+    for chosen in asked.names:
         BENCHES[chosen]()

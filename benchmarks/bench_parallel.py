@@ -5,6 +5,7 @@ Run it: ``python benchmarks/bench_parallel.py``. The gain needs as many idle pro
 
 from __future__ import annotations
 
+import argparse
 import os
 import tempfile
 import time
@@ -58,11 +59,12 @@ def measured(pool: ProcessPool, X: np.ndarray) -> tuple[float, float]:
 def workers() -> None:
     """The same candidates on one process and on two; the order alternates, so that both meet the same machine."""
     people = load("people")
+    coded = ["education", "marital_status", "occupation"]
     problems: dict[str, tuple[Any, int]] = {
         "PRAM, five files a candidate, both linkages": (
             PRAMProblem(
-                people.data,
-                columns=["education", "marital_status", "occupation"],
+                people.data.with_roles(quasi_identifiers=coded),
+                columns=coded,
                 objectives=("il_categorical", "dr_categorical"),
             ),
             40,
@@ -155,5 +157,6 @@ def session(study: Study, built: Any, folder: Path) -> None:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     workers()
     storing()

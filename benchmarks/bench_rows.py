@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from tasks.plain import skewed
 
 from sdc_problems._sources import people
 
@@ -239,12 +240,6 @@ def inside(name: str, records: int) -> None:
         problem = PRAMProblem(data, objectives=("ctbil", "id_rank", "ebil"))
     X = problem.operators()["sampling"].do(problem, 20, random_state=rng).get("X")
     problem.evaluate(X)
-
-
-def skewed(rng: np.random.Generator, records: int, columns: int) -> np.ndarray:
-    """Numbers that depend on each other, most of them small."""
-    common = rng.normal(size=(records, 2)) @ rng.normal(size=(2, columns))
-    return np.exp(0.7 * (common + rng.normal(size=(records, columns))))
 
 
 def solution(run: Path) -> str:

@@ -7,6 +7,7 @@ each: is it plain within 30 seconds what to do next?
 
 from __future__ import annotations
 
+import argparse
 import itertools
 import subprocess
 import sys
@@ -135,4 +136,8 @@ def one(browser: Any, url: str, out: Path, width: int, scheme: str, views: dict[
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2:])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("tasks", nargs="*", choices=[*available_tasks(), "start"], default=[], metavar="task")
+    asked = parser.parse_args()
+    main(asked.out, asked.tasks)

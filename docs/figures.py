@@ -58,14 +58,14 @@ FIGURES = {
         "browser",
     ),
     "lattice-growth": Figure(
-        "python benchmarks/bench_lattice.py --growth",
-        "python benchmarks/bench_lattice.py --growth --figure {out}",
+        "python benchmarks/tasks/bench_lattice.py --growth",
+        "python benchmarks/tasks/bench_lattice.py --growth --figure {out}",
         ".",
         "measured",
     ),
     "mdav-growth": Figure(
-        "python benchmarks/bench_microaggregation.py growth",
-        "python benchmarks/bench_microaggregation.py growth --figure {out}",
+        "python benchmarks/tasks/bench_microaggregation.py growth",
+        "python benchmarks/tasks/bench_microaggregation.py growth --figure {out}",
         ".",
         "measured",
     ),
@@ -80,10 +80,10 @@ FIGURES = {
         "sdc reproduce gomm", "sdc reproduce gomm --out {out}", "fronts-hypervolume.png", "long", public=True
     ),
     "recipes": Figure(
-        "python benchmarks/bench_recipes.py --fronts",
-        "python benchmarks/bench_recipes.py --fronts --files people census eia tarragona german_credit adult"
+        "python benchmarks/tasks/bench_recipes.py --fronts",
+        "python benchmarks/tasks/bench_recipes.py --fronts --files people census eia tarragona german_credit adult"
         " --seeds 20 --out {out}.results/all.json"
-        " && python benchmarks/bench_recipes.py --tables {out}.results --figure {out}",
+        " && python benchmarks/tasks/bench_recipes.py --tables {out}.results --figure {out}",
         ".",
         "long",
         public=True,

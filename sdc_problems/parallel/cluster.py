@@ -243,7 +243,7 @@ class PlacedProblem(WorkerPlugin):
 
 
 class _Here:
-    """What this process holds as a worker; one problem is measured at a time, because engines keep caches."""
+    """Contents of this process as a worker; one problem is measured at a time, because engines keep caches."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()

@@ -189,7 +189,7 @@ def searches(found: Mapping[str, Found]) -> ReportTable:
         tuple(rows),
         "The source's figures are the best of its runs, not guarded, after 30 to 181 hours. The best start file is the"
         " best of ours by the guarded score, copies not counted. Here each file has 2,000 changes per cell, 4,000 of"
-        " categories, however long they take: `benchmarks/bench_masking_bars.py` measures the bars in 60 s.",
+        " categories, however long they take: `benchmarks/tasks/bench_masking_bars.py` measures the bars in 60 s.",
     )
 
 

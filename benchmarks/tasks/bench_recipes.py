@@ -1,8 +1,8 @@
 """Recipes: candidates per second, beside the plain definition; and fronts beside the sweeps of single methods.
 
-    SDC_DATA_HOME=… python benchmarks/bench_recipes.py                  # speed
-    SDC_DATA_HOME=… python benchmarks/bench_recipes.py --fronts --files people --seeds 20 --out R/people.json
-    python benchmarks/bench_recipes.py --tables R --figure docs/figures/recipes.png --page docs/recipes.md
+    SDC_DATA_HOME=… python benchmarks/tasks/bench_recipes.py                  # speed
+    SDC_DATA_HOME=… python benchmarks/tasks/bench_recipes.py --fronts --files people --seeds 20 --out R/people.json
+    python benchmarks/tasks/bench_recipes.py --tables R --figure docs/figures/recipes.png --page docs/recipes.md
 
 Speed: the candidates of a search that has been run before, so that what it masks is known (`again`), those of its first
 run, and one candidate after the other by the plain definition: every method applied anew and the public measures taken

@@ -1,10 +1,10 @@
 """Social graphs beside plain twins, networkx and numpy, in one run; and the losses that the searches reach.
 
-    python benchmarks/bench_graph.py                     # speed, as ratios of CPU time of one thread
-    python benchmarks/bench_graph.py --losses [--on caltech36] [--by nsil] [--k 3] [--seeds 3] [--moves 5000000]
-    python benchmarks/bench_graph.py --fronts [--on lazega] [--by dr_degree] [--seeds 3]
-    python benchmarks/bench_graph.py --optimum           # of a graph of 12 nodes, 100 seeds
-    python benchmarks/bench_graph.py --bars              # all of it: each bar beside its figure
+    python benchmarks/tasks/bench_graph.py                     # speed, as ratios of CPU time of one thread
+    python benchmarks/tasks/bench_graph.py --losses [--on caltech36] [--by nsil] [--k 3] [--seeds 3] [--moves 5000000]
+    python benchmarks/tasks/bench_graph.py --fronts [--on lazega] [--by dr_degree] [--seeds 3]
+    python benchmarks/tasks/bench_graph.py --optimum           # of a graph of 12 nodes, 100 seeds
+    python benchmarks/tasks/bench_graph.py --bars              # all of it: each bar beside its figure
 
 Needs the public files graph_caltech36_* and graph_lazega_* in $SDC_DATA_HOME. Every attribute is nominal.
 """

@@ -1,6 +1,6 @@
 """Masked files of every data set, released and attacked: what a search's score does not hold.
 
-    SDC_DATA_HOME=… python benchmarks/bench_masking_attacks.py [--files census eia …] [--moves 20000000]
+    SDC_DATA_HOME=… python benchmarks/tasks/bench_masking_attacks.py [--files census eia …] [--moves 20000000]
 
 One file each: found by `sdc run` (`CellSearch`, two islands, seed 1, guarded; the sum of Census kept), written by `sdc
 release`, and measured by `sdc evaluate` as anybody would who has both files. Each line is a row of the table of the

@@ -1,8 +1,8 @@
 """Exact fronts of lattices by boxes of nodes, beside measuring every node, and beside Flash and OLA for one k or l.
 
-    SDC_DATA_HOME=… python benchmarks/bench_lattice_front.py            lattices of 18 thousand to 40 billion nodes
-    SDC_DATA_HOME=… python benchmarks/bench_lattice_front.py --rivals   one k or l, beside Flash and OLA
-    SDC_DATA_HOME=… python benchmarks/bench_lattice_front.py --search   PBGSearch beside the exact front
+    SDC_DATA_HOME=… python benchmarks/tasks/bench_lattice_front.py            lattices of 18 thousand to 40 billion
+    SDC_DATA_HOME=… python benchmarks/tasks/bench_lattice_front.py --rivals   one k or l, beside Flash and OLA
+    SDC_DATA_HOME=… python benchmarks/tasks/bench_lattice_front.py --search   PBGSearch beside the exact front
 
 Files are Adult with its shipped hierarchies, and with more attributes, the Census microdata and German credit with
 suggested hierarchies. Flash (Kohlmayer and others 2012) searches paths from node to node by halving; OLA (El Emam and

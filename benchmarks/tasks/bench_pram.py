@@ -1,6 +1,6 @@
 """The transition engine against drawing files and measuring them with the plain functions, in one run.
 
-    SDC_DATA_HOME=… python benchmarks/bench_pram.py [--candidates 40] [--only draw]
+    SDC_DATA_HOME=… python benchmarks/tasks/bench_pram.py [--candidates 40] [--only draw]
 
 Each candidate is a random set of transition matrices for three attributes, scored by five files. The plain way draws
 the same five files with the same uniform numbers and calls il_categorical and dr_categorical's parts on each; both

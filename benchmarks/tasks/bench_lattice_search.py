@@ -1,7 +1,7 @@
 """PBGSearch against looking at every node, in one run: what it costs, and what it finds of the exact front.
 
-    SDC_DATA_HOME=… python benchmarks/bench_lattice_search.py          Adult, 17,920 nodes, the paper's objectives
-    SDC_DATA_HOME=… python benchmarks/bench_lattice_search.py --large  Adult with 11 attributes, 2,688,000 nodes
+    SDC_DATA_HOME=… python benchmarks/tasks/bench_lattice_search.py          Adult, 17,920 nodes, the paper's objectives
+    SDC_DATA_HOME=… python benchmarks/tasks/bench_lattice_search.py --large  Adult with 11 attributes, 2,688,000 nodes
 
 All times are CPU seconds of this process and its threads.
 """

@@ -1,8 +1,14 @@
-"""Methods as one writes them in numpy: the peers of the benchmarks."""
+"""Shared by several benchmarks: numbers to protect, and MDAV as one writes it in numpy."""
 
 from __future__ import annotations
 
 import numpy as np
+
+
+def skewed(rng: np.random.Generator, records: int, columns: int) -> np.ndarray:
+    """Numbers that depend on each other, most of them small."""
+    common = rng.normal(size=(records, 2)) @ rng.normal(size=(2, columns))
+    return np.exp(0.7 * (common + rng.normal(size=(records, columns))))
 
 
 def plain_mdav(Z: np.ndarray, k: int) -> np.ndarray:

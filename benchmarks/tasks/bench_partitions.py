@@ -1,12 +1,13 @@
 """Partitions beside plain numpy, in one run: the univariate optimum and the scoring of many partitions.
 
-    python benchmarks/bench_partitions.py
+    python benchmarks/tasks/bench_partitions.py
 
 CPU seconds. The plain dynamic program is timed on fewer values and scaled, as its time grows in proportion to n.
 """
 
 from __future__ import annotations
 
+import argparse
 import time
 from collections.abc import Callable
 
@@ -66,4 +67,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     main()

@@ -1,6 +1,6 @@
 """Protected files, cell by cell: proposals against full evaluations, in one run.
 
-    SDC_DATA_HOME=… python benchmarks/bench_masking_search.py [--moves 20000] [--files census german_credit …]
+    SDC_DATA_HOME=… python benchmarks/tasks/bench_masking_search.py [--moves 20000] [--files census german_credit …]
 
 Speed: CPU time of one thread, of a proposal (one Gray-coded bit, one exchange within a column, one other category), of
 the engine compiling a whole file, and of the public functions on it; probabilistic linkage apart, which takes the same

@@ -1,6 +1,6 @@
 """Scores that the searches of masking reach: each bar beside its figure.
 
-    SDC_DATA_HOME=… python benchmarks/bench_masking_bars.py [--seconds 60] [--generations 1000] [--seeds 1 2 3]
+    SDC_DATA_HOME=… python benchmarks/tasks/bench_masking_bars.py [--seconds 60] [--generations 1000] [--seeds 1 2 3]
                                                            [--files census german_credit …]
 
 `CellSearch`: final scores after so many seconds of wall clock on all processors, guarded (at most 1 % of copies in a

@@ -1,6 +1,6 @@
 """GOMM's paper run beside evaluating the definition for each of its candidates, with the cache's hit rates.
 
-    SDC_DATA_HOME=… python benchmarks/bench_gomm.py [--k 25] [--every 20] [--seeds 10]
+    SDC_DATA_HOME=… python benchmarks/tasks/bench_gomm.py [--k 25] [--every 20] [--seeds 10]
 
 The paper's run is 200 + 100·100 = 10,200 evaluations; its time includes the whole search: operators, selection, log.
 The definition is timed in the same run on every twentieth candidate of that search, and must give the same numbers

@@ -1,8 +1,8 @@
 """The lattice engine against pandas and numpy, node by node, in one run; and how its cost grows.
 
-    python benchmarks/bench_lattice.py           ratios on the embedded table, and on Adult if SDC_DATA_HOME is set
-    python benchmarks/bench_lattice.py --growth  also the growth figure, docs/figures/lattice-growth.png
-    python benchmarks/bench_lattice.py --rules   only by how much each rule of suppression loses, asked for one k
+    python benchmarks/tasks/bench_lattice.py           ratios on the embedded table, and on Adult with SDC_DATA_HOME
+    python benchmarks/tasks/bench_lattice.py --growth  also the growth figure, docs/figures/lattice-growth.png
+    python benchmarks/tasks/bench_lattice.py --rules   only by how much each rule of suppression loses, asked for one k
 
 All times are CPU seconds of this process.
 """
@@ -23,7 +23,7 @@ from sdc_problems.evaluators.lattice import LatticeEngine
 
 ALL = ("k", "l", "entropy_l", "t", "spread_k", "spread_l", "glm", "cm", "discernibility", "suppressed")
 SAMPLE = 40  # nodes for pandas and numpy
-FIGURE = Path(__file__).resolve().parent.parent / "docs" / "figures" / "lattice-growth.png"
+FIGURE = Path(__file__).resolve().parents[2] / "docs" / "figures" / "lattice-growth.png"
 
 
 def cpu(function: Callable[[], Any]) -> float:

@@ -1,6 +1,6 @@
 """Masking methods beside plain numpy and the stars of sdcMicro, and their growth with the number of records.
 
-    python benchmarks/bench_masking.py [plain | stars | loss | growth]
+    python benchmarks/tasks/bench_masking.py [plain | stars | loss | growth]
 
 CPU seconds; times of plain twins are measured side by side in the same run. sdcMicro's stars are those that its version
 5.8.1 was found to need (localSuppression, a star matches every value) on the same columns of the German credit data.
@@ -8,7 +8,7 @@ CPU seconds; times of plain twins are measured side by side in the same run. sdc
 
 from __future__ import annotations
 
-import sys
+import argparse
 import time
 from collections.abc import Callable
 
@@ -181,6 +181,8 @@ def growth() -> None:
 
 
 if __name__ == "__main__":
-    chosen = sys.argv[1:] or ["plain", "stars", "loss", "growth"]
-    for part in chosen:
-        {"plain": plain, "stars": stars, "loss": loss, "growth": growth}[part]()
+    parts = {"plain": plain, "stars": stars, "loss": loss, "growth": growth}
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", choices=parts, default=list(parts), metavar="part")
+    for part in parser.parse_args().parts:
+        parts[part]()

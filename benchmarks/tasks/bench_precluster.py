@@ -1,6 +1,6 @@
 """Grid of protections after clustering beside one call per setting that clusters anew; and clusters of larger files.
 
-    python benchmarks/bench_precluster.py [--only grid larger searches] [--records 30162 1000000]
+    python benchmarks/tasks/bench_precluster.py [--only grid larger searches] [--records 30162 1000000]
 
 CPU seconds, in one run. The data are the first thousand embedded people, and more of them drawn with replacement. Of
 the plain calls a sample is timed, and counted up. Searches (`ClusteredSearch`) say where they are after each

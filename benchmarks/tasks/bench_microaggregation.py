@@ -1,12 +1,12 @@
 """MDAV, the univariate optimum and the memetic search: speed side by side, and how good at which time.
 
-    SDC_DATA_HOME=… python benchmarks/bench_microaggregation.py speed [--before ENVIRONMENT/bin/python]
-    python benchmarks/bench_microaggregation.py growth [--figure docs/figures/mdav-growth.png]
-    SDC_DATA_HOME=… python benchmarks/bench_microaggregation.py large [--seconds 60]
-    SDC_DATA_HOME=… python benchmarks/bench_microaggregation.py cells [--seconds 60] [--seeds 1 2 3] [--only eia,5]
-    SDC_DATA_HOME=… python benchmarks/bench_microaggregation.py bound [--seconds 60] [--rounds 10] [--only eia,5]
-    SDC_DATA_HOME=… python benchmarks/bench_microaggregation.py programs [--seconds 300] [--rounds 5] [--only census,5]
-    python benchmarks/bench_microaggregation.py blocks [--records 1000000] [--k 10] [--moves 3000] [--workers 1 2]
+    SDC_DATA_HOME=… python benchmarks/tasks/bench_microaggregation.py speed [--before ENVIRONMENT/bin/python]
+    python benchmarks/tasks/bench_microaggregation.py growth [--figure docs/figures/mdav-growth.png]
+    SDC_DATA_HOME=… python benchmarks/tasks/bench_microaggregation.py large [--seconds 60]
+    SDC_DATA_HOME=… python benchmarks/tasks/bench_microaggregation.py cells [--seconds 60] [--seeds 1 2] [--only eia,5]
+    SDC_DATA_HOME=… python benchmarks/tasks/bench_microaggregation.py bound [--seconds 60] [--rounds 10] [--only eia,5]
+    SDC_DATA_HOME=… python benchmarks/tasks/bench_microaggregation.py programs [--seconds 300] [--only eia,5]
+    python benchmarks/tasks/bench_microaggregation.py blocks [--records 1000000] [--k 10] [--moves 3000] [--workers 1 2]
 
 speed: the compiled MDAV beside MDAV as one writes it in numpy, in the same run and with the same labels; the univariate
 optimum beside the plain dynamic program. --before names the Python of another environment, such as one with version
@@ -42,8 +42,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from bench_rows import skewed
-from plain import plain_mdav
+from plain import plain_mdav, skewed
 from pymoo.optimize import minimize
 
 from sdc_problems import MicroaggregationProblem, Microdata
