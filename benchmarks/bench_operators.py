@@ -24,7 +24,7 @@ from sdc_problems.suite._statistics import pairs_by_instance
 OWN, INTEGER = "NSGA2", "NSGA2-integer"
 
 
-def missing(found, algorithm: str, budget: str, seed: int) -> float:
+def missing(found, algorithm: str, budget: str | int, seed: int) -> float:
     recorder = Recorder(found, budget, seed=seed, algorithm=algorithm)
     run_algorithm(algorithm, recorder, found.task, seed)
     row = assess(recorder.record(), found).iloc[0]
@@ -34,7 +34,7 @@ def missing(found, algorithm: str, budget: str, seed: int) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--budget", default="long")
+    parser.add_argument("--budget", type=lambda text: int(text) if text.isdecimal() else text, default="long")
     parser.add_argument("--instances", nargs="*", default=[])
     options = parser.parse_args()
     chosen = [instance(name) for name in options.instances] or instances(suite="core")

@@ -108,7 +108,7 @@ generations = {generations}
 STUDIES = {
     "PBG by NSGA-II, cheap measures": ('task = "pbg"\nobjectives = ["k", "l", "glm"]', "NSGA2", 50, 100),
     "PRAM by NSGA-II, costly measures": (
-        'task = "pram"\nattributes = ["education", "marital_status"]', "NSGA2", 40, 20,
+        'task = "pram"\ncolumns = ["education", "marital_status"]', "NSGA2", 40, 20,
     ),
 }  # fmt: skip
 
