@@ -3,9 +3,10 @@
     python benchmarks/soak.py --minutes 60
 
 Each round starts one command (a search of levels, a search of groups, or `sdc protect`) and disturbs it: a worker is
-killed, the command itself is killed, Ctrl-C, a disk that is full, a full disk for temporary files, or a limit on memory
-drawn between too little to begin and enough. The disks are file systems of some kilobytes in a mount namespace of its
-own; where the system refuses one, a limit on the size of files stands for the first of them, and the table says so.
+killed, the command itself is killed, or politely (SIGTERM), Ctrl-C, a disk that is full, a full disk for temporary
+files, or a limit on memory drawn between too little to begin and enough. The disks are file systems of some kilobytes
+in a mount namespace of its own; where the system refuses one, a limit on the size of files stands for the first of
+them, and the table says so.
 What was stopped is resumed, or started again. Each must end with the same bytes as undisturbed. A command that fails
 must say so in one sentence and leave whole files or none. Afterwards no process may live, and neither the folder of
 temporary files nor the shared memory may hold a file. Beside the rounds one long search runs for the whole time.
@@ -69,6 +70,7 @@ start = "baselines"
 generations = 10
 """
 SDC = [sys.executable, "-m", "sdc_problems"]
+SIGNALS = {"run killed": signal.SIGKILL, "Ctrl-C": signal.SIGINT, "polite kill": signal.SIGTERM}
 PATIENCE = 900  # seconds that one command may take on a busy machine
 DISK = (8, 400)  # kilobytes of the full disk
 MEMORY = (400, 900)  # megabytes of addresses under the limit: an undisturbed command takes some 580
@@ -166,7 +168,7 @@ class Soak:
         time.sleep(float(self.rng.random()) * job.seconds)
         if process.poll() is not None:
             return False
-        process.send_signal(signal.SIGKILL if kind == "run killed" else signal.SIGINT)
+        process.send_signal(SIGNALS[kind])
         return True
 
     # -- one round ------------------------------------------------------------------------------------------------
@@ -201,7 +203,7 @@ class Soak:
         out = self.out(job, where / job.name)
         try:
             process = self.start(self.words(job, out), scratch, limit)
-            signalled = kind in ("worker killed", "run killed", "Ctrl-C")
+            signalled = kind == "worker killed" or kind in SIGNALS
             hit = self.strike(process, kind, job) if signalled else False
             code = self.wait(process, kind)
             self.struck[kind] += hit or (not signalled and code != 0)
@@ -235,6 +237,9 @@ class Soak:
         if kind == "run killed":
             if job.resumed and not (out / "run.sqlite").exists():
                 shutil.rmtree(out, ignore_errors=True)  # nobody was left to clear it away
+            return
+        if code == -signal.SIGTERM:
+            self.said["polite kill before Python had found the command"] += 1
             return
         said = self.sentence()
         self.said[f"{kind}: {said.replace(str(self.folder), 'FOLDER')[:110]}"] += 1
@@ -284,7 +289,7 @@ class Soak:
     # -- all of them ----------------------------------------------------------------------------------------------
 
     def kinds(self) -> list[str]:
-        names = ["worker killed", "run killed", "Ctrl-C", "full disk", "full temporary disk", "memory limit"]
+        names = ["worker killed", *SIGNALS, "full disk", "full temporary disk", "memory limit"]
         return [name for name in names if self.apart or name != "full temporary disk"] + ["undisturbed"]
 
     def last(self, minutes: float) -> None:

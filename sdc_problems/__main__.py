@@ -6,10 +6,11 @@ from typing import NoReturn
 
 
 def main() -> NoReturn:
-    """Run the command line; Ctrl-C while it is loaded gives one sentence, too."""
+    """Run the command line; Ctrl-C or a polite kill while it is loaded gives one sentence, too."""
     try:
-        from sdc_problems.parallel._threads import LINEAR_ALGEBRA
+        from sdc_problems.parallel._process import LINEAR_ALGEBRA, end_by_exception
 
+        end_by_exception()
         # Our matrices are small. Threads of these libraries wait for each other by spinning, which on a busy machine
         # makes a search take many times as long; one that has no memory for its threads may never stop to load.
         for name in LINEAR_ALGEBRA:

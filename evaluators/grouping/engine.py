@@ -24,7 +24,7 @@ from sdc_problems.evaluators.grouping._kernels import (
     members,
 )
 from sdc_problems.methods._kernels.mdav import first_use, mdav_kernel
-from sdc_problems.parallel._threads import thread_count
+from sdc_problems.parallel._process import thread_count
 
 TIE = 1e-10
 """Tolerance, absolute plus relative, within which distances between z-scored records count as equal."""

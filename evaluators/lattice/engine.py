@@ -27,7 +27,7 @@ from sdc_problems.evaluators.lattice._kernels import (
     walk,
 )
 from sdc_problems.evaluators.lattice._stored_tables import StoredSteps, StoredTables, size_of
-from sdc_problems.parallel._threads import thread_count
+from sdc_problems.parallel._process import thread_count
 
 MEASURES = (
     "k", "l", "entropy_l", "t", "spread_k", "spread_l", "glm", "cm", "discernibility", "suppressed", "glm_percent",

@@ -22,7 +22,7 @@ from sdc_problems.evaluators.information_loss.numeric import column_means, corre
 from sdc_problems.evaluators.information_loss.probabilistic import QUANTILES, pil_reference, statistic_losses
 from sdc_problems.evaluators.linkage.distance import distance_linkage
 from sdc_problems.evaluators.mixed.measures import KINDS
-from sdc_problems.parallel._threads import thread_count
+from sdc_problems.parallel._process import thread_count
 
 PARTS = ("pil", "ctbil", "dbil", "ebil", "il_categorical", "il_mixed", "id_rank", "dbrl_protected", "dr_mixed", "k")
 

@@ -37,7 +37,7 @@ from sdc_problems.evaluators.node_clusters.table import (
     node_table,
 )
 from sdc_problems.evaluators.partition.engine import smallest_groups
-from sdc_problems.parallel._threads import thread_count
+from sdc_problems.parallel._process import thread_count
 
 MEASURES = (
     "il_graph", "aamil", "mixing", "cdil", "dbil_graph", "homophily", "ego_risk", "ego_risk_single", "ego_risk_right",

@@ -16,7 +16,7 @@ from sdc_problems.errors import SDCError
 from sdc_problems.evaluators.linkage.distance import distance_linkage
 from sdc_problems.methods.partition._attributes import KINDS, attributes
 from sdc_problems.methods.partition._centroids import microaggregate
-from sdc_problems.parallel._threads import thread_count
+from sdc_problems.parallel._process import thread_count
 
 MEASURES = ("sse", "il_sse", "dbrl", "id_value", "k")
 NEIGHBOURS = 16

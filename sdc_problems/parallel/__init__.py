@@ -8,7 +8,7 @@ from sdc_problems._lazy import attach as _attach
 
 if TYPE_CHECKING:
     from sdc_problems.parallel._open import open_backend as open_backend
-    from sdc_problems.parallel._threads import processors as processors
+    from sdc_problems.parallel._process import processors as processors
     from sdc_problems.parallel.backend import Backend as Backend
     from sdc_problems.parallel.backend import Serial as Serial
     from sdc_problems.parallel.cluster import DaskCluster as DaskCluster

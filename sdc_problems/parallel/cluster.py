@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from sdc_problems import __version__
 from sdc_problems._sharing.arrays import SharedArrays
 from sdc_problems.errors import SDCError, SDCFailure
-from sdc_problems.parallel._threads import one_thread
+from sdc_problems.parallel._process import one_thread
 from sdc_problems.parallel.backend import Measures, Serial, batches, cut_evenly, joined, measure
 
 if TYPE_CHECKING:

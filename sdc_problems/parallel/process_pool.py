@@ -8,7 +8,6 @@ is measured again.
 from __future__ import annotations
 
 import multiprocessing
-import signal
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor
@@ -21,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from numpy.typing import NDArray
 
 from sdc_problems.errors import SDCError, SDCFailure
-from sdc_problems.parallel._threads import children_of_one_thread, end_with_parent, one_thread
+from sdc_problems.parallel._process import children_of_one_thread, end_when_told, end_with_parent, one_thread
 from sdc_problems.parallel.backend import Measures, Serial, batches, joined, measure
 
 if TYPE_CHECKING:
@@ -182,8 +181,8 @@ def dead_workers(when: str) -> SDCFailure:
 
 
 def begin_worker() -> None:
-    """Set up a worker process: one thread; it ignores Ctrl-C, because its parent decides, and ends with its parent."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Set up a worker process: one thread; its parent decides after Ctrl-C, and it ends with its parent."""
+    end_when_told()
     one_thread()
     end_with_parent()
 

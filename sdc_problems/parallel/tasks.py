@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from sdc_problems._slices import listening
 from sdc_problems.errors import SDCError, SDCFailure
-from sdc_problems.parallel._threads import thread_count
+from sdc_problems.parallel._process import thread_count
 from sdc_problems.parallel.process_pool import (
     ATTEMPTS,
     begin_worker,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import functools
 import re
-import signal
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
@@ -15,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sdc_problems.errors import SDCError, SDCFailure
-from sdc_problems.parallel._threads import end_with_parent, one_thread
-from sdc_problems.parallel.process_pool import finished, pool_of
+from sdc_problems.parallel.process_pool import begin_worker, finished, pool_of
 from sdc_problems.studies.benchmark.algorithms import run_algorithm, unfit
 from sdc_problems.studies.run.runner import interruptions
 from sdc_problems.suite import Instance, Record, Recorder, instance
@@ -210,10 +208,7 @@ def _in_turn(left: Sequence[Job], stop: Callable[[], bool]) -> Made:
 
 
 def _begin(own: Sequence[Path]) -> None:
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN if number == signal.SIGINT else signal.SIG_DFL)
-    end_with_parent()
-    one_thread()
+    begin_worker()
     for file in own:
         known_ids(str(file))
 

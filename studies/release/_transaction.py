@@ -28,6 +28,7 @@ from sdc_problems._files import resolved
 from sdc_problems._sharing.folders import is_dead, lock, marked
 from sdc_problems._tables.formats import markup_format
 from sdc_problems.errors import SDCError, SDCFailure
+from sdc_problems.parallel._process import ENDING
 from sdc_problems.studies.release.csv_text import (
     NOTHING,
     PLAIN,
@@ -400,18 +401,19 @@ def _sweep(folder: Path) -> None:
 
 @contextmanager
 def _without_interruption() -> Iterator[None]:
-    """Hold Ctrl-C back until the end of the block, where it counts."""
+    """Hold Ctrl-C and the like back until the end of the block, where they count."""
     if threading.current_thread() is not threading.main_thread():  # signals go to the main one
         yield
         return
     held: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, frame: held.append(number))
+    before = {number: signal.signal(number, lambda number, frame: held.append(number)) for number in ENDING}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
     if held:
-        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(held[0])
 
 
 def _rename_all(renames: Sequence[tuple[Path | None, Path]]) -> None:

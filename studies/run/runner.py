@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -22,9 +22,9 @@ import numpy as np
 
 from sdc_problems.errors import SDCFailure
 from sdc_problems.parallel import Backend, open_backend
-from sdc_problems.parallel._threads import end_with_parent, one_thread
+from sdc_problems.parallel._process import ENDING
 from sdc_problems.parallel.backend import measure
-from sdc_problems.parallel.process_pool import finished, pool_of
+from sdc_problems.parallel.process_pool import begin_worker, finished, pool_of
 from sdc_problems.problem import SDCProblem
 from sdc_problems.studies.run.baselines import baselines_of, enumeration
 from sdc_problems.studies.run.seed import Ending, search
@@ -163,7 +163,9 @@ def _keep_baselines(
 def interruptions(
     tell: Callable[[str], None], stopped: Callable[[], bool] = lambda: False
 ) -> Iterator[Callable[[], bool]]:
-    """Let Ctrl-C (or SIGTERM) end the session after the current generations; a second one ends it at once.
+    """Let Ctrl-C (or a polite kill, or a closed terminal) end the session after the current generations.
+
+    A second one ends it at once.
 
     Parameters
     ----------
@@ -182,9 +184,12 @@ def interruptions(
         if asked:
             raise KeyboardInterrupt
         asked = True
-        tell("stopping after the current generations; press Ctrl-C again to stop now (stored generations are kept)")
+        with suppress(OSError):  # the terminal may be gone
+            tell("stopping after the current generations; press Ctrl-C again to stop now (stored generations are kept)")
 
-    before = {s: signal.signal(s, ask) for s in (signal.SIGINT, signal.SIGTERM)}
+    # Shells ignore Ctrl-C for what they start in the background, nohup a closed terminal: only the latter is meant.
+    meant = [number for number in ENDING if number == signal.SIGINT or signal.getsignal(number) != signal.SIG_IGN]
+    before = {number: signal.signal(number, ask) for number in meant}
     try:
         yield lambda: asked or stopped()
     finally:
@@ -268,10 +273,7 @@ def _open_seeds(
     folder: Path, token: str, study: Study, problem: SDCProblem, workers: int, scheduler: str | None, asked: Any
 ) -> None:
     global _setup
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN if number == signal.SIGINT else signal.SIG_DFL)
-    end_with_parent()
-    one_thread()
+    begin_worker()
     _setup = (folder, token, study, problem, workers, scheduler, asked)
 
 

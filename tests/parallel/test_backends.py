@@ -29,7 +29,7 @@ from pymoo.problems import get_problem
 from sdc_problems import PBGProblem, load
 from sdc_problems.errors import SDCError, SDCFailure
 from sdc_problems.parallel import ParallelEvaluator, ProcessPool, Serial, open_backend, process_pool, processors
-from sdc_problems.parallel._threads import children_of_one_thread, linear_algebra_in_one_thread
+from sdc_problems.parallel._process import children_of_one_thread, linear_algebra_in_one_thread
 from sdc_problems.parallel.backend import batches
 
 # What travels to other processes travels by reference, so this problem needs a module that they can import.

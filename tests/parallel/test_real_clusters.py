@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from sdc_problems import load
 from sdc_problems.errors import SDCError, SDCFailure
 from sdc_problems.parallel import Serial, done_tasks
-from sdc_problems.parallel._threads import thread_count
+from sdc_problems.parallel._process import thread_count
 from sdc_problems.parallel.cluster import TASK, DaskCluster
 from sdc_problems.problems.generalization import PBGProblem
 

@@ -17,7 +17,7 @@ from sdc_problems.algorithms.generalization._surroundings import Surroundings
 from sdc_problems.algorithms.generalization.pbg_ea import ArchiveSearch
 from sdc_problems.operators.duplicates import row_keys
 from sdc_problems.operators.lattice import LatticeSampling
-from sdc_problems.parallel._threads import linear_algebra_in_one_thread
+from sdc_problems.parallel._process import linear_algebra_in_one_thread
 
 REACH = 2  # steps from a member of the archive within which nodes are considered
 POOL = 4096  # nodes considered at once

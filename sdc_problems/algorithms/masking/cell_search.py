@@ -18,7 +18,7 @@ from sdc_problems._validation import number, whole
 from sdc_problems.algorithms.masking._files import masking_only, violation
 from sdc_problems.errors import SDCError
 from sdc_problems.methods.perturbation._rank_shuffle import rank_shuffle
-from sdc_problems.parallel._threads import thread_count
+from sdc_problems.parallel._process import thread_count
 
 SLICES = 40  # most times that a file is measured during the search
 FEWEST_SLICES = 8  # for a small budget: a measurement takes as long as some ten thousand moves

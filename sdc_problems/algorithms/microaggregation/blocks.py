@@ -25,7 +25,7 @@ from sdc_problems.methods._kernels.window import windows_kernel
 from sdc_problems.methods.partition._attributes import smallest_group, z_scores
 from sdc_problems.methods.registry import Partitioned
 from sdc_problems.parallel import done_tasks
-from sdc_problems.parallel._threads import thread_count
+from sdc_problems.parallel._process import thread_count
 
 PART, WIDE_PART = 250_000, 50_000
 """Most records of a part for MDAV: its border costs more than that of a block, because nothing is exchanged over it."""

@@ -25,7 +25,7 @@ from sdc_problems.methods.bounds._known import known_partition
 from sdc_problems.methods.bounds._shares import nearest_shares
 from sdc_problems.methods.bounds._triangles import Triangles
 from sdc_problems.methods.partition._attributes import smallest_group, z_scores
-from sdc_problems.parallel._threads import linear_algebra_in_one_thread
+from sdc_problems.parallel._process import linear_algebra_in_one_thread
 
 MOST = 5_000
 """Largest number of records: five matrices of all pairs are held."""

@@ -174,7 +174,7 @@ def run_command(
     are not repeated. With `--shipped`, `--algorithm` and `--instance` select some of the shipped runs.
     """
     from sdc_problems.errors import SDCError
-    from sdc_problems.parallel._threads import processors
+    from sdc_problems.parallel._process import processors
     from sdc_problems.studies.benchmark.runs import jobs, run_all
     from sdc_problems.studies.benchmark.shipped import planned
     from sdc_problems.studies.report.terminal import console, plain

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import ipaddress
+import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
+
+from sdc_problems.parallel._process import ENDING
+
+if TYPE_CHECKING:
+    from sdc_problems.studies.web.site import Site
 
 
 @click.command(name="explore")
@@ -69,39 +76,53 @@ def command(
     port = listening.getsockname()[1]
     name = f"[{address}]" if address.version == 6 else str(address)
     hosts = [f"{name}:{port}", *([f"localhost:{port}"] if address.is_loopback else [])]
-    beginning = None if folders else Start(session=session, hosts=hosts, folder=Path.cwd())
-    explorer = Explorer(sources, session=session, hosts=hosts, read_only=read_only, data=data) if folders else None
 
     def url() -> str:
         return f"http://{name}:{port}{session.folder}#code={session.code()}"
 
-    click.echo(url())
-    if not address.is_loopback:
-        click.echo("warning: other machines can reach this page, and its traffic is not encrypted", err=True)
-    if open_browser:
-        import webbrowser
+    with ExitStack() as left:
+        # Ctrl-C was handled when it comes here: the server has ended properly, or has not begun.
+        left.enter_context(suppress(KeyboardInterrupt))
+        served: Site
+        if folders:
+            served = Explorer(sources, session=session, hosts=hosts, read_only=read_only, data=data)
+        else:
+            served = beginning = Start(session=session, hosts=hosts, folder=Path.cwd())
+            left.callback(beginning.close)
+        click.echo(url())
+        if not address.is_loopback:
+            click.echo("warning: other machines can reach this page, and its traffic is not encrypted", err=True)
+        if open_browser:
+            import webbrowser
 
-        webbrowser.open(url())
-    if sys.stdin is not None and sys.stdin.isatty():
-        threading.Thread(target=_more, args=(url,), daemon=True).start()
-    served = explorer or beginning
-    assert served is not None
-    config = uvicorn.Config(
-        served.app(),
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        lifespan="off",
-        http=Connection,
-    )
-    server = uvicorn.Server(config)
-    served.closing = lambda: server.should_exit
+            webbrowser.open(url())
+        if sys.stdin is not None and sys.stdin.isatty():
+            threading.Thread(target=_more, args=(url,), daemon=True).start()
+        config = uvicorn.Config(
+            served.app(),
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            lifespan="off",
+            http=Connection,
+        )
+        server = uvicorn.Server(config)
+        served.closing = lambda: server.should_exit
+        left.enter_context(_ending(server.handle_exit))
+        server.run(sockets=[listening])
+
+
+@contextmanager
+def _ending(ask: Callable[[int, Any], object]) -> Iterator[None]:
+    """Ask the server to end after a release that is being written, also when the terminal is closed."""
+    heeded = [number for number in ENDING if signal.getsignal(number) is signal.default_int_handler]
+    for number in heeded:
+        signal.signal(number, ask)
     try:
-        with suppress(KeyboardInterrupt):  # Ctrl-C was handled: the server has ended properly
-            server.run(sockets=[listening])
+        yield
     finally:
-        if beginning is not None:
-            beginning.close()
+        for number in heeded:
+            signal.signal(number, signal.default_int_handler)
 
 
 def _more(url: Callable[[], str]) -> None:

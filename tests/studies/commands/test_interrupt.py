@@ -8,7 +8,7 @@ import pty
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -19,23 +19,33 @@ from click.testing import CliRunner
 from sdc_problems import Microdata
 from sdc_problems.__main__ import main as entry
 from sdc_problems._slices import listening
-from sdc_problems.parallel._threads import LINEAR_ALGEBRA
+from sdc_problems.parallel._process import ENDING, LINEAR_ALGEBRA, end_by_exception
 from sdc_problems.studies.cli import cli
 from sdc_problems.studies.release import _protect, _transaction, protect
 
 CHILD = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may have it ignored
-from sdc_problems.studies import cli
+from sdc_problems.__main__ import main
 from sdc_problems.studies.commands import _progress
 
 _progress.DELAY = -1.0  # bars at once
 sys.argv = ["sdc", *sys.argv[1:]]
-cli.main()
+main()
 """
 
 
-def test_a_command_is_interrupted_once_it_shows_how_far_it_is(tmp_path: Path) -> None:
+@pytest.fixture(autouse=True)
+def same_signals() -> Iterator[None]:
+    """Signals of the process that runs the tests, which `entry` changes."""
+    before = {number: signal.getsignal(number) for number in ENDING}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.parametrize("number", ENDING)
+def test_a_command_is_interrupted_once_it_shows_how_far_it_is(number: int, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(150_000, 8)), columns=list("abcdefgh")).round(6)  # minutes of MDAV
     frame.to_csv(tmp_path / "in.csv", index=False)
@@ -50,7 +60,7 @@ def test_a_command_is_interrupted_once_it_shows_how_far_it_is(tmp_path: Path) ->
     said = b""
     while b"mdav: records done" not in said:
         said += os.read(ours, 4096)  # an error of the child's ends this: nobody writes any more
-    child.send_signal(signal.SIGINT)
+    child.send_signal(number)
     while True:
         try:
             said += os.read(ours, 4096)
@@ -165,3 +175,12 @@ def test_linear_algebra_of_a_command_uses_one_thread_unless_told_otherwise(monke
         entry()
         assert os.environ[LINEAR_ALGEBRA[0]] == used
         assert os.environ[LINEAR_ALGEBRA[1]] == "1"
+
+
+def test_a_signal_that_is_ignored_stays_ignored() -> None:
+    """As by nohup, so that a command outlives its terminal."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    end_by_exception()
+    assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    assert signal.getsignal(signal.SIGTERM) is signal.default_int_handler

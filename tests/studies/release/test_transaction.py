@@ -19,6 +19,7 @@ import pytest
 
 from sdc_problems import SDCError, SDCFailure
 from sdc_problems._sharing.folders import marked
+from sdc_problems.parallel._process import ENDING
 from sdc_problems.studies.release import _transaction
 from sdc_problems.studies.release._transaction import Places, Written, reserve, write
 from sdc_problems.studies.release.guarantees import Guarantee, at_least
@@ -137,9 +138,10 @@ def test_the_protected_file_gets_its_name_last(tmp_path: Path, monkeypatch: pyte
     assert given[0][-1][1].name == NAMES[0]
 
 
+@pytest.mark.parametrize("number", ENDING)
 @pytest.mark.parametrize("before", [False, True])
 def test_ctrl_c_while_files_get_their_names_waits_for_the_last(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: bool, number: int
 ) -> None:
     if before:
         release(tmp_path, papers=lambda written: ({"of": "before"}, b"private\n"))
@@ -147,17 +149,17 @@ def test_ctrl_c_while_files_get_their_names_waits_for_the_last(
 
     def interrupted(path: Path, target: Path) -> Path:
         if path.name.startswith(".sdc-release-"):
-            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(number)
         return honest(path, target)
 
     monkeypatch.setattr(Path, "replace", interrupted)
-    handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may have it ignored
+    handler = signal.signal(number, signal.default_int_handler)  # whoever runs the tests may have it ignored
     try:
         with pytest.raises(KeyboardInterrupt):
             release(tmp_path)
-        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        assert signal.getsignal(number) is signal.default_int_handler
     finally:
-        signal.signal(signal.SIGINT, handler)
+        signal.signal(number, handler)
     assert sorted(content(tmp_path)) == NAMES
     assert list(json.loads((tmp_path / NAMES[1]).read_text())) == ["sha256"]
 

@@ -8,7 +8,6 @@ import os
 import random
 import re
 import shutil
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -22,6 +21,7 @@ from typing import Any
 import pytest
 
 from sdc_problems.errors import SDCFailure
+from sdc_problems.parallel._process import ENDING
 from sdc_problems.studies.cli import main
 from sdc_problems.studies.store.reader import Run
 from sdc_problems.studies.store.seal import seal_facts
@@ -128,16 +128,17 @@ def test_any_number_of_workers_gives_the_same_bytes(
     assert content(folder) == content(finished)
 
 
+@pytest.mark.parametrize("number", ENDING)
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_ctrl_c_stores_and_says_how_to_go_on(
-    workers: int, study: Path, finished: Path, tmp_path: Path, content: Content, sdc: Sdc
+    workers: int, number: int, study: Path, finished: Path, tmp_path: Path, content: Content, sdc: Sdc
 ) -> None:
     folder = tmp_path / "run"
     with subprocess.Popen(
         command("run", study, "--out", folder, "--workers", workers), text=True, stdout=-1, stderr=-1
     ) as process:
         until(lambda: stored(folder) >= 2, process)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         _, messages = process.communicate(timeout=60)
     assert process.returncode == 130
     assert f"sdc resume {folder}" in messages

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +16,7 @@ from typing import Any
 import pytest
 
 from sdc_problems.errors import SDCError
+from sdc_problems.parallel._process import ENDING
 from sdc_problems.studies.store.reader import Run
 from sdc_problems.studies.web.payload import SHORTLIST, Source
 from sdc_problems.studies.web.server import Explorer
@@ -321,8 +325,6 @@ main()
 
 def test_ctrl_c_during_a_release_lets_it_end_without_a_traceback(folder: Path) -> None:
     import signal
-    import subprocess
-    import sys
     import threading
     import urllib.request
 
@@ -352,6 +354,21 @@ def test_ctrl_c_during_a_release_lets_it_end_without_a_traceback(folder: Path) -
     files = {path.name for path in folder.with_name("people-released").iterdir()}
     assert f"released-{ident}.csv" in files
     assert len(files) == 4, "nothing half-written stays"
+
+
+@pytest.mark.parametrize("number", ENDING)
+def test_the_start_page_leaves_no_private_folder(number: int, tmp_path: Path) -> None:
+    """It holds the tables that were given: also after a polite kill, or when the terminal is closed."""
+    command = [sys.executable, "-c", "from sdc_problems.__main__ import main; main()", "explore"]
+    command[2] = f"import signal; signal.signal({int(number)}, signal.default_int_handler); " + command[2]
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as server:
+        assert server.stdout is not None
+        assert server.stdout.readline().startswith("http")
+        assert [path.name[:10] for path in tmp_path.iterdir()] == ["sdc-start-"]
+        server.send_signal(number)
+        assert server.wait(60) == 0
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_brief_holds_sentences_and_releases_nothing(client: Client, folder: Path, monkeypatch: Any) -> None:

@@ -1,9 +1,10 @@
-"""Threads and processors of a process, and settings of a new worker process; nothing heavy is imported."""
+"""Threads, processors and signals of a process, of a command or a worker; nothing heavy is imported."""
 
 from __future__ import annotations
 
 import functools
 import os
+import signal
 import sys
 import threading
 from collections.abc import Iterator
@@ -15,9 +16,24 @@ if TYPE_CHECKING:
 
 LINEAR_ALGEBRA = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 """Settings of libraries of linear algebra, which read them when they are loaded."""
+ENDING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+"""Signals that ask a process to end: Ctrl-C, a polite kill, a terminal that is closed."""
 _AT_LOADING = ("OMP_NUM_THREADS", *LINEAR_ALGEBRA)
 _starting = threading.Lock()
 _promised_one = False
+
+
+def end_by_exception() -> None:
+    """Let each signal that asks this process to end raise KeyboardInterrupt, so that it leaves nothing behind."""
+    for number in ENDING:
+        if signal.getsignal(number) == signal.SIG_DFL:  # nohup, for one, has some ignored
+            signal.signal(number, signal.default_int_handler)
+
+
+def end_when_told() -> None:
+    """Set up a worker process: its parent decides after Ctrl-C and the like, and terminates it if it has to."""
+    for number in ENDING:
+        signal.signal(number, signal.SIG_DFL if number == signal.SIGTERM else signal.SIG_IGN)
 
 
 def processors() -> int:
