@@ -18,7 +18,11 @@ def main() -> NoReturn:
         from sdc_problems.studies.cli import main as command
 
         command()
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Exception) as error:
+        from sdc_problems.parallel._process import was_interrupted
+
+        if not (isinstance(error, KeyboardInterrupt) or was_interrupted()):
+            raise
         sys.stderr.write("interrupted\n")
         sys.exit(130)
 

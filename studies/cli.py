@@ -12,6 +12,7 @@ import click
 
 from sdc_problems import __version__, _kernel
 from sdc_problems.errors import SDCError, SDCFailure, SDCWarning, did_you_mean
+from sdc_problems.parallel._process import was_interrupted
 from sdc_problems.studies.commands._progress import progress_bar
 
 _usual_warning = warnings.showwarning
@@ -157,17 +158,21 @@ def out_of_memory(error: BaseException) -> bool:
 
 
 def _sentence(error: Exception) -> tuple[str, int] | None:
-    """Sentence and exit code for an error of the system; None for one that is a bug."""
+    """Sentence and exit code for an error that is no bug; None for a bug."""
+    if isinstance(error, click.Abort) or was_interrupted():
+        return "interrupted", EXIT_INTERRUPTED
+    if isinstance(error, SDCError):
+        return f"error: {error}", EXIT_FAILURE if isinstance(error, SDCFailure) else EXIT_USAGE
     if isinstance(error, ValueError) and "null byte" in str(error):
-        return "a path contains the character NUL, which no file name may contain: remove it", EXIT_USAGE
+        return "error: a path contains the character NUL, which no file name may contain: remove it", EXIT_USAGE
     if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
-        return "a path is longer than this system allows: choose shorter names", EXIT_USAGE
+        return "error: a path is longer than this system allows: choose shorter names", EXIT_USAGE
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return "the disk is full: free some space (files are written whole or not at all)", EXIT_FAILURE
+        return "error: the disk is full: free some space (files are written whole or not at all)", EXIT_FAILURE
     if out_of_memory(error):
         return (
-            "there is too little memory for this, on the machine or within the limit set for the command: use fewer"
-            " --workers, a smaller table, or raise the limit (what was stored is safe)"
+            "error: there is too little memory for this, on the machine or within the limit set for the command: use"
+            " fewer --workers, a smaller table, or raise the limit (what was stored is safe)"
         ), EXIT_FAILURE
     return None
 
@@ -180,23 +185,14 @@ def main() -> NoReturn:
         with warnings.catch_warnings(), progress_bar():
             warnings.showwarning = _show_warning
             code = cli.main(prog_name="sdc", standalone_mode=False)
-    except click.Abort:
-        click.echo("interrupted", err=True)
-        sys.exit(EXIT_INTERRUPTED)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
-    except SDCFailure as error:
-        click.echo(f"error: {error}", err=True)
-        sys.exit(EXIT_FAILURE)
-    except SDCError as error:
-        click.echo(f"error: {error}", err=True)
-        sys.exit(EXIT_USAGE)
     except Exception as error:
+        if isinstance(error, click.ClickException) and not was_interrupted():
+            error.show()
+            sys.exit(error.exit_code)
         said = _sentence(error)
         if said is None:
             raise
         text, code = said
-        click.echo(f"error: {text}", err=True)
+        click.echo(text, err=True)
         sys.exit(code)
     sys.exit(code if isinstance(code, int) else 0)  # click returns the code given to Context.exit

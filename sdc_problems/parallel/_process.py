@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from threadpoolctl import ThreadpoolController
 
 LINEAR_ALGEBRA = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
@@ -21,13 +23,28 @@ ENDING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP")
 _AT_LOADING = ("OMP_NUM_THREADS", *LINEAR_ALGEBRA)
 _starting = threading.Lock()
 _promised_one = False
+_interrupted = False
 
 
 def end_by_exception() -> None:
     """Let each signal that asks this process to end raise KeyboardInterrupt, so that it leaves nothing behind."""
+    global _interrupted
+    _interrupted = False
     for number in ENDING:
-        if signal.getsignal(number) == signal.SIG_DFL:  # nohup, for one, has some ignored
-            signal.signal(number, signal.default_int_handler)
+        if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):  # nohup, for one, ignores some
+            signal.signal(number, interrupt)
+
+
+def interrupt(number: int, frame: FrameType | None) -> None:
+    """Handler of such a signal: raise KeyboardInterrupt."""
+    global _interrupted
+    _interrupted = True
+    raise KeyboardInterrupt
+
+
+def was_interrupted() -> bool:
+    """Whether a signal has interrupted this process: compiled libraries turn the exception into errors of their own."""
+    return _interrupted
 
 
 def end_when_told() -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sdc_problems.parallel._process import ENDING
+from sdc_problems.parallel._process import ENDING, interrupt
 
 if TYPE_CHECKING:
     from sdc_problems.studies.web.site import Site
@@ -115,14 +115,14 @@ def command(
 @contextmanager
 def _ending(ask: Callable[[int, Any], object]) -> Iterator[None]:
     """Ask the server to end after a release that is being written, also when the terminal is closed."""
-    heeded = [number for number in ENDING if signal.getsignal(number) is signal.default_int_handler]
+    heeded = [number for number in ENDING if signal.getsignal(number) is interrupt]
     for number in heeded:
         signal.signal(number, ask)
     try:
         yield
     finally:
         for number in heeded:
-            signal.signal(number, signal.default_int_handler)
+            signal.signal(number, interrupt)
 
 
 def _more(url: Callable[[], str]) -> None:
