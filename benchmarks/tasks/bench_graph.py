@@ -13,14 +13,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import time
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from plain import cpu
 from pymoo.algorithms.moo.nsga2 import NSGA2
 from pymoo.optimize import minimize
 
@@ -47,16 +46,6 @@ FRONTS = {
     ("caltech36", "nsil"): (2400, 0.734, 0.76),
     ("caltech36", "dr_degree"): (2400, 0.415, 0.45),
 }
-
-
-def cpu(work: Callable[[], object], times: int = 3) -> float:
-    """Shortest CPU time of a few calls."""
-    best = np.inf
-    for _ in range(times):
-        start = time.process_time()
-        work()
-        best = min(best, time.process_time() - start)
-    return best
 
 
 def load(name: str, k: int, objectives: tuple[str, ...] = ("il_graph",)) -> SocialGraphProblem:

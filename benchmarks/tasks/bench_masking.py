@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
 
 import numpy as np
+from plain import cpu
 
 from sdc_problems import Microdata, PBGProblem, load
 from sdc_problems.methods import add_noise, local_recoding, mondrian, rank_swap, suppress_cells, swap_records, top_code
@@ -21,16 +21,6 @@ COLUMNS = ("checking_status", "savings_status", "employment", "personal_status_s
 SDCMICRO = {5: {2: 165, 3: 318, 5: 548, 10: 940}, 3: {2: 16, 3: 38, 5: 76, 10: 214}}
 ADULT = ("age", "workclass", "education", "marital-status", "race", "sex", "native-country")
 SIZES = (10_000, 100_000, 1_000_000)
-
-
-def cpu(work: Callable[[], object], times: int = 3) -> float:
-    """Shortest CPU time of a few calls."""
-    best = np.inf
-    for _ in range(times):
-        start = time.process_time()
-        work()
-        best = min(best, time.process_time() - start)
-    return best
 
 
 def plain_rank_swap(x: np.ndarray, window: int, rng: np.random.Generator) -> np.ndarray:

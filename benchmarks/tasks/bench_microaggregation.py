@@ -37,12 +37,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from plain import plain_mdav, skewed
+from plain import cpu, plain_mdav, skewed
 from pymoo.optimize import minimize
 
 from sdc_problems import MicroaggregationProblem, Microdata
@@ -98,16 +97,6 @@ def plain_univariate(x: np.ndarray, k: int) -> float:
             run = ordered[end - size : end]
             best[end] = min(best[end], best[end - size] + ((run - run.mean()) ** 2).sum())
     return float(best[-1])
-
-
-def seconds(function: Callable[[], object], *, repeats: int) -> float:
-    """Best CPU time of several calls."""
-    best = np.inf
-    for _ in range(repeats):
-        started = time.process_time()
-        function()
-        best = min(best, time.process_time() - started)
-    return best
 
 
 def normal(n: int, p: int = 5) -> np.ndarray:
@@ -179,10 +168,10 @@ def speed(interpreter: str | None) -> None:
     print(f"{'MDAV':14} {'k':>3} {'compiled':>10} {'numpy':>10} {'times':>7} {'R, quoted':>10} {'times':>7}  same SSE")
     for (name, k), quoted in QUOTED.items():
         Z = files[name]
-        ours = seconds(lambda Z=Z, k=k: mdav_kernel(Z, k), repeats=5 if len(Z) < 50_000 else 2)
+        ours = cpu(lambda Z=Z, k=k: mdav_kernel(Z, k), times=5 if len(Z) < 50_000 else 2)
         line = f"{name:14} {k:3} {ours:9.4f}s"
         if len(Z) < 50_000:
-            plain = seconds(lambda Z=Z, k=k: plain_mdav(Z, k), repeats=1)
+            plain = cpu(lambda Z=Z, k=k: plain_mdav(Z, k), times=1)
             same = np.isclose(sse(Z, mdav_kernel(Z, k)), sse(Z, plain_mdav(Z, k)), rtol=1e-9)
             line += (
                 f" {plain:9.3f}s {plain / ours:6.1f}x {quoted:9.3f}s {quoted / ours:6.1f}x  {'yes' if same else 'NO'}"
@@ -194,11 +183,11 @@ def speed(interpreter: str | None) -> None:
     microaggregate_univariate(x[:100], 3)
     print("\nunivariate optimum")
     for k in (3, 10, 100, 5_000):
-        took = seconds(lambda k=k: microaggregate_univariate(x, k), repeats=3)
+        took = cpu(lambda k=k: microaggregate_univariate(x, k), times=3)
         print(f"1,000,000 values, k = {k:5,}: {took:.3f} s")
     part = x[:5_000]
     for k in (3, 20):
-        ours = seconds(lambda k=k: microaggregate_univariate(part, k), repeats=3)
+        ours = cpu(lambda k=k: microaggregate_univariate(part, k), times=3)
         started = time.process_time()
         optimum = plain_univariate(part, k)
         plain = time.process_time() - started
@@ -217,13 +206,13 @@ def growth(figure: str | None) -> None:
         for name, X in (("normal", plain), ("skewed", np.exp(plain))):
             Z = z_scores(X)
             mdav_kernel(Z[:2_000], 5)
-            took = seconds(lambda Z=Z: mdav_kernel(Z, 5), repeats=3 if n < 10**6 else 1)
+            took = cpu(lambda Z=Z: mdav_kernel(Z, 5), times=3 if n < 10**6 else 1)
             lines.setdefault(name, []).append((n, took))
             line = f"{n:9,} x 4, k = 5, {name}: {took:8.4f} s"
             if n <= 100_000 and name == "normal":
                 before = mdav_kernels.TREE_FROM
                 mdav_kernels.TREE_FROM = n + 1
-                scanned = seconds(lambda Z=Z: mdav_kernel(Z, 5), repeats=1)
+                scanned = cpu(lambda Z=Z: mdav_kernel(Z, 5), times=1)
                 mdav_kernels.TREE_FROM = before
                 lines.setdefault("normal, every record looked at", []).append((n, scanned))
                 line += f"; every record looked at {scanned:8.4f} s ({scanned / took:.1f} times as long)"

@@ -8,26 +8,15 @@ CPU seconds. The plain dynamic program is timed on fewer values and scaled, as i
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Callable
 
 import numpy as np
+from plain import cpu
 
 from sdc_problems.evaluators.information_loss.numeric import sse
 from sdc_problems.evaluators.partition import PartitionEngine
 from sdc_problems.methods import microaggregate_univariate
 
 VALUES, PLAIN_VALUES = 1_000_000, 20_000
-
-
-def cpu(work: Callable[[], object], times: int = 3) -> float:
-    """Shortest CPU time of a few calls."""
-    best = np.inf
-    for _ in range(times):
-        start = time.process_time()
-        work()
-        best = min(best, time.process_time() - start)
-    return best
 
 
 def plain_univariate(x: np.ndarray, k: int) -> float:
